@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The lock API, the SPI for backends, and the core between them. */
+/** The lock API for applications, the SPI for backends, and the core that connects them. */
 module io.mortise.lock {
     requires org.slf4j;
     requires static transitive org.jspecify;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The reference backend, inside one JVM: the test double for applications. */
+/** The in-memory backend, for tests of applications and as the reference for other backends. */
 module io.mortise.lock.memory {
     requires transitive io.mortise.lock;
     requires static transitive org.jspecify;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// node redlock.js VERSION PORT…: does what lines of standard input say ("lock NAME MS", "extend MS", "unlock"), and answers each
-// with "yes" or "no". Ends when its input does.
+// node redlock.js VERSION PORT…: executes the commands "lock NAME MS", "extend MS" and "unlock" from standard input, one per line, and
+// replies to each with "yes" or "no". Exits when its input ends.
 'use strict';
 
 const Redis = require('ioredis');
@@ -21,7 +21,7 @@ if (version === '4') {
 } else {
   const { default: Redlock } = require('redlock5');
   const redlock = new Redlock(clients, options);
-  redlock.on('error', () => {}); // each single vote against us; unheard it would end the process
+  redlock.on('error', () => {}); // emitted for each failed vote; without a listener it would end the process
   lock = async (name, ms) => {
     let granted = await redlock.acquire([name], ms);
     return {

@@ -5,36 +5,61 @@ import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Thrown when the store did not answer: the outcome of the request is unknown. The message names the endpoints (S15). */
+/**
+ * Thrown when the store does not respond to a request. The store may or may not have executed the request: its outcome is
+ * unknown. The message names the endpoints (S15).
+ */
 public final class BackendUnavailableException extends LockException {
     private static final long serialVersionUID = 1L;
 
     private final @Nullable String endpoints;
 
-    /** For a request of a backend; the core tells the application the endpoints. */
+    /**
+     * Creates an exception for a backend, without endpoints; the core adds them before the application receives it.
+     *
+     * @param message which request had no response
+     */
     public BackendUnavailableException(String message) {
         this(message, null, null);
     }
 
-    /** For a request of a backend; the core tells the application the endpoints. */
+    /**
+     * Creates an exception for a backend, without endpoints; the core adds them before the application receives it.
+     *
+     * @param message which request had no response
+     * @param cause the failure that the store's client reported, or null
+     */
     public BackendUnavailableException(String message, @Nullable Throwable cause) {
         this(message, null, cause);
     }
 
-    /** @param endpoints see {@link #endpoints()}; null if the one who throws it does not know them */
+    /**
+     * Creates the exception.
+     *
+     * @param message which request had no response
+     * @param endpoints see {@link #endpoints()}; null if the caller does not know them
+     * @param cause the failure that the store's client reported, or null
+     */
     public BackendUnavailableException(String message, @Nullable String endpoints, @Nullable Throwable cause) {
         super(message, cause);
         this.endpoints = endpoints;
     }
 
-    /** This, if it names its endpoints; else a copy that names these, with this as its cause. */
+    /**
+     * Returns this exception if it has endpoints; otherwise a copy with the given ones, and with this exception as its cause.
+     *
+     * @param named the endpoints that the copy gets
+     */
     public BackendUnavailableException withEndpoints(String named) {
         return endpoints != null
                 ? this
                 : new BackendUnavailableException(Objects.requireNonNullElse(getMessage(), "no answer"), named, this);
     }
 
-    /** The servers that were asked, such as {@code 10.0.0.1:2379,10.0.0.2:2379}; present for whatever a client throws. */
+    /**
+     * Returns the servers of the store that the client uses, such as {@code 10.0.0.1:2379,10.0.0.2:2379}; some of them may have
+     * responded. Present in every exception that an application receives.
+     */
     public Optional<String> endpoints() {
         return Optional.ofNullable(endpoints);
     }

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock;
 
-/** Promise that a backend may make beyond plain exclusion. The conformance kit checks that claimed ones work and others refuse. */
+/**
+ * A guarantee that a backend may offer in addition to mutual exclusion. The conformance kit tests that a backend keeps each
+ * guarantee that it declares, and rejects calls that need any other.
+ */
 public enum Capability {
-    /** Each grant carries a token that rises strictly per name (S3). */
+    /** Each grant has a fencing token, and the tokens of one lock name strictly increase (S3). */
     FENCING,
-    /** Contenders are granted in the store's order, threads of one process first in, first out (S12). */
+    /**
+     * The store grants a lock to its contenders in a fair order; threads of one process are served first in, first out (S12).
+     */
     FAIR,
-    /** A release wakes the next waiter by push; nobody polls to be woken (S11). */
+    /** A release wakes the next waiter by a message, so waiters do not poll (S11). */
     PUSH,
-    /** The lock of a crashed process is granted to another within its lease duration (S11). */
+    /** The store frees the lock of a crashed process within the lease duration, plus the margin that S11 states. */
     CRASH_RELEASE,
-    /** {@link LockOptions#leaseDuration()} is honoured per lock; without it the client's session duration rules. */
+    /** Each lock can have its own {@link LockOptions#leaseDuration()}; otherwise the client's session determines it. */
     PER_LOCK_LEASE,
-    /** {@link LockHolder} carries owner, host, pid and metadata of the holder. */
+    /** {@link LockHolder} has the owner id, host, process id and metadata of the holder (S18). */
     HOLDER_INFO,
-    /** {@link LockAdmin#list} finds all held locks. */
+    /** {@link LockAdmin#list} finds all locks that are held. */
     LIST
 }

@@ -7,7 +7,10 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 
-/** Options of a client: timeouts, and the executor for callbacks. Immutable: each method returns a changed copy. */
+/**
+ * Options of a client: its timeouts and the executor for callbacks. Immutable and thread-safe; each method with a parameter
+ * returns a changed copy, and rejects an invalid value with an {@link IllegalArgumentException} (S14).
+ */
 public final class ClientOptions {
     private static final ClientOptions DEFAULTS =
             new ClientOptions(Duration.ofSeconds(10), Duration.ofSeconds(5), Optional.empty(), Optional.empty());
@@ -28,26 +31,39 @@ public final class ClientOptions {
         this.callbackExecutor = callbackExecutor;
     }
 
-    /** 10 s to connect, 5 s a request, the lease duration until unavailable, a callback pool of the client's own. */
+    /**
+     * Returns the default options: a connect timeout of 10 s, a request timeout of 5 s, no {@code unavailableAfter} (the lease
+     * duration applies), and a callback pool that the client creates.
+     */
     public static ClientOptions defaults() {
         return DEFAULTS;
     }
 
-    /** The longest wait for the first response. Default 10 s. */
+    /**
+     * Sets how long opening a client may wait for the store's first response. Default: 10 s.
+     *
+     * @param timeout more than zero, at most 36,500 days
+     */
     public ClientOptions connectTimeout(Duration timeout) {
         return new ClientOptions(
                 DurationLimits.positive("connectTimeout", timeout), requestTimeout, unavailableAfter, callbackExecutor);
     }
 
-    /** The deadline of each request to the store: after it the outcome counts as unknown (S15). Default 5 s. */
+    /**
+     * Sets how long a request to the store may take before its outcome counts as unknown (S15). Default: 5 s.
+     *
+     * @param timeout more than zero, at most 36,500 days
+     */
     public ClientOptions requestTimeout(Duration timeout) {
         return new ClientOptions(
                 connectTimeout, DurationLimits.positive("requestTimeout", timeout), unavailableAfter, callbackExecutor);
     }
 
     /**
-     * An unbounded wait fails when its requests have had no answer for so long, counted from the first of them (S15).
-     * Default: the lease duration, or the session's.
+     * Sets after which outage an unbounded wait fails with {@link BackendUnavailableException} (S15). The outage counts from
+     * the first request that had no response. Default: the lease duration of the lock, or of the session.
+     *
+     * @param timeout more than zero, at most 36,500 days
      */
     public ClientOptions unavailableAfter(Duration timeout) {
         return new ClientOptions(
@@ -58,31 +74,34 @@ public final class ClientOptions {
     }
 
     /**
-     * Runs all user code: stages of futures, {@link Lease#lost()}, {@link Lease#onExpiring}. It should have more than one
-     * thread, or one slow callback delays another holder's notice of loss. The application shuts it down, after the
-     * client. Default: a pool of the client's own, of daemon threads that end when idle.
+     * Sets the executor that runs all user code: stages of futures, {@link Lease#lost()} and {@link Lease#onExpiring}. It
+     * should have more than one thread; otherwise one slow callback delays the loss notification of another holder. The
+     * application shuts it down, after it has closed the client. Default: a pool that the client creates, of 16 daemon threads
+     * that end when idle.
      */
     public ClientOptions callbackExecutor(Executor executor) {
         Objects.requireNonNull(executor, "executor");
         return new ClientOptions(connectTimeout, requestTimeout, unavailableAfter, Optional.of(executor));
     }
 
-    /** See {@link #connectTimeout(Duration)}. */
+    /** Returns the {@linkplain #connectTimeout(Duration) connect timeout}. */
     public Duration connectTimeout() {
         return connectTimeout;
     }
 
-    /** See {@link #requestTimeout(Duration)}. */
+    /** Returns the {@linkplain #requestTimeout(Duration) request timeout}. */
     public Duration requestTimeout() {
         return requestTimeout;
     }
 
-    /** See {@link #unavailableAfter(Duration)}; empty: the lease duration. */
+    /**
+     * Returns the {@linkplain #unavailableAfter(Duration) outage that ends an unbounded wait}; empty for the lease duration.
+     */
     public Optional<Duration> unavailableAfter() {
         return unavailableAfter;
     }
 
-    /** See {@link #callbackExecutor(Executor)}; empty: the client's own. */
+    /** Returns the {@linkplain #callbackExecutor(Executor) callback executor}; empty if the client creates a pool. */
     public Optional<Executor> callbackExecutor() {
         return callbackExecutor;
     }

@@ -8,79 +8,121 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
 /**
- * A handle on one named lock: at most one owner holds it at a time, over all processes that use the same store (S1).
+ * A named lock that at most one owner holds at a time, across all processes that use the same store.
  *
- * <p>Immutable and thread-safe. An owner is a lease, not a thread (S4): a thread that acquires twice waits for itself.
- * Take it outside a transaction, and release it after the commit.
- * All methods that wait are answered by an exception, not a hang, when the store cannot be reached (S15):
- * {@link BackendUnavailableException}, {@link BackendRefusedException} or {@link ClientClosedException}.
+ * <p>Rule S1. Immutable and thread-safe. The owner is a {@link Lease}, not a thread (S4): the lock is not reentrant, and a
+ * thread that acquires it twice waits for itself. Acquire it before a transaction begins, and release it after the commit.
+ *
+ * <p>No method waits forever for a store that does not respond (S15). Methods that wait fail with
+ * {@link BackendUnavailableException} if the store does not respond, with {@link BackendRefusedException} if it rejects the
+ * request, and with {@link ClientClosedException} if the client is closed.
  */
 public interface DistributedLock {
-    /** The name as the application gave it. */
+    /** Returns the name of the lock, as the application passed it to the client. */
     String name();
 
     /**
-     * Waits until the lock is granted, the thread is interrupted, or the store has been out of reach for
-     * {@link ClientOptions#unavailableAfter()} (S9, S15).
+     * Acquires the lock, and waits as long as another owner holds it (S9).
      *
-     * @throws InterruptedException within 50 ms of the interrupt; the request is withdrawn (S10)
+     * @return the lease, which the caller must release
+     * @throws InterruptedException if the thread is interrupted: within 50 ms, and the request is withdrawn (S10)
+     * @throws BackendUnavailableException if the store has not responded for {@link ClientOptions#unavailableAfter()} (S15)
      */
     Lease acquire() throws InterruptedException;
 
-    /** One attempt: one round trip, at most one request timeout. Empty: somebody else holds the lock (S9). */
+    /**
+     * Acquires the lock if it is free. This makes one attempt, which takes one round trip to the store, and at most one request
+     * timeout (S9).
+     *
+     * @return the lease, which the caller must release; empty if another owner holds the lock
+     * @throws InterruptedException if the thread is interrupted: within 50 ms, and the request is withdrawn (S10)
+     * @throws BackendUnavailableException if the store does not respond (S15)
+     */
     Optional<Lease> tryAcquire() throws InterruptedException;
 
     /**
-     * Waits at most {@code maxWait}. Empty means busy all that time; if the store stopped answering meanwhile the answer
-     * is {@link BackendUnavailableException} instead (S15). Zero is {@link #tryAcquire()}.
+     * Acquires the lock, and waits for it at most {@code maxWait}. The call returns less than 50 ms after that limit (S9).
      *
+     * @param maxWait zero or more; zero makes one attempt, as {@link #tryAcquire()} does
+     * @return the lease, which the caller must release; empty if another owner held the lock until the limit
+     * @throws InterruptedException if the thread is interrupted: within 50 ms, and the request is withdrawn (S10)
+     * @throws BackendUnavailableException if the store stopped responding, so that it is not known whether the lock is busy
+     *     (S15)
      * @throws IllegalArgumentException if {@code maxWait} is negative
      */
     Optional<Lease> tryAcquire(Duration maxWait) throws InterruptedException;
 
     /**
-     * As {@link #acquire()} without blocking. However the future ends early ({@code cancel}, {@code orTimeout},
-     * {@code complete}), the request is withdrawn, or the grant released if it came at the same moment (S8). A stage
-     * derived from it withdraws nothing when it is cancelled; use {@link #callAsync} to tie a lease to a stage. Stages run
-     * on the {@linkplain ClientOptions#callbackExecutor() callback executor}.
+     * Acquires the lock as {@link #acquire()} does, without blocking.
+     *
+     * <p>If the caller ends the future early, by {@code cancel}, {@code orTimeout} or {@code complete}, the request is
+     * withdrawn; a grant that arrives at the same moment is released (S8). To cancel a stage that is derived from the future
+     * withdraws nothing: use {@link #callAsync} to tie a lease to a stage. Stages run on the
+     * {@linkplain ClientOptions#callbackExecutor() callback executor}.
+     *
+     * @return a new future, which fails with the {@link LockException}s of {@link #acquire()}
      */
     CompletableFuture<Lease> acquireAsync();
 
-    /** As {@link #tryAcquire(Duration)} without blocking; ends early as {@link #acquireAsync()} does. */
+    /**
+     * Acquires the lock as {@link #tryAcquire(Duration)} does, without blocking. The caller can end the future early, as that
+     * of {@link #acquireAsync()}.
+     *
+     * @param maxWait zero or more; zero makes one attempt
+     * @return a new future; its value is empty if another owner held the lock until the limit
+     * @throws IllegalArgumentException if {@code maxWait} is negative
+     */
     CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration maxWait);
 
     /**
-     * Acquires, runs the body, releases. A transaction of the body's must be committed in the body: one that is around this
-     * call commits after the release, when the next holder has begun already.
+     * Acquires the lock, runs the body on the calling thread, and releases the lock. If the body uses a transaction, commit it
+     * inside the body: a transaction around this call commits after the release, when the next holder may already be at work.
      *
-     * @throws LeaseLostException if the body ended well but the lease was lost meanwhile
+     * @param body the code that needs the lock
+     * @throws X if the body throws it; a loss of the lease is then a suppressed {@link LeaseLostException}
+     * @throws LeaseLostException if the body returned normally, but the lease was lost before the release
      */
     <X extends Exception> void run(LeaseAction<X> body) throws X, InterruptedException;
 
-    /** As {@link #run} with bounded waiting; false if the lock was busy all that time and the body did not run. */
+    /**
+     * Does the same as {@link #run}, but waits for the lock at most {@code maxWait}.
+     *
+     * @param maxWait as in {@link #tryAcquire(Duration)}
+     * @return false if another owner held the lock until the limit, so that the body did not run
+     */
     <X extends Exception> boolean tryRun(Duration maxWait, LeaseAction<X> body) throws X, InterruptedException;
 
-    /** As {@link #run} for a body with a result. */
+    /**
+     * Does the same as {@link #run}, for a body with a result.
+     *
+     * @return the result of the body
+     */
     <T, X extends Exception> T call(LeaseFunction<T, X> body) throws X, InterruptedException;
 
     /**
-     * As {@link #call} with bounded waiting; empty if the lock was busy all that time and the body did not run.
+     * Does the same as {@link #call}, but waits for the lock at most {@code maxWait}.
      *
-     * @param body must not return null, which could not be told from busy
+     * @param maxWait as in {@link #tryAcquire(Duration)}
+     * @param body must not return null, which could not be distinguished from a busy lock
+     * @return the result of the body; empty if another owner held the lock until the limit, so that the body did not run
      */
     <T, X extends Exception> Optional<T> tryCall(Duration maxWait, LeaseFunction<T, X> body)
             throws X, InterruptedException;
 
     /**
-     * Acquires, runs the body on the callback executor, and releases when the stage that it returns ends. Ending the
-     * returned future early withdraws a request that still waits; a body that has started keeps its lease until its
-     * stage ends. A body that blocks its thread keeps a thread of the executor, and with it other notices, waiting. Fails
-     * with {@link LeaseLostException} if the stage ended well but the lease was lost meanwhile.
+     * Acquires the lock, runs the body on the callback executor, and releases the lock when the body's stage completes.
+     *
+     * <p>If the caller ends the returned future early, a request that still waits is withdrawn; a body that has started keeps
+     * its lease until its stage completes. The body should not block: it would occupy a thread of the
+     * {@linkplain ClientOptions#callbackExecutor() callback executor}, and could delay loss notifications.
+     *
+     * @return a new future with the value of the stage; it fails with {@link LeaseLostException} if the stage completed
+     *     normally, but the lease was lost before the release
      */
     <T> CompletableFuture<T> callAsync(Function<? super Lease, ? extends CompletionStage<T>> body);
 
     /**
-     * Who holds this lock and who waits for it.
+     * Returns which owner holds this lock, and which contenders wait for it.
      *
      * @throws UnsupportedOperationException if {@link LockClient#admin()} is empty
      */

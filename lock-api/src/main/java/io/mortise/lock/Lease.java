@@ -6,70 +6,96 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * One grant of a lock to one owner. It is renewed by itself until it is released or lost, and ends exactly once.
- * Thread-safe: any thread may ask, and any thread may release (S4).
+ * One grant of a lock to one owner.
+ *
+ * <p>The client renews a lease automatically until it is released or lost. A lease ends exactly once. It belongs to no thread:
+ * any thread may query or release it (S4). Thread-safe.
  */
 public interface Lease extends AutoCloseable {
-    /** The name of the lock. */
+    /** Returns the name of the lock. */
     String lockName();
 
-    /** The id of this grant, 128 random bits in hexadecimal; new for each grant, and what an operator sees. */
+    /** Returns the id of this grant, as operators see it: 128 random bits in hexadecimal, new for each grant. */
     String ownerId();
 
     /**
-     * Rises strictly with each grant of this lock by any client (S3). Hand it to the resource with each write: a resource
-     * that refuses tokens below the highest it has seen is safe even when a holder believes too long.
+     * Returns the fencing token, which is greater than that of every earlier grant of this lock, by any client (S3).
      *
-     * @throws UnsupportedOperationException if the backend has no {@link Capability#FENCING}
+     * <p>Send it to the protected resource with each write. A resource that rejects tokens below the highest one it has seen is
+     * safe even if a former holder still considers its lease valid.
+     *
+     * @throws UnsupportedOperationException if the backend does not offer {@link Capability#FENCING}
      */
     long fencingToken();
 
     /**
-     * Whether the grant is certainly valid now (S2). Local, no I/O, by the monotonic clock; once false, never true again.
-     * False at the first call after a pause longer than the deadline, even if nothing was received meanwhile.
+     * Returns whether the grant is certainly valid now (S2).
+     *
+     * <p>It compares the monotonic clock with the deadline of the lease, without I/O. Once false, it never returns true again.
+     * It returns false at the first call after the deadline, even if the process was paused and has received no message since.
      */
     boolean isHeld();
 
     /**
-     * Throws unless {@link #isHeld()}.
+     * Throws an exception unless {@link #isHeld()} returns true.
      *
-     * @throws LeaseLostException with the reason
+     * @throws LeaseLostException with the reason of the loss
      */
     void ensureHeld();
 
-    /** Until the deadline if no renewal succeeds any more; zero when not held. */
+    /** Returns the time until the lease ends if no further renewal succeeds; zero if it is not held. */
     Duration remaining();
 
     /**
-     * Completes with the reason when the lease is lost, once, by its deadline at the latest; never after a release (S7).
-     * Its stages run on the {@linkplain ClientOptions#callbackExecutor() callback executor}. Each call returns a future of its own.
+     * Returns a future that completes with the reason when the lease is lost, at its deadline at the latest (S7).
+     *
+     * <p>It does not complete if the lease is released. Its stages run on the
+     * {@linkplain ClientOptions#callbackExecutor() callback executor}. Each call returns a new future.
      */
     CompletableFuture<LossReason> lost();
 
     /**
-     * Runs the callback once, on the callback executor, when {@link #remaining()} falls to {@code before}: renewals have
-     * been failing, or the maximum hold is near. At once if it is that low already; never after a release or loss.
+     * Registers a callback that runs once when {@link #remaining()} has decreased to {@code before}.
      *
+     * <p>That happens if renewals fail, or if the {@linkplain LockOptions#maxHold() maximum hold} is close. The callback runs
+     * on the {@linkplain ClientOptions#callbackExecutor() callback executor}; immediately if the remaining time is already that
+     * short, and not at all after a release or a loss.
+     *
+     * @param before the remaining time at which the callback runs, more than zero
      * @throws IllegalArgumentException if {@code before} is not positive
      */
     void onExpiring(Duration before, Runnable callback);
 
     /**
-     * Ends the lease and waits for the store, at most one {@linkplain ClientOptions#requestTimeout() request timeout}.
-     * Idempotent: every call gives the same outcome. Touches only this grant, never a successor (S5). If the thread is
-     * interrupted the outcome is {@link ReleaseOutcome#UNKNOWN}, the flag is kept and the release goes on.
+     * Ends the lease, and waits for the store at most one {@linkplain ClientOptions#requestTimeout() request timeout}.
+     *
+     * <p>Idempotent: every call returns the same outcome. It removes only this grant, never that of a later owner (S5). If the
+     * thread is interrupted, the outcome is {@link ReleaseOutcome#UNKNOWN}, the interrupt flag is kept, and the release
+     * continues in the background.
+     *
+     * @return whether the grant was valid until the release
      */
     ReleaseOutcome release();
 
-    /** As {@link #release()} without blocking; never fails, and cancelling it does not stop the release. */
+    /**
+     * Ends the lease as {@link #release()} does, without blocking.
+     *
+     * @return a new future, which never fails; cancelling it does not stop the release
+     */
     CompletableFuture<ReleaseOutcome> releaseAsync();
 
-    /** What the backend offers beyond this interface, such as a guard for the application's own writes to the store. */
+    /**
+     * Returns a backend-specific extension, such as a fencing condition for the application's own writes to the store.
+     *
+     * @return empty if the backend has no extension of that type
+     */
     <T> Optional<T> unwrap(Class<T> type);
 
     /**
-     * {@link #release()}, with a warning in the log unless the outcome is RELEASED. Never throws: whoever must know that the lock
-     * was held until here calls {@link #ensureHeld()} before, or uses {@link DistributedLock#run}.
+     * Releases the lease, and logs a warning unless the outcome is {@link ReleaseOutcome#RELEASED}. Never throws.
+     *
+     * <p>If the application must know that it held the lock until here, it calls {@link #ensureHeld()} before, or uses
+     * {@link DistributedLock#run}.
      */
     @Override
     void close();

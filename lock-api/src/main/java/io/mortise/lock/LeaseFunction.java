@@ -3,9 +3,13 @@ package io.mortise.lock;
 
 import org.jspecify.annotations.Nullable;
 
-/** Code that runs while a lease is held, and returns a result. */
+/** A function that runs while a lease is held, and returns a result. */
 @FunctionalInterface
 public interface LeaseFunction<T extends @Nullable Object, X extends Exception> {
-    /** Runs on the caller's thread with the lease held; must not keep the lease after it returns. */
+    /**
+     * Computes the result on the caller's thread.
+     *
+     * @param lease the lease that is held; do not use it after this method returns, because it is released then
+     */
     T call(Lease lease) throws X;
 }

@@ -4,25 +4,34 @@ package io.mortise.lock;
 import io.mortise.lock.internal.TextEscaper;
 import java.util.Objects;
 
-/** Thrown when the lease was lost: work done under it may have overlapped with another holder's. {@link #reason()} says why. */
+/**
+ * Thrown when a lease was lost, so work done under the lease may have overlapped with another holder's. {@link #reason()}
+ * states the cause.
+ */
 public final class LeaseLostException extends LockException {
     private static final long serialVersionUID = 1L;
 
     private final String lockName;
     private final LossReason reason;
 
+    /**
+     * Creates the exception.
+     *
+     * @param lockName the name of the lock
+     * @param reason why its lease was lost
+     */
     public LeaseLostException(String lockName, LossReason reason) {
         super("lock \"" + TextEscaper.shown(lockName) + "\" was lost: " + reason, null);
         this.lockName = lockName;
         this.reason = Objects.requireNonNull(reason, "reason");
     }
 
-    /** The lock's name as the application gave it. */
+    /** Returns the name of the lock, as the application passed it to the client. */
     public String lockName() {
         return lockName;
     }
 
-    /** Why. */
+    /** Returns why the lease was lost. */
     public LossReason reason() {
         return reason;
     }

@@ -8,44 +8,52 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Administration of the locks of one store: status, listing, forced release, diagnosis (S18). Thread-safe; every future ends
- * within a few request timeouts. Stored text is untrusted (S19).
+ * Administration of the locks of one store: status, listing, forced release and diagnosis.
+ *
+ * <p>It shows operators who holds a lock (S18). Thread-safe. Every future completes within a few request timeouts. Text that
+ * was read from the store is untrusted (S19).
  */
 public interface LockAdmin {
-    /** Holders and waiters of one lock; both empty if nobody holds it. */
+    /** Returns the holders and waiters of one lock; both are empty if no client holds it. */
     CompletableFuture<LockStatus> status(String name);
 
     /**
-     * Locks whose name begins with {@code prefix}, by pages in the store's order.
+     * Returns one page of the locks whose name starts with {@code prefix}, in the order of the store.
      *
-     * @param limit at most so many locks, 1 to 10,000
-     * @param cursor {@link Page#next()} of the page before; the empty string for the first
+     * @param prefix the start of the names; the empty string for all locks
+     * @param limit the maximum number of locks on the page, 1 to 10,000
+     * @param cursor {@link Page#next()} of the previous page; the empty string for the first page
      */
     CompletableFuture<Page> list(String prefix, int limit, String cursor);
 
     /**
-     * Takes the lock away from {@code seen}, only if exactly that grant still holds it. Its holder is told REMOVED.
+     * Releases the lock on behalf of its holder, but only if exactly the grant {@code seen} still holds it. The holder loses
+     * its lease with {@link LossReason.Kind#REMOVED}.
      *
-     * @return false if it no longer holds the lock; nothing was touched
+     * @param seen the holder as {@link #status} or {@link #list} returned it
+     * @return true if the grant was removed; false if it no longer holds the lock, and nothing was changed
      */
     CompletableFuture<Boolean> forceRelease(String name, LockHolder seen);
 
-    /** What in the store's settings endangers locks; empty if nothing was found. */
+    /** Returns the settings and states of the store that put locks at risk; empty if none was found. */
     CompletableFuture<List<Finding>> diagnose();
 
     /**
-     * What the wall clocks of the servers show, by the servers' addresses: each was read between the call and the end of the
-     * future, so that a caller can compare it with its own. Those that do not answer are left out; all are, by default, if the
-     * store does not tell. No lock hangs on these clocks being right; fencing tokens may, once a store has lost its data.
+     * Returns the wall-clock time of each server, by its address.
+     *
+     * <p>Each clock is read between the call and the completion of the future, so a caller can compare it with its own clock.
+     * Servers that do not respond are missing. The map is empty if the store does not report its time, which is the default. No
+     * lock depends on these clocks; fencing tokens may depend on them after a store has lost its data.
      */
     default CompletableFuture<Map<String, Instant>> clocks() {
         return CompletableFuture.completedFuture(Map.of());
     }
 
     /**
-     * One page of a listing.
+     * One page of a list of locks.
      *
-     * @param next the cursor of the following page; empty at the end
+     * @param locks the locks on this page
+     * @param next the cursor of the next page; empty on the last page
      */
     record Page(List<LockStatus> locks, Optional<String> next) {
         public Page {
@@ -53,15 +61,21 @@ public interface LockAdmin {
         }
     }
 
-    /** One finding: how bad it is, what it is, and what to do about it. */
+    /**
+     * A risk that a diagnosis found in the store or its configuration.
+     *
+     * @param severity how serious the risk is
+     * @param what the description of the risk
+     * @param remedy what the operator can do about it
+     */
     record Finding(Severity severity, String what, String remedy) {
-        /** How bad it is. */
+        /** How serious a finding is. */
         public enum Severity {
-            /** Worth knowing. */
+            /** A fact that operators should know. */
             INFO,
-            /** Locks can be lost under a fault. */
+            /** Locks can be lost if a fault occurs. */
             WARNING,
-            /** Locks do not work, or do not exclude. */
+            /** Locks do not work, or do not guarantee mutual exclusion. */
             ERROR
         }
     }

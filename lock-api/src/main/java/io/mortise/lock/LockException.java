@@ -3,7 +3,7 @@ package io.mortise.lock;
 
 import org.jspecify.annotations.Nullable;
 
-/** Superclass of all failures of lock operations except illegal arguments and interrupts. */
+/** Superclass of the exceptions by which lock operations report a failure. */
 public abstract sealed class LockException extends RuntimeException
         permits BackendUnavailableException,
                 BackendRefusedException,

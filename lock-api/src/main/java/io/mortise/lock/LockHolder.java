@@ -9,12 +9,15 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One holder of a lock, or one waiter, as the store shows it. What it says was written by that process and is untrusted (S19).
- * Immutable: each method with a parameter returns a changed copy. Two are equal if all that is known of them is.
+ * A holder of a lock, or a waiter for it, as recorded in the store.
+ *
+ * <p>The process in question wrote the recorded text, so the text is untrusted (S19). Immutable and thread-safe; each method
+ * with a parameter returns a changed copy. Two instances are equal if all their fields are equal.
  */
 public final class LockHolder {
     private final Known known;
 
+    /** The values of all fields; null if the store does not show the value. */
     private record Known(
             @Nullable String owner,
             String raw,
@@ -29,7 +32,7 @@ public final class LockHolder {
     }
 
     /**
-     * A holder that Mortise made.
+     * Creates a holder that a Mortise client recorded.
      *
      * @param owner see {@link #owner()}
      * @param raw see {@link #raw()}
@@ -40,7 +43,7 @@ public final class LockHolder {
     }
 
     /**
-     * A holder that another client made: a Curator node, a bare key.
+     * Creates a holder that another library or tool recorded, such as a Curator node or a plain key.
      *
      * @param raw see {@link #raw()}
      */
@@ -48,80 +51,83 @@ public final class LockHolder {
         return new LockHolder(new Known(null, Objects.requireNonNull(raw, "raw"), null, null, null, null, Map.of()));
     }
 
-    /** See {@link #host()}. */
+    /** Returns a copy with the given {@linkplain #host() host}. */
     public LockHolder host(String host) {
         Objects.requireNonNull(host, "host");
         return new LockHolder(
                 new Known(known.owner, known.raw, host, known.pid, known.since, known.token, known.metadata));
     }
 
-    /** See {@link #pid()}. */
+    /** Returns a copy with the given {@linkplain #pid() process id}. */
     public LockHolder pid(long pid) {
         return new LockHolder(
                 new Known(known.owner, known.raw, known.host, pid, known.since, known.token, known.metadata));
     }
 
-    /** See {@link #since()}. */
+    /** Returns a copy with the given {@linkplain #since() time of the request}. */
     public LockHolder since(Instant since) {
         Objects.requireNonNull(since, "since");
         return new LockHolder(
                 new Known(known.owner, known.raw, known.host, known.pid, since, known.token, known.metadata));
     }
 
-    /** See {@link #token()}. */
+    /** Returns a copy with the given {@linkplain #token() fencing token}. */
     public LockHolder token(long token) {
         return new LockHolder(
                 new Known(known.owner, known.raw, known.host, known.pid, known.since, token, known.metadata));
     }
 
-    /** The same without a token. */
+    /** Returns a copy without a fencing token. */
     public LockHolder withoutToken() {
         return new LockHolder(
                 new Known(known.owner, known.raw, known.host, known.pid, known.since, null, known.metadata));
     }
 
-    /** See {@link #metadata()}. */
+    /** Returns a copy with the given {@linkplain #metadata() metadata}. */
     public LockHolder metadata(Map<String, String> metadata) {
         return new LockHolder(new Known(
                 known.owner, known.raw, known.host, known.pid, known.since, known.token, Map.copyOf(metadata)));
     }
 
-    /** {@link Lease#ownerId()} of the grant; empty of a foreign one. */
+    /** Returns the {@linkplain Lease#ownerId() owner id} of the grant; empty for a {@linkplain #isForeign() foreign} holder. */
     public Optional<String> owner() {
         return Optional.ofNullable(known.owner);
     }
 
-    /** The host name that the process gave. */
+    /** Returns the host name that the process recorded. */
     public Optional<String> host() {
         return Optional.ofNullable(known.host);
     }
 
-    /** The process id on that host. */
+    /** Returns the process id on that host. */
     public OptionalLong pid() {
         return known.pid == null ? OptionalLong.empty() : OptionalLong.of(known.pid);
     }
 
-    /** When it asked for the lock, by its own wall clock. */
+    /** Returns when the process requested the lock, by the wall clock of its host. */
     public Optional<Instant> since() {
         return Optional.ofNullable(known.since);
     }
 
-    /** Its fencing token. */
+    /** Returns the fencing token of the grant, or the token that a waiter's grant will have; empty if the store shows none. */
     public OptionalLong token() {
         return known.token == null ? OptionalLong.empty() : OptionalLong.of(known.token);
     }
 
-    /** {@link LockOptions#metadata()}; of a foreign one what the backend can tell of it, such as {@code client}, what made it. */
+    /**
+     * Returns the {@linkplain LockOptions#metadata() metadata} of the lock's options. For a foreign holder, returns what the
+     * backend knows about it, such as the entry {@code client} for the library that recorded it.
+     */
     public Map<String, String> metadata() {
         return known.metadata;
     }
 
-    /** Whether another client made it; then little else is known. */
-    public boolean foreign() {
+    /** Returns whether another library or tool recorded this holder; then most other fields are empty. */
+    public boolean isForeign() {
         return known.owner == null;
     }
 
-    /** The stored text of the grant or the queue entry, unchanged. */
+    /** Returns the text of the grant or queue entry, exactly as stored. */
     public String raw() {
         return known.raw;
     }

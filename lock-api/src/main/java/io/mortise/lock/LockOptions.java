@@ -8,9 +8,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
-/** Options of the leases of one lock: duration, maximum hold, metadata. Immutable: each method returns a changed copy. */
+/**
+ * Options of the leases of one lock: duration, maximum hold and metadata. Immutable and thread-safe; each method with a
+ * parameter returns a changed copy, and rejects an invalid value with an {@link IllegalArgumentException} (S14).
+ */
 public final class LockOptions {
-    /** Most bytes of UTF-8 that {@link #metadata} may take in its stored, escaped form. */
+    /** The maximum size of the {@link #metadata} in bytes of UTF-8, in its stored, escaped form. */
     public static final int MAX_METADATA_BYTES = 1024;
 
     private static final LockOptions DEFAULTS = new LockOptions(Optional.empty(), Optional.empty(), Map.of());
@@ -25,28 +28,41 @@ public final class LockOptions {
         this.metadata = metadata;
     }
 
-    /** The backend's lease duration, no maximum hold, no metadata. */
+    /** Returns the default options: the lease duration of the backend, no maximum hold, no metadata. */
     public static LockOptions defaults() {
         return DEFAULTS;
     }
 
     /**
-     * How long the store keeps a grant whose holder went silent: shorter frees a crashed holder's lock sooner, longer
-     * rides out longer pauses and outages. Default: the backend's. Rounded up to what the store can do (S14).
+     * Sets how long the store keeps a grant if its holder stops renewing it.
      *
-     * @param duration 1 second to 1 hour; only on backends with {@link Capability#PER_LOCK_LEASE}
+     * <p>A shorter duration frees the lock of a crashed holder sooner; with a longer one, a lease survives longer pauses and
+     * outages. The client rounds the duration up to one that the store supports (S14). Default: the lease duration of the
+     * backend.
+     *
+     * @param duration 1 second to 1 hour; only for backends with {@link Capability#PER_LOCK_LEASE}
      */
     public LockOptions leaseDuration(Duration duration) {
         DurationLimits.within("leaseDuration", duration, DurationLimits.SHORTEST_LEASE, DurationLimits.LONGEST_LEASE);
         return new LockOptions(Optional.of(duration), maxHold, metadata);
     }
 
-    /** The longest that one lease is kept by renewal, then it is lost with {@link LossReason.Kind#MAX_HOLD}. Default: no limit. */
+    /**
+     * Sets the longest time for which one lease is held; then it is lost with {@link LossReason.Kind#MAX_HOLD}. Default: no
+     * limit.
+     *
+     * @param duration more than zero, at most 36,500 days
+     */
     public LockOptions maxHold(Duration duration) {
         return new LockOptions(leaseDuration, Optional.of(DurationLimits.positive("maxHold", duration)), metadata);
     }
 
-    /** What operators see beside each holder. Stored in the clear: no secrets. Default: none. */
+    /**
+     * Sets the key-value pairs that operators see with each holder (S18). The store keeps them as plain text: do not put
+     * secrets into them. Default: none.
+     *
+     * @param pairs at most {@link #MAX_METADATA_BYTES} bytes in their stored form
+     */
     public LockOptions metadata(Map<String, String> pairs) {
         Map<String, String> copy = Map.copyOf(Objects.requireNonNull(pairs, "pairs"));
         int bytes = TextEscaper.metadata(copy).length() /* ASCII */;
@@ -57,17 +73,17 @@ public final class LockOptions {
         return new LockOptions(leaseDuration, maxHold, copy);
     }
 
-    /** See {@link #leaseDuration(Duration)}; empty: the backend's. */
+    /** Returns the {@linkplain #leaseDuration(Duration) lease duration}; empty for that of the backend. */
     public Optional<Duration> leaseDuration() {
         return leaseDuration;
     }
 
-    /** See {@link #maxHold(Duration)}; empty: no limit. */
+    /** Returns the {@linkplain #maxHold(Duration) maximum hold}; empty for no limit. */
     public Optional<Duration> maxHold() {
         return maxHold;
     }
 
-    /** See {@link #metadata(Map)}. */
+    /** Returns the {@linkplain #metadata(Map) metadata}. */
     public Map<String, String> metadata() {
         return metadata;
     }

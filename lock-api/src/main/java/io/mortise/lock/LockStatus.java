@@ -4,11 +4,11 @@ package io.mortise.lock;
 import java.util.List;
 
 /**
- * The holder and the waiters of one lock, as the store shows them at one moment.
+ * The holder and the waiters of one lock, as the store recorded them at one moment.
  *
- * @param name the lock's name, unescaped
- * @param holders who holds it; at most one for an exclusive lock
- * @param waiters who waits in the store's own queue, in its order; waiters inside a process may not be visible
+ * @param name the name of the lock, unescaped
+ * @param holders the holders of the lock; at most one, since locks are exclusive
+ * @param waiters the waiters in the store's own queue, in queue order; waiters in a local queue of a process are not visible
  */
 public record LockStatus(String name, List<LockHolder> holders, List<LockHolder> waiters) {
     public LockStatus {

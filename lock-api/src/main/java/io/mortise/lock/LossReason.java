@@ -5,21 +5,21 @@ import java.io.Serializable;
 import java.util.Objects;
 
 /**
- * Reason of a lost lease: its kind, and what was seen.
+ * The reason why a lease was lost.
  *
- * @param kind what happened
- * @param detail one line for the log
+ * @param kind the category of the loss
+ * @param detail a description for logs and error messages, in one line
  */
 public record LossReason(Kind kind, String detail) implements Serializable {
-    /** What ended the lease. */
+    /** The category of a loss. */
     public enum Kind {
-        /** No renewal succeeded before the deadline. */
+        /** No renewal succeeded before the deadline of the lease. */
         EXPIRED,
-        /** The session of the lease ended. */
+        /** The session on which the lease depends has ended. */
         SESSION_ENDED,
-        /** Somebody removed the grant from the store. */
+        /** The grant was removed from the store, for example by an operator. */
         REMOVED,
-        /** {@link LockOptions#maxHold()} has passed. */
+        /** The lease reached its {@linkplain LockOptions#maxHold() maximum hold}. */
         MAX_HOLD,
         /** The client was closed. */
         CLIENT_CLOSED

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock;
 
-/** Outcome of a release: released, lost before, or unknown. */
+/** The result of releasing a lease. */
 public enum ReleaseOutcome {
-    /** The grant was valid until the release, and is deleted. */
+    /** The grant was valid until the release, and is now deleted. */
     RELEASED,
-    /** The store had ended the grant before the release: somebody else may have held the lock meanwhile. */
+    /** The grant had already ended before the release, so another owner may have held the lock in the meantime. */
     LOST,
-    /** The store did not answer; the release is repeated in the background, at most until the grant expires. */
+    /**
+     * It is not known whether the grant was valid until the release, because no clear response arrived in time. The client
+     * repeats the release in the background, at most until the grant expires.
+     */
     UNKNOWN
 }

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
+/** Tests that the options of clients and locks reject invalid values. */
 class OptionsTest {
     @Test
     void S14_leaseDurationIsFromOneSecondToOneHour() {

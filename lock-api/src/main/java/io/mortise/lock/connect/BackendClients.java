@@ -11,21 +11,35 @@ import java.util.Objects;
 import java.util.function.Function;
 
 /**
- * Creates clients of a backend instance: for programmatic configuration, and for tests with a
- * {@link io.mortise.lock.spi.testing.ManualClock}.
+ * Opens clients for backends that are configured in code instead of by URL.
+ *
+ * <p>The entry points of the backends use it, and so do tests that need a {@link io.mortise.lock.spi.testing.ManualClock}.
+ * Thread-safe.
  */
 public final class BackendClients {
     private BackendClients() {}
 
-    /** A client on the system's clock. Closing it closes the backend. */
-    public static LockClient over(Function<BackendContext, LockBackend> open, ClientOptions options) {
+    /**
+     * Opens a client that uses the monotonic clock of the JVM. Closing the client closes the backend.
+     *
+     * @param open opens the backend; the client passes its own services
+     * @param options the options of the client
+     */
+    public static LockClient open(Function<BackendContext, LockBackend> open, ClientOptions options) {
         Objects.requireNonNull(open, "open");
         Objects.requireNonNull(options, "options");
         return CoreClient.open(open, options);
     }
 
-    /** A client on the given clock. Closing it closes the backend, not the clock. */
-    public static LockClient over(Function<BackendContext, LockBackend> open, ClientOptions options, LockClock clock) {
+    /**
+     * Opens a client that uses the given clock. Closing the client closes the backend, and cancels the client's timers on the
+     * clock.
+     *
+     * @param open opens the backend; the client passes its own services
+     * @param options the options of the client
+     * @param clock the clock, which several clients can share
+     */
+    public static LockClient open(Function<BackendContext, LockBackend> open, ClientOptions options, LockClock clock) {
         Objects.requireNonNull(open, "open");
         Objects.requireNonNull(options, "options");
         Objects.requireNonNull(clock, "clock");

@@ -10,26 +10,34 @@ import io.mortise.lock.LockConfigurationException;
 import java.util.List;
 import java.util.Objects;
 
-/** Entry point: opens a client by URL, with the backend that {@link java.util.ServiceLoader} finds for its scheme. */
+/**
+ * The entry point for applications, which opens clients by URL. {@link java.util.ServiceLoader} finds the backend for the
+ * scheme of the URL. Thread-safe.
+ */
 public final class Locks {
     private Locks() {}
 
-    /** As {@link #connect(String, ClientOptions, Capability...)} with {@link ClientOptions#defaults()}. */
+    /**
+     * Opens a client with {@linkplain ClientOptions#defaults() default options}; see
+     * {@link #connect(String, ClientOptions, Capability...)}.
+     */
     public static LockClient connect(String url, Capability... required) {
         return connect(url, ClientOptions.defaults(), required);
     }
 
     /**
-     * Opens a client and waits for the first response of the store, at most {@link ClientOptions#connectTimeout()}.
+     * Opens a client, and waits for the first response of the store at most {@link ClientOptions#connectTimeout()}.
      *
-     * <p>URLs: {@code memory:NAME}, {@code zookeeper://h1:2181,h2:2181/base}; each backend documents its parameters. A
-     * URL with {@code ?provider=CLASS} chooses between two providers of one scheme.
-     *
-     * @param required capabilities without which the application cannot work; checked before the client is returned
-     * @throws LockConfigurationException if the URL is malformed, has an unknown parameter or scheme, two providers claim
-     *     the scheme, or a required capability is missing
-     * @throws BackendUnavailableException if no endpoint answered in time; it names them
-     * @throws BackendRefusedException if the store answered and refused (password, ACL, missing chroot)
+     * @param url a URL such as {@code memory:NAME} or {@code zookeeper://h1:2181,h2:2181/base}; each backend documents its
+     *     parameters. The parameter {@code ?provider=CLASS} selects one of several providers for the same scheme
+     * @param options the options of the client
+     * @param required capabilities that the application needs; the call fails if the backend does not offer all of them
+     * @return the client, which the application must close
+     * @throws LockConfigurationException if the URL is malformed or has an unknown parameter, if no provider or more than one
+     *     supports its scheme, if a required capability is missing, or if libraries on the class path are incompatible
+     * @throws BackendUnavailableException if no server responds in time; it names the endpoints
+     * @throws BackendRefusedException if the store rejects the client, for example because of a wrong password, a
+     *     missing permission or a ZooKeeper chroot that does not exist
      */
     public static LockClient connect(String url, ClientOptions options, Capability... required) {
         Objects.requireNonNull(url, "url");
@@ -40,16 +48,16 @@ public final class Locks {
         return ProviderDiscovery.connect(url, options, List.of(required));
     }
 
-    /** The schemes that can be opened now, each with the class of its provider, by scheme. */
+    /** Returns the supported schemes with the classes of their providers, sorted by scheme. */
     public static List<ProviderInfo> providers() {
         return ProviderDiscovery.found();
     }
 
     /**
-     * A scheme that can be opened.
+     * A supported URL scheme and its provider.
      *
-     * @param scheme such as {@code redis}
-     * @param providerClass the name that a URL's parameter {@code provider} may give
+     * @param scheme the scheme, such as {@code redis}
+     * @param providerClass the class name of the provider, which the URL parameter {@code provider} can select
      */
     public record ProviderInfo(String scheme, String providerClass) {}
 }

@@ -26,9 +26,9 @@ import java.util.TreeSet;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Finds the provider of a URL's scheme; if there is none, the error names the artifact to add. */
+/** Finds the provider for the scheme of a URL. If there is none, the exception names the artifact to add. */
 final class ProviderDiscovery {
-    /** The parameter that chooses between two providers of one scheme. */
+    /** The URL parameter that selects one of several providers for the same scheme. */
     private static final String PROVIDER = "provider";
 
     private static final Map<String, Set<String>> SCHEMES = Map.of(
@@ -48,7 +48,7 @@ final class ProviderDiscovery {
 
     private ProviderDiscovery() {}
 
-    /** See {@link Locks#connect}. */
+    /** Implements {@link Locks#connect}. */
     static LockClient connect(String text, ClientOptions options, Collection<Capability> required) {
         Set<String> broken = new LinkedHashSet<>();
         return connect(text, options, required, providers(broken), broken);
@@ -88,7 +88,7 @@ final class ProviderDiscovery {
         }
     }
 
-    /** See {@link Locks#providers}. */
+    /** Implements {@link Locks#providers}. */
     static List<Locks.ProviderInfo> found() {
         return providers(new LinkedHashSet<>()).stream()
                 .flatMap(provider -> provider.schemes().stream()
@@ -132,7 +132,7 @@ final class ProviderDiscovery {
         return chosen.get(0);
     }
 
-    /** What was probably meant, if one or two letters are wrong. */
+    /** Returns a suggestion for the message if a known scheme differs in one or two characters; otherwise the empty string. */
     private static String nearest(String scheme) {
         return SCHEMES.values().stream()
                 .flatMap(Set::stream)
@@ -143,7 +143,7 @@ final class ProviderDiscovery {
                 .orElse("");
     }
 
-    /** How many letters must be changed, added or left out to make one of the other. */
+    /** Returns the Levenshtein distance of two strings. */
     private static int distance(String one, String other) {
         int[] row = IntStream.rangeClosed(0, other.length()).toArray();
         for (int i = 1; i <= one.length(); i++) {
@@ -168,7 +168,7 @@ final class ProviderDiscovery {
     private static String origin(Class<?> type) {
         CodeSource source = type.getProtectionDomain().getCodeSource();
         return source == null || source.getLocation() == null
-                ? "an unknown place"
+                ? "an unknown location"
                 : source.getLocation().toString();
     }
 
@@ -176,7 +176,7 @@ final class ProviderDiscovery {
         return text == null ? null : text.replaceAll("\\p{Cntrl}", "?");
     }
 
-    /** The application's own class loader first, then ours: containers hide one from the other. */
+    /** Loads the providers from the context class loader and from ours, since containers may hide one from the other. */
     private static List<LockProvider> providers(Set<String> broken) {
         Map<Class<?>, LockProvider> found = new LinkedHashMap<>();
         load(Thread.currentThread().getContextClassLoader(), found, broken);
@@ -184,7 +184,7 @@ final class ProviderDiscovery {
         return List.copyOf(found.values());
     }
 
-    /** A provider that cannot be loaded, such as one for another class loader's copy of the SPI, is nobody else's trouble. */
+    /** Skips providers that cannot be loaded, such as one that implements another class loader's copy of the SPI. */
     private static void load(@Nullable ClassLoader loader, Map<Class<?>, LockProvider> found, Set<String> broken) {
         Iterator<LockProvider> providers =
                 ServiceLoader.load(LockProvider.class, loader).iterator();
@@ -199,7 +199,7 @@ final class ProviderDiscovery {
             } catch (ServiceConfigurationError | LinkageError e) {
                 broken.add(e.getMessage() + (e.getCause() == null ? "" : " (" + e.getCause() + ")"));
                 if (!seen.add(e.toString())) {
-                    return; // it does not get any further
+                    return; // the iterator repeats the same failure and does not proceed
                 }
             }
         }

@@ -4,19 +4,24 @@ package io.mortise.lock.internal;
 import java.time.Duration;
 import java.util.Objects;
 
-/** Checks durations; errors name the value and the limit (S14). */
+/** Validates durations that the application sets. Each exception names the value and the limit (S14). */
 public final class DurationLimits {
-    /** Beyond this, arithmetic in nanoseconds of a {@code long} would be at risk. */
+    /** The longest valid duration; longer ones could overflow a {@code long} of nanoseconds in calculations. */
     public static final Duration LONGEST = Duration.ofDays(36_500);
 
-    /** Shortest lease that an application may ask for. */
+    /** The shortest lease duration that an application can set. */
     public static final Duration SHORTEST_LEASE = Duration.ofSeconds(1);
-    /** Longest lease that an application may ask for. */
+    /** The longest lease duration that an application can set. */
     public static final Duration LONGEST_LEASE = Duration.ofHours(1);
 
     private DurationLimits() {}
 
-    /** Refuses what is not from {@code least} to {@code most}. */
+    /**
+     * Returns the duration if it is from {@code least} to {@code most}.
+     *
+     * @param what the name of the option, for the message
+     * @throws IllegalArgumentException if it is not
+     */
     public static Duration within(String what, Duration value, Duration least, Duration most) {
         Objects.requireNonNull(value, what);
         if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
@@ -25,7 +30,12 @@ public final class DurationLimits {
         return value;
     }
 
-    /** Refuses what is not more than zero and at most {@link #LONGEST}. */
+    /**
+     * Returns the duration if it is more than zero and at most {@link #LONGEST}.
+     *
+     * @param what the name of the option, for the message
+     * @throws IllegalArgumentException if it is not
+     */
     public static Duration positive(String what, Duration value) {
         Objects.requireNonNull(value, what);
         if (value.isNegative() || value.isZero()) {

@@ -11,23 +11,28 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.IntPredicate;
 
-/** Escapes text for keys and records in a store, and for messages. */
+/** Escapes text for keys and records in a store, and for messages and logs. */
 public final class TextEscaper {
     private static final String PLAIN = "-_.:@+~";
 
-    /** Prefix of the metadata's fields in an owner record. */
+    /** The prefix of metadata fields in an owner record. */
     public static final String META = "meta.";
 
     private TextEscaper() {}
 
-    /** Letters, digits and {@code - _ . : @ + ~}. */
+    /** Returns whether the byte is an ASCII letter, a digit or one of {@code - _ . : @ + ~}. */
     public static boolean plainByte(int b) {
         return (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || (b >= '0' && b <= '9') || PLAIN.indexOf(b) >= 0;
     }
 
-    /** All bytes of its UTF-8 but the plain ones as {@code %XX}. {@code %} is never plain, so distinct texts stay distinct. */
+    /**
+     * Returns the text in UTF-8, with each byte that is not plain written as {@code %XX}. {@code %} is never plain, so distinct
+     * texts stay distinct.
+     *
+     * @param plainBytes which of the bytes 0 to 127 stay unescaped
+     */
     public static String escape(String text, IntPredicate plainBytes) {
-        if (staysAsItIs(text, b -> b != '%' && plainBytes.test(b))) {
+        if (isPlain(text, b -> b != '%' && plainBytes.test(b))) {
             return text;
         }
         ByteBuffer bytes = utf8(text);
@@ -43,8 +48,8 @@ public final class TextEscaper {
         return out.toString();
     }
 
-    /** So it is with most names: nothing needs to be encoded to know. */
-    private static boolean staysAsItIs(String text, IntPredicate plainBytes) {
+    /** Returns whether the text needs no escape. This fast path, without encoding, serves most names. */
+    private static boolean isPlain(String text, IntPredicate plainBytes) {
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
             if (c >= 128 || !plainBytes.test(c)) {
@@ -55,9 +60,9 @@ public final class TextEscaper {
     }
 
     /**
-     * Reads a text that {@link #escape} wrote.
+     * Reverts {@link #escape}.
      *
-     * @throws IllegalArgumentException if the text cannot have come from there
+     * @throws IllegalArgumentException if {@link #escape} cannot have written the text
      */
     public static String unescape(String escaped) {
         byte[] raw = escaped.getBytes(StandardCharsets.UTF_8);
@@ -70,7 +75,8 @@ public final class TextEscaper {
             int high = i + 2 < raw.length ? Character.digit(raw[i + 1], 16) : -1;
             int low = i + 2 < raw.length ? Character.digit(raw[i + 2], 16) : -1;
             if (high < 0 || low < 0) {
-                throw new IllegalArgumentException("\"" + escaped + "\" has a % that no two hexadecimal digits follow");
+                throw new IllegalArgumentException(
+                        "\"" + escaped + "\" has a % without two hexadecimal digits after it");
             }
             out.put((byte) (high * 16 + low));
             i += 2;
@@ -87,12 +93,12 @@ public final class TextEscaper {
     }
 
     /**
-     * Counts the bytes of the text in UTF-8.
+     * Returns the length of the text in bytes of UTF-8.
      *
      * @throws IllegalArgumentException if it is not valid Unicode
      */
     public static int utf8Length(String text) {
-        return staysAsItIs(text, b -> true) ? text.length() : utf8(text).remaining();
+        return isPlain(text, b -> true) ? text.length() : utf8(text).remaining();
     }
 
     private static ByteBuffer utf8(String text) {
@@ -106,12 +112,12 @@ public final class TextEscaper {
         }
     }
 
-    /** An attribute of an owner record: text with a slash in the clear too. */
+    /** Returns the text, escaped as an attribute of an owner record: the slash also stays unescaped. */
     public static String attribute(String text) {
         return escape(text, b -> plainByte(b) || b == '/');
     }
 
-    /** Metadata as an owner record stores it: {@code " meta.KEY=VALUE"} each, by key. */
+    /** Returns the metadata as an owner record stores it: {@code " meta.KEY=VALUE"} for each entry, sorted by key. */
     public static String metadata(Map<String, String> metadata) {
         if (metadata.isEmpty()) {
             return "";
@@ -127,11 +133,13 @@ public final class TextEscaper {
     }
 
     /**
-     * Text for messages and logs. What could end its quotes or the line, steer a terminal or turn text around is written as
-     * in Java, such as {@code \\n} and {@code \\"}: no text can forge what is beside it (S19).
+     * Returns the text for messages and logs, escaped so that it cannot forge the text around it (S19).
+     *
+     * <p>Quotation marks, line ends, control characters and format characters (which can control a terminal or reverse the
+     * direction of text) are written as in Java, such as {@code \\n} and {@code \\"}.
      */
     public static String shown(String text) {
-        if (text.codePoints().allMatch(TextEscaper::isShownAsItIs)) {
+        if (text.codePoints().allMatch(TextEscaper::isPrintable)) {
             return text;
         }
         StringBuilder out = new StringBuilder(text.length() + 8);
@@ -146,7 +154,7 @@ public final class TextEscaper {
             case '\r' -> out.append("\\r");
             case '\t' -> out.append("\\t");
             default -> {
-                if (isShownAsItIs(c)) {
+                if (isPrintable(c)) {
                     out.appendCodePoint(c);
                 } else {
                     for (char unit : Character.toChars(c)) {
@@ -157,8 +165,11 @@ public final class TextEscaper {
         }
     }
 
-    /** No quote, no control character, no format character such as those that turn text around, no line end, no white space but " ". */
-    private static boolean isShownAsItIs(int c) {
+    /**
+     * Returns whether {@link #shown} leaves the character unchanged: it is no quotation mark, backslash, control or format
+     * character, line end, or white space other than {@code " "}.
+     */
+    private static boolean isPrintable(int c) {
         if (c == '"' || c == '\\') {
             return false;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Helpers of the API, the SPI and the core; exported to nobody. */
+/** Internal helpers of the API, the SPI and the core, which the module does not export. */
 @NullMarked
 package io.mortise.lock.internal;
 

@@ -4,13 +4,13 @@ package io.mortise.lock.spi;
 import java.time.Duration;
 import java.util.Objects;
 
-/** Result of an attempt to acquire: granted, waiting, or displaced from the queue. */
+/** The result of one attempt to acquire a lock: granted, waiting, or displaced from the queue. */
 public sealed interface AttemptResult {
     /**
-     * The lock is ours.
+     * The store granted the lock to the contender.
      *
-     * @param token the fencing token, more than that of any grant of this name before
-     * @param validity what the grant's deadline hangs on
+     * @param token the fencing token, greater than that of every earlier grant of this name
+     * @param validity the validity of the grant, or of the session on which the grant depends
      */
     record Granted(long token, GrantValidity validity) implements AttemptResult {
         public Granted {
@@ -19,10 +19,10 @@ public sealed interface AttemptResult {
     }
 
     /**
-     * Somebody else holds it.
+     * Another contender holds the lock. The core tries again when {@link ContenderListener#wake()} is called, or after the
+     * fallback time.
      *
-     * @param retryAfter ask again on {@link ContenderListener#wake()}, at the latest after this; the core adds up to a fifth of it as
-     *     jitter
+     * @param retryAfter the fallback time, to which the core adds up to a fifth as jitter
      */
     record Waiting(Duration retryAfter) implements AttemptResult {
         public Waiting {
@@ -31,8 +31,10 @@ public sealed interface AttemptResult {
     }
 
     /**
-     * The queue entry is deleted: the core enqueues anew and forgets the contender, without {@link Contender#end()}. The backend
-     * has made sure that nothing of it is left, or cleans it up.
+     * The queue entry of the contender was deleted. The core enqueues a new contender, and does not call
+     * {@link Contender#end()} for this one: the backend has made sure that nothing of it remains in the store, or removes it.
+     *
+     * @param why the reason, for error messages and logs
      */
     record Displaced(String why) implements AttemptResult {
         public Displaced {

@@ -7,45 +7,55 @@ import java.util.concurrent.Executor;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
-/** Services of the core for a backend: clock, timeouts, renewal, cleanup. Thread-safe. */
+/** Services that the core provides to a backend: clock, timeouts, renewals and cleanups. Thread-safe. */
 public interface BackendContext {
-    /** The only clock and timer that decisions may use. */
+    /** Returns the clock, the only source of time and timers that a backend may use for decisions. */
     LockClock clock();
 
-    /** 16 hexadecimal digits, new for each client: for connection names and channels. */
+    /** Returns the id of the client, 16 hexadecimal digits that are new for each client, for the names of connections and channels. */
     String clientId();
 
-    /** See {@link io.mortise.lock.ClientOptions#connectTimeout()}. */
+    /** Returns the {@linkplain io.mortise.lock.ClientOptions#connectTimeout() connect timeout}. */
     Duration connectTimeout();
 
-    /** See {@link io.mortise.lock.ClientOptions#requestTimeout()}. */
+    /** Returns the {@linkplain io.mortise.lock.ClientOptions#requestTimeout() request timeout}. */
     Duration requestTimeout();
 
-    /** For calls of a store's client that may block; daemon threads, ended at close. */
+    /** Returns the executor for calls that may block, such as those of a store's client. Its daemon threads end at close. */
     Executor blocking();
 
-    /** Renews this session from now on, with or without grants on it, until it is lost. */
-    void keep(GrantValidity session);
+    /**
+     * Renews the session from now on until it is lost, even while it has no grants.
+     *
+     * @param session the validity of the session
+     */
+    void register(GrantValidity session);
 
     /**
-     * Renews soon, in one call of {@link LockBackend#renew}, what is held and due only later: a server may have lost it, as after
-     * a new connection. Returns at once; a failure is that of any renewal.
+     * Renews the selected grants or sessions now, in one call of {@link LockBackend#renew}, instead of when they are due. A
+     * backend calls it when a server may have lost grants, for example after a reconnect. Returns immediately; a failure is
+     * treated as that of any renewal.
      *
-     * @param which of all of that kind that is held
+     * @param kind the class of the validities to renew
+     * @param which selects among all current validities of that class
      */
     <K extends GrantValidity> void renewNow(Class<K> kind, Predicate<K> which);
 
     /**
-     * Repeats the clean-up in the background until its stage succeeds or the instant has passed; a client that
-     * closes waits for it as long as it may.
+     * Runs the cleanup in the background, and repeats it until its stage succeeds or the given instant has passed (S8). A
+     * client that closes waits for the cleanup within its own limit.
      *
-     * @param what for the log, with the time by which the store drops it by itself
+     * @param what the description for the log: what is cleaned up, and when the store drops it without a cleanup
+     * @param cleanup starts one try
+     * @param until the instant of the last try
      */
     void cleanUp(String what, Supplier<? extends CompletionStage<?>> cleanup, MonotonicTime until);
 
     /**
-     * The same stage with a deadline: fails with {@link io.mortise.lock.BackendUnavailableException} after one request
-     * timeout. For clients whose requests have no deadline of their own.
+     * Returns a stage that completes as the given one, but fails with {@link io.mortise.lock.BackendUnavailableException} after
+     * one request timeout. A backend uses it if the requests of the store's client have no deadline.
+     *
+     * @param what the description of the request for the message
      */
-    <T> CompletionStage<T> timed(String what, CompletionStage<T> request);
+    <T> CompletionStage<T> withRequestTimeout(String what, CompletionStage<T> request);
 }

@@ -5,36 +5,39 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 /**
- * One attempt to acquire a lock, as the backend sees it: it asks, waits in the store's queue, holds, and is ended. The core
- * never overlaps calls on one contender: the next comes when the stage of the one before has ended. Each stage ends within
- * about one request timeout. Stages may complete on the client's I/O threads; the core runs no user code there.
+ * One attempt to acquire a lock, from the request through the queue and the grant to the release.
+ *
+ * <p>The core never overlaps calls on one contender: it makes the next call after the stage of the previous one has completed.
+ * Each stage must complete within about one request timeout. Stages may complete on the I/O threads of the store's client; the
+ * core runs no user code there.
  */
 public interface Contender {
     /**
-     * Asks for the grant, or collects one that the server pushed; then without I/O. Idempotent by attempt id: asked again
-     * after a lost reply it finds the same grant with the same token.
+     * Requests the grant, or returns a grant that the server has already pushed, in that case without I/O. Idempotent by
+     * attempt id: a retry after a lost reply returns the same grant with the same token.
      *
-     * @return failed with {@link io.mortise.lock.BackendUnavailableException}: unknown, will be asked again. Any other
-     *     failure is final.
+     * @return a stage with the result. If it fails with {@link io.mortise.lock.BackendUnavailableException}, the outcome is
+     *     unknown and the core retries; every other failure is final
      */
     CompletionStage<AttemptResult> attempt();
 
     /**
-     * Withdrawal and release in one: removes all that this contender has or may have in the store, granted or not, and defeats
-     * whatever of it may still execute later. Idempotent.
+     * Withdraws or releases the contender: removes its grant or queue entry from the store, and makes sure that requests which
+     * are still on their way cannot create one later. Idempotent.
      *
-     * @return true: a grant or queue entry of ours was there and is removed. False: nothing was there and nothing can be left.
-     *     Failed: unknown, the core repeats it.
+     * @return a stage with true if a grant or queue entry of this contender existed and was removed, and with false if none
+     *     existed and none can appear later. If it fails, the outcome is unknown and the core retries
      */
     CompletionStage<Boolean> end();
 
     /**
-     * {@link #end()} has not succeeded for a whole lease duration: give up what the contender hangs on (its session, its
-     * connection), so that the store removes it by itself (S8). Other leases of that session are lost with it.
+     * Gives up the session or connection on which the contender depends, so that the store removes the contender without a
+     * request (S8). The core calls it if {@link #end()} has not succeeded for a whole lease duration. All other leases of that
+     * session are lost too. Default: does nothing.
      */
     default void abandon() {}
 
-    /** See {@link io.mortise.lock.Lease#unwrap}. */
+    /** Returns a backend-specific extension of the lease; see {@link io.mortise.lock.Lease#unwrap}. Default: empty. */
     default <T> Optional<T> unwrap(Class<T> type) {
         return Optional.empty();
     }

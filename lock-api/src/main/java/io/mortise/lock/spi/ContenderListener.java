@@ -4,22 +4,26 @@ package io.mortise.lock.spi;
 import io.mortise.lock.LossReason;
 
 /**
- * Callback through which a backend notifies the core about one contender: ask again, or the grant is lost. Callable from any
- * thread; returns at once.
+ * Callback by which a backend notifies the core about events of one contender. The backend may call it from any thread; all
+ * methods return immediately.
  */
 public interface ContenderListener {
-    /** A hint: ask again now. May be spurious, and may go missing. */
+    /** Tells the core to call {@link Contender#attempt()} again now. This is a hint: it may be spurious, and it may be lost. */
     void wake();
 
-    /** This grant alone is lost; may come before its Granted is collected. */
+    /**
+     * Reports that the grant of this contender, and no other, is lost. The backend may report a loss before the core has
+     * received the grant.
+     */
     void lost(LossReason reason);
 
     /**
-     * A hint: false once nobody waits for the contender's grant any more. May change at any moment from true to false, and never
-     * back, so a backend may save the work of asking for such a grant. The contender is withdrawn in any case, though not before
-     * its last attempt has been answered. Default: true.
+     * Returns whether a caller still waits for the grant of this contender.
+     *
+     * <p>The value may change from true to false at any moment, and never back. A backend may use it to avoid needless
+     * requests. The core withdraws the contender in any case, but only after its last attempt has completed. Default: true.
      */
-    default boolean isWanted() {
+    default boolean isStillWaiting() {
         return true;
     }
 }

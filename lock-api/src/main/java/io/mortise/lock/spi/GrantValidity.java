@@ -13,8 +13,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Validity of one grant, or of a session with all its grants: renewals extend it, until it expires or is lost. A backend
- * subclasses it to hang a key on, and answers renewals through it. Thread-safe. Lost once, lost for ever (S6).
+ * Tracks how long a grant, or a session with all its grants, stays valid.
+ *
+ * <p>A successful renewal extends the deadline. A validity that has expired or was lost never becomes valid again (S6). A
+ * backend creates a subclass that has the key of its grant, and reports the result of each renewal by {@link #extend},
+ * {@link #removed}, {@link #lost} or {@link #renewalUnknown}. Thread-safe.
  */
 public class GrantValidity {
     private static final Logger log = LoggerFactory.getLogger(GrantValidity.class);
@@ -23,14 +26,15 @@ public class GrantValidity {
     private final Duration renewEvery;
     private final Set<Listener> listeners = new LinkedHashSet<>(); // guarded by itself
     private volatile MonotonicTime validUntil;
-    private volatile boolean overdue; // somebody was told that it is not valid any more
+    private volatile boolean overdue; // isValid() has returned false, so no renewal may count any more
     private volatile @Nullable LossReason lost;
 
     /**
-     * Proved once already: by what granted it.
+     * Creates a validity that the grant itself has proved once.
      *
-     * @param renewEvery how long after one renewal the next is due
-     * @param validUntil until when it is certainly valid: see {@link LockClock#deadline}
+     * @param clock the clock of the client
+     * @param renewEvery the time from one renewal to the next
+     * @param validUntil the instant until which it is certainly valid; see {@link LockClock#deadline}
      */
     protected GrantValidity(LockClock clock, Duration renewEvery, MonotonicTime validUntil) {
         this.clock = clock;
@@ -39,69 +43,72 @@ public class GrantValidity {
     }
 
     /**
-     * Returns the same validities as the kind that a backend made them: for {@link LockBackend#renew}.
+     * Returns the same validities, cast to the class of the backend. For implementations of {@link LockBackend#renew}.
      *
-     * @throws ClassCastException one of them is not of that kind: it is another backend's
+     * @throws ClassCastException if one of them is not of that class, so that it belongs to another backend
      */
     public static <K extends GrantValidity> List<K> cast(List<GrantValidity> all, Class<K> kind) {
         return all.stream().map(kind::cast).toList();
     }
 
     /**
-     * A renewal succeeded. Only ever moves the deadline later; an answer that arrives past the old deadline does not count,
-     * for the core may have announced the loss.
+     * Reports that a renewal succeeded, and moves the deadline, but never to an earlier instant. A reply that arrives after the
+     * current deadline does not count, because the core may have announced the loss already (S6).
      *
+     * @param until the instant until which it is now certainly valid; see {@link LockClock#deadline}
      * @return whether it is still valid
      */
     public final boolean extend(MonotonicTime until) {
-        List<Listener> told;
+        List<Listener> notified;
         synchronized (listeners) {
             if (!isValid()) {
-                told = List.of();
+                notified = List.of();
             } else {
                 validUntil = validUntil.orLater(until);
-                told = List.copyOf(listeners);
+                notified = List.copyOf(listeners);
             }
         }
-        told.forEach(Listener::extended);
+        notified.forEach(Listener::extended);
         return checkDeadline();
     }
 
-    /** Records that the store has it no more; the first reason wins, and every lease on it is told. */
+    /** Reports that the store no longer has the grant or session. The first reason counts; every lease on it is notified. */
     public final void lost(LossReason reason) {
         announce(reason).run();
     }
 
-    /** Tells every lease on it. Returns what can wait until the leases on others have been told too. */
+    /** Notifies every lease on it. Returns the work that can wait until the leases on other validities are notified too. */
     private Runnable announce(LossReason reason) {
-        List<Listener> told;
+        List<Listener> notified;
         synchronized (listeners) {
             if (lost != null) {
                 return () -> {};
             }
             lost = reason;
-            told = new ArrayList<>(listeners);
+            notified = new ArrayList<>(listeners);
             listeners.clear();
         }
-        told.forEach(listener -> safely(reason, () -> listener.lost(reason)));
+        notified.forEach(listener -> safely(reason, () -> listener.lost(reason)));
         return () -> {
-            told.forEach(listener -> safely(reason, () -> listener.afterLoss(reason)));
+            notified.forEach(listener -> safely(reason, () -> listener.afterLoss(reason)));
             onLost(reason);
         };
     }
 
-    /** One that fails must not keep the others from hearing of it. */
-    private static void safely(LossReason reason, Runnable notice) {
+    /** Runs one notification. If it fails, the other listeners must still be notified. */
+    private static void safely(LossReason reason, Runnable notification) {
         try {
-            notice.run();
+            notification.run();
         } catch (RuntimeException | Error e) {
             log.error("event=loss-notice-failed reason=\"{}\"", reason, e);
         }
     }
 
     /**
-     * A renewal found that the store has it no more. Somebody removed it then, unless its deadline has passed: after that the
-     * store lets it go by itself.
+     * Reports that a renewal found no grant or session in the store. It counts as {@link LossReason.Kind#REMOVED}, unless the
+     * deadline has passed: then the store itself may have dropped it, and it counts as {@link LossReason.Kind#EXPIRED}.
+     *
+     * @param detail see {@link LossReason#detail()}
      */
     public final void removed(String detail) {
         if (checkDeadline()) {
@@ -109,16 +116,16 @@ public class GrantValidity {
         }
     }
 
-    /** A renewal had no clear answer. Never moves the deadline; another follows soon. */
-    public final void unknown(Throwable cause) {
-        List<Listener> told;
+    /** Reports that the outcome of a renewal is unknown. The deadline does not move; the core soon sends another renewal. */
+    public final void renewalUnknown(Throwable cause) {
+        List<Listener> notified;
         synchronized (listeners) {
-            told = List.copyOf(listeners);
+            notified = List.copyOf(listeners);
         }
-        told.forEach(listener -> listener.unknown(cause));
+        notified.forEach(listener -> listener.renewalUnknown(cause));
     }
 
-    /** Whether it is certainly valid now. Once false, never true again. */
+    /** Returns whether it is certainly valid now. Once false, never returns true again. */
     public final boolean isValid() {
         if (lost != null || overdue) {
             return false;
@@ -126,28 +133,32 @@ public class GrantValidity {
         if (!clock.hasPassed(validUntil)) {
             return true;
         }
-        synchronized (listeners) { // a renewal that is being counted right now comes before "no", or not at all
+        synchronized (listeners) { // a concurrent extend() takes effect before this returns false, or not at all
             overdue |= clock.hasPassed(validUntil);
             return !overdue;
         }
     }
 
-    /** Returns until when it is certainly valid. */
+    /** Returns the instant until which it is certainly valid. */
     public final MonotonicTime validUntil() {
         return validUntil;
     }
 
-    /** How long after one renewal the next is due. */
+    /** Returns the time from one renewal to the next. */
     public final Duration renewEvery() {
         return renewEvery;
     }
 
-    /** Why it was lost. */
+    /** Returns the reason of the loss; empty if it is not lost. */
     public final Optional<LossReason> reason() {
         return Optional.ofNullable(lost);
     }
 
-    /** Makes it lost if the deadline has passed. Returns whether it is valid. For the core's timer. */
+    /**
+     * Marks it as lost if the deadline has passed, and notifies every lease on it. The core calls this method.
+     *
+     * @return whether it is still valid
+     */
     public final boolean checkDeadline() {
         Optional<Runnable> aftermath = expire();
         aftermath.ifPresent(Runnable::run);
@@ -155,10 +166,10 @@ public class GrantValidity {
     }
 
     /**
-     * Makes it lost if the deadline has passed, and tells the leases on it. For the core's timer, which does so for all that are
-     * over before it does anything else.
+     * Marks it as lost if the deadline has passed, and notifies every lease on it. The core's timer calls this method for all
+     * validities that have expired, before it runs the remaining work of any of them.
      *
-     * @return what else is to be done then, such as logs and requests; empty if it is valid
+     * @return the remaining work after a loss, such as logs and requests; empty if it is still valid
      */
     public final Optional<Runnable> expire() {
         if (isValid()) {
@@ -171,17 +182,21 @@ public class GrantValidity {
     }
 
     private String whyExpired() {
-        List<Listener> asked;
+        List<Listener> current;
         synchronized (listeners) {
-            asked = List.copyOf(listeners);
+            current = List.copyOf(listeners);
         }
-        return asked.stream()
+        return current.stream()
                 .flatMap(listener -> listener.whyExpired().stream())
                 .findFirst()
                 .orElse("no renewal succeeded before the deadline");
     }
 
-    /** The core listens. False if it is lost already; the listener is not called then. */
+    /**
+     * Registers a listener of the core.
+     *
+     * @return false if it is already lost; then the listener is not registered, and is not called
+     */
     public final boolean attach(Listener listener) {
         synchronized (listeners) {
             if (lost != null) {
@@ -192,31 +207,37 @@ public class GrantValidity {
         }
     }
 
-    /** Ends {@link #attach}. */
+    /** Removes a listener that {@link #attach} registered. */
     public final void detach(Listener listener) {
         synchronized (listeners) {
             listeners.remove(listener);
         }
     }
 
-    /** For the backend: it was lost, also when the core found it. Ends the session, wakes its waiters; returns at once. */
+    /**
+     * Called once after a loss, whether the backend or the core detected it. A backend overrides it to end the session and wake
+     * its waiters. It must return immediately. Default: does nothing.
+     */
     protected void onLost(LossReason reason) {}
 
-    /** How the core hears of it. Called on any thread; returns at once. */
+    /** Callback that notifies the core of renewals and of a loss. May be called on any thread; returns immediately. */
     public interface Listener {
-        /** See {@link GrantValidity#extend}. */
+        /** Notifies that a renewal succeeded; see {@link GrantValidity#extend}. */
         default void extended() {}
 
-        /** See {@link GrantValidity#unknown}. */
-        default void unknown(Throwable cause) {}
+        /** Notifies that the outcome of a renewal is unknown; see {@link GrantValidity#renewalUnknown}. */
+        default void renewalUnknown(Throwable cause) {}
 
-        /** See {@link GrantValidity#lost}. Changes states and hands over callbacks; logs nothing and sends nothing. */
+        /**
+         * Notifies of the loss; see {@link GrantValidity#lost}. Only changes state and hands callbacks to their executor: logs
+         * and requests belong into {@link #afterLoss}.
+         */
         void lost(LossReason reason);
 
-        /** All listeners have been told: logs and requests. */
+        /** Writes logs and sends requests after a loss, once all listeners have been notified. */
         default void afterLoss(LossReason reason) {}
 
-        /** What is known of why the deadline passed. */
+        /** Returns why the deadline passed without a successful renewal; empty if the listener does not know. */
         default Optional<String> whyExpired() {
             return Optional.empty();
         }

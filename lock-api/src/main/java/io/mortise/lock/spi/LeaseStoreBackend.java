@@ -21,14 +21,16 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adapts a {@link LeaseStore} to the full SPI: one contender per process and lock asks again after a short pause.
+ * Adapts a {@link LeaseStore} to the full SPI by polling.
  *
- * <p>Such a store cannot refuse a request that executes late either. After one without an answer the adapter removes what it
- * may have made, again and again for one lease duration; a client that closes waits for that as long as it may, and names it
- * in the log. A request that is later than all this makes a grant that nobody has, until its lease ends.
+ * <p>One contender per process and lock retries after a short pause. Such a store cannot reject a request that executes late,
+ * that is, after the withdrawal. So after a request without a response, the adapter repeatedly releases the grant that the
+ * request may have created, for one lease duration. A client that closes waits for these cleanups within its own limit, and
+ * names the unfinished ones in the log. A request that executes even later creates a grant without an owner, which stays until
+ * its lease ends.
  */
 public final class LeaseStoreBackend implements LockBackend {
-    /** How long a grant lasts unless the application says otherwise. */
+    /** The lease duration if the application does not set one. */
     public static final Duration DEFAULT_LEASE = Duration.ofSeconds(30);
 
     private static final Duration FIRST_SWEEP = Duration.ofMillis(250);
@@ -38,7 +40,12 @@ public final class LeaseStoreBackend implements LockBackend {
     private final LeaseStore store;
     private final BackendContext context;
 
-    /** The backend closes the store when it is closed. */
+    /**
+     * Creates a backend, which closes the store when it is closed.
+     *
+     * @param store the store, already contacted
+     * @param context the services of the client
+     */
     public LeaseStoreBackend(LeaseStore store, BackendContext context) {
         this.store = store;
         this.context = context;
@@ -55,8 +62,8 @@ public final class LeaseStoreBackend implements LockBackend {
     }
 
     @Override
-    public Duration leaseDuration(Optional<Duration> asked) {
-        return asked.orElse(DEFAULT_LEASE);
+    public Duration leaseDuration(Optional<Duration> requested) {
+        return requested.orElse(DEFAULT_LEASE);
     }
 
     @Override
@@ -65,7 +72,7 @@ public final class LeaseStoreBackend implements LockBackend {
     }
 
     @Override
-    public Contender enqueue(LockRequest request, ContenderListener waiter) {
+    public Contender enqueue(LockRequest request, ContenderListener listener) {
         return new StoreContender(request);
     }
 
@@ -80,11 +87,11 @@ public final class LeaseStoreBackend implements LockBackend {
 
     private void renew(Duration lease, Map<Grant, StoreGrantValidity> due) {
         MonotonicTime until = LockClock.deadline(context.clock().now(), lease);
-        ask("renew " + due.size() + " leases", () -> store.renew(Set.copyOf(due.keySet()), lease))
+        send("renew " + due.size() + " leases", () -> store.renew(Set.copyOf(due.keySet()), lease))
                 .whenComplete((removed, failure) -> {
                     for (StoreGrantValidity mine : due.values()) {
                         if (failure != null) {
-                            mine.unknown(failure);
+                            mine.renewalUnknown(failure);
                         } else if (removed.contains(mine.grant)) {
                             mine.removed("the store no longer has the grant");
                         } else {
@@ -99,14 +106,14 @@ public final class LeaseStoreBackend implements LockBackend {
         store.close();
     }
 
-    private <T> CompletionStage<T> ask(String what, Supplier<CompletionStage<T>> request) {
+    private <T> CompletionStage<T> send(String what, Supplier<CompletionStage<T>> request) {
         CompletionStage<T> stage;
         try {
-            stage = answered(what, request.get()).thenApply(answer -> answered(what, answer));
+            stage = nonNull(what, request.get()).thenApply(answer -> nonNull(what, answer));
         } catch (RuntimeException e) {
             stage = CompletableFuture.failedFuture(e);
         }
-        return context.timed(what, stage).exceptionallyCompose(failure -> {
+        return context.withRequestTimeout(what, stage).exceptionallyCompose(failure -> {
             Throwable cause = StageFailures.unwrap(failure);
             return CompletableFuture.failedFuture(
                     cause instanceof LockException
@@ -115,14 +122,15 @@ public final class LeaseStoreBackend implements LockBackend {
         });
     }
 
-    /** Null means nothing in any answer: a store that gives it is broken, and what it did is not known. */
-    private <T> T answered(String what, @Nullable T answer) {
+    /** Rejects null, which is no valid reply: a store that returns it is broken, and what it did is unknown. */
+    private <T> T nonNull(String what, @Nullable T answer) {
         if (answer == null) {
-            throw new BackendRefusedException(store.getClass().getName() + " answered null to " + what);
+            throw new BackendRefusedException(store.getClass().getName() + " returned null for " + what);
         }
         return answer;
     }
 
+    /** The validity of one grant in the store. */
     private static final class StoreGrantValidity extends GrantValidity {
         private final Grant grant;
         private final Duration lease;
@@ -134,10 +142,11 @@ public final class LeaseStoreBackend implements LockBackend {
         }
     }
 
+    /** A contender that requests its grant by polling the store. */
     private final class StoreContender implements Contender {
         private final LockRequest request;
         private final Grant grant;
-        /** When the first attempt without an answer was sent; it may execute at any time. */
+        /** When the first attempt without a response was sent; that attempt may still execute. */
         private @Nullable MonotonicTime unknownSince;
 
         StoreContender(LockRequest request) {
@@ -148,40 +157,40 @@ public final class LeaseStoreBackend implements LockBackend {
         @Override
         public CompletionStage<AttemptResult> attempt() {
             MonotonicTime sent = context.clock().now();
-            return ask(
+            return send(
                             "acquire of " + request.name(),
                             () -> store.tryAcquire(request.name(), request.ownerRecord(), request.leaseDuration()))
                     .handle((answer, failure) -> {
-                        MonotonicTime doubtfulSince = unknownSince;
+                        MonotonicTime earliestSent = unknownSince;
                         if (failure != null) {
-                            unknownSince = doubtfulSince == null ? sent : doubtfulSince;
+                            unknownSince = earliestSent == null ? sent : earliestSent;
                             throw failure instanceof CompletionException c ? c : new CompletionException(failure);
                         }
                         return answer instanceof LeaseStore.Answer.Token granted
-                                ? granted(granted.token(), sent, doubtfulSince == null ? sent : doubtfulSince)
-                                : busy(doubtfulSince != null);
+                                ? granted(granted.token(), sent, earliestSent == null ? sent : earliestSent)
+                                : busy(earliestSent != null);
                     });
         }
 
         /**
-         * An earlier attempt without an answer may be what made the grant: its lease counts from there. If that is too long
-         * ago for the first renewal to come in good time, the grant is given back, and asked for anew.
+         * Counts the lease from the first attempt without a response, which may be the one that created the grant. If that
+         * attempt is so old that the first renewal would be late, the grant is released and requested again.
          */
         private AttemptResult granted(long token, MonotonicTime sent, MonotonicTime from) {
             Duration lease = request.leaseDuration();
             if (sent.isAfter(from.plus(Durations.divide(lease, RENEWALS_PER_LEASE)))) {
-                return displaced("the answer that granted it was lost too long ago");
+                return displaced("the reply that granted the lock was lost too long ago");
             }
             return new AttemptResult.Granted(
                     token, new StoreGrantValidity(context.clock(), grant, lease, LockClock.deadline(from, lease)));
         }
 
-        /** What has no answer may yet make a grant under the same id, at a time unknown: the next is asked for under another. */
-        private AttemptResult busy(boolean doubtful) {
-            return doubtful ? displaced("an attempt before had no answer") : new AttemptResult.Waiting(RETRY);
+        /** Uses a new attempt id if an attempt had no response: it may still create a grant under this id, at any time. */
+        private AttemptResult busy(boolean uncertain) {
+            return uncertain ? displaced("an earlier attempt had no response") : new AttemptResult.Waiting(RETRY);
         }
 
-        /** The core does not call {@link #end()} after this. */
+        /** Removes what this contender may have in the store, because the core does not call {@link #end()} afterwards. */
         private AttemptResult displaced(String why) {
             release();
             sweepIfUnknown();
@@ -196,9 +205,9 @@ public final class LeaseStoreBackend implements LockBackend {
         }
 
         /**
-         * A request that was stuck on its way can execute after the release, and such a store cannot refuse it: it is released again,
-         * ever more rarely, for one lease duration. What it made lasts at most as long again as it was late, and never
-         * beyond its lease.
+         * Repeats the release for one lease duration, with growing pauses, because a delayed request may execute after the
+         * first release and the store cannot reject it. The pauses double, so such a grant lasts at most about as long as the
+         * request was delayed, and never longer than its lease.
          */
         private void sweepIfUnknown() {
             if (unknownSince != null) {
@@ -207,7 +216,7 @@ public final class LeaseStoreBackend implements LockBackend {
                 CompletableFuture<Boolean> swept = new CompletableFuture<>();
                 sweep(FIRST_SWEEP, until, swept);
                 context.cleanUp(
-                        "a request for lock \"" + request.name() + "\" without an answer, which may yet execute",
+                        "a request for lock \"" + request.name() + "\" without a response, which may still execute",
                         () -> swept,
                         until);
             }
@@ -220,7 +229,7 @@ public final class LeaseStoreBackend implements LockBackend {
                             () -> release().whenComplete((was, failure) -> {
                                 Duration left = context.clock().until(until);
                                 if (!Durations.isPositive(left)) {
-                                    swept.complete(true); // what executes from now on is bounded by its own lease alone
+                                    swept.complete(true); // a request that executes later lasts for its lease
                                 } else {
                                     sweep(Durations.shorter(left, pause.multipliedBy(2)), until, swept);
                                 }
@@ -228,7 +237,7 @@ public final class LeaseStoreBackend implements LockBackend {
         }
 
         private CompletionStage<Boolean> release() {
-            return ask("release of lock \"" + request.name() + "\"", () -> store.release(grant));
+            return send("release of lock \"" + request.name() + "\"", () -> store.release(grant));
         }
     }
 }

@@ -9,48 +9,56 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The full SPI: one connection to a store. Thread-safe; no method blocks except {@link #close()}.
+ * One client's connection to a store, on which it acquires and renews grants.
  *
- * <p>The core does the waiting, the retries, the deadlines, the renewal schedule and the announcements; a backend says what
- * the store said, and until when a grant is certainly valid.
+ * <p>This is the full SPI for backends; {@link LeaseStore} is a simpler one. Implementations must be thread-safe, and no method
+ * may block except {@link #close()}. The core implements waiting, retries, deadlines, the renewal schedule and the notification
+ * of losses. A backend only reports the replies of the store, and until when a grant is certainly valid.
  */
 public interface LockBackend extends AutoCloseable {
-    /** The endpoints that it talks to, as people write them, without secrets: every message about an outage names them. */
+    /** Returns the servers of the store in readable form, without secrets. Every message about an outage contains them. */
     String endpoints();
 
-    /** What this backend promises; constant. */
+    /** Returns the guarantees that this backend offers; always the same ones. */
     Set<Capability> capabilities();
 
     /**
-     * How long the store keeps the grant of a silent holder: with PER_LOCK_LEASE the value that {@code asked} comes to
-     * after rounding up, and the default for empty; else the session's, whatever is asked.
+     * Returns how long the store keeps a grant that is not renewed. With {@link Capability#PER_LOCK_LEASE} this is the
+     * requested duration, rounded up to one that the store supports, or the default. Without it this is the duration of the
+     * session.
      *
-     * @throws IllegalArgumentException if it cannot keep that, with the limit and the value (S14)
+     * @param requested the duration from the lock's options; empty for the default
+     * @throws IllegalArgumentException if the store does not support the requested duration; the message names the limit (S14)
      */
-    Duration leaseDuration(Optional<Duration> asked);
+    Duration leaseDuration(Optional<Duration> requested);
 
-    /** True: each waiter is a contender in the store's own queue. False: the core's local queue sends one at a time. */
+    /**
+     * Returns whether the store has a queue of waiters. If true, each waiter is a contender in that queue. If false, the core
+     * queues the waiters of this process, and sends the requests of one at a time.
+     */
     boolean queuesWaiters();
 
     /**
-     * A new request. No I/O, cannot fail, does not call the waiter before the first {@link Contender#attempt()}.
+     * Creates a contender. Does no I/O, never fails, and does not call the listener before the first
+     * {@link Contender#attempt()}.
      *
-     * @param waiter hears hints and the loss of this one grant
+     * @param listener receives hints, and the loss of this one grant
      */
-    Contender enqueue(LockRequest request, ContenderListener waiter);
+    Contender enqueue(LockRequest request, ContenderListener listener);
 
     /**
-     * Renews all that is due, in as few requests as the store allows. Each is answered through its {@link GrantValidity}; one
-     * that is not answered in a request timeout comes again. A failure of one must not touch the others.
+     * Renews the given grants or sessions, in as few requests as the store allows. The backend reports each result to its
+     * {@link GrantValidity}. Those without a result after one request timeout are passed to this method again. A failure of one
+     * must not affect the others.
      */
     void renew(List<GrantValidity> due);
 
-    /** The operator's view; empty if the backend does not support administration. */
+    /** Returns the operations for operators; empty if the backend does not support administration, which is the default. */
     default Optional<LockAdmin> admin() {
         return Optional.empty();
     }
 
-    /** Ends connections and threads within about one request timeout. Idempotent, never throws. */
+    /** Closes connections and ends threads, within about one request timeout. Idempotent; never throws. */
     @Override
     void close();
 }

@@ -5,43 +5,51 @@ import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 
 /**
- * Monotonic clock with timers, the only source of time of the core and the backends. Tests move it by a
+ * A monotonic clock with timers, the only source of time for the core and the backends. Tests replace it with a
  * {@link io.mortise.lock.spi.testing.ManualClock}. Thread-safe.
  */
 public interface LockClock {
-    /** How late a timer may fire. */
+    /** The delay with which a timer may fire. */
     Duration TIMER_DELAY = Duration.ofMillis(2);
 
-    /** Returns the present instant; never before one that was returned earlier. */
+    /** Returns the current instant, which is never before one that was returned earlier. */
     MonotonicTime now();
 
-    /** Returns the time that has passed since the instant; negative if it is yet to come. */
+    /** Returns the time that has passed since the instant; negative if the instant is in the future. */
     default Duration since(MonotonicTime then) {
         return then.until(now());
     }
 
-    /** Returns the time that is left until the instant; negative if it has passed. */
+    /** Returns the time that remains until the instant; negative if it has passed. */
     default Duration until(MonotonicTime then) {
         return now().until(then);
     }
 
-    /** Returns whether nothing is left until the deadline. */
+    /** Returns whether the deadline has been reached. */
     default boolean hasPassed(MonotonicTime deadline) {
         return !now().isBefore(deadline);
     }
 
-    /** Runs the task once after the delay, on the clock's thread: it must return at once and runs no user code. */
+    /**
+     * Schedules a task that runs once, on the clock's thread, after the delay.
+     *
+     * @param delay zero or less to run the task as soon as possible
+     * @param task must return immediately, and must not run user code
+     */
     Timer schedule(Duration delay, Runnable task);
 
-    /** A scheduled task. */
+    /** A scheduled task, which can be cancelled. */
     interface Timer {
-        /** Keeps the task from running, if it has not begun. */
+        /** Prevents the task from running, unless it has already started. */
         void cancel();
     }
 
     /**
-     * Returns until when a grant is certainly valid, if the request that proved it was sent at that instant: the lease duration,
-     * less 1% for clocks that run at different speeds and 2 ms for timers that fire late (S2).
+     * Returns the instant until which a grant is certainly valid. It counts from the moment when the request that created or
+     * renewed the grant was sent, and is early by 1 % of the lease duration, for clocks that run at different speeds, plus 2
+     * ms, for timers that fire late (S2).
+     *
+     * @param sent when that request was sent
      */
     static MonotonicTime deadline(MonotonicTime sent, Duration leaseDuration) {
         return sent.plus(leaseDuration)

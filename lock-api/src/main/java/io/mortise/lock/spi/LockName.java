@@ -6,18 +6,18 @@ import java.util.Objects;
 import java.util.function.IntPredicate;
 
 /**
- * A lock's name, checked: 1 to 512 bytes of UTF-8, case-sensitive, not normalised (S13).
+ * The validated name of a lock: 1 to 512 bytes of UTF-8, case-sensitive, not normalised. Rule S13.
  *
- * @param value the name as the application gave it
+ * @param value the name as the application passed it
  */
 public record LockName(String value) {
-    /** Most bytes of UTF-8 in a name. */
+    /** The maximum length of a name, in bytes of UTF-8. */
     public static final int MAX_BYTES = 512;
 
     /**
-     * Checks the name.
+     * Validates the name.
      *
-     * @throws IllegalArgumentException if it is empty, too long or not valid Unicode
+     * @throws IllegalArgumentException if the name is empty, too long or not valid Unicode
      */
     public LockName {
         Objects.requireNonNull(value, "name");
@@ -31,39 +31,45 @@ public record LockName(String value) {
         }
     }
 
-    /** Letters, digits and {@code - _ . : @ + ~} stay, so that plain names can be read in the store's own tools. */
+    /**
+     * Returns whether the byte is an ASCII letter, a digit or one of {@code - _ . : @ + ~}. These stay unescaped, so that
+     * common names are readable in the store's own tools.
+     */
     public static boolean plainByte(int b) {
         return TextEscaper.plainByte(b);
     }
 
-    /** {@link #escape(IntPredicate)} with {@link #plainByte}. */
+    /** Returns the name, escaped as by {@link #escape(IntPredicate)} with {@link #plainByte}. */
     public String escaped() {
         return escape(LockName::plainByte);
     }
 
     /**
-     * The name with all bytes but the plain ones as {@code %XX}. {@code %} is never plain, so distinct names stay distinct.
+     * Returns the name with each byte that is not plain written as {@code %XX}. {@code %} is never plain, so distinct names
+     * stay distinct.
      *
-     * @param plainBytes which of the bytes 0 to 127 stay
+     * @param plainBytes which of the bytes 0 to 127 stay unescaped
      */
     public String escape(IntPredicate plainBytes) {
         return TextEscaper.escape(value, plainBytes);
     }
 
-    /**
-     * The name for messages and logs, to stand between quotes: see {@link #shown}.
-     */
+    /** Returns the name for messages and logs, to be put between quotation marks; see {@link #shown}. */
     @Override
     public String toString() {
         return shown(value);
     }
 
-    /** The inverse of {@link #escape}; throws IllegalArgumentException if the text cannot have come from there. */
+    /**
+     * Reverts {@link #escape}.
+     *
+     * @throws IllegalArgumentException if {@link #escape} cannot have written the text
+     */
     public static String unescape(String escaped) {
         return TextEscaper.unescape(escaped);
     }
 
-    /** A name for messages and logs, which cannot forge what is beside it (S19). */
+    /** Returns the name for messages and logs, escaped so that it cannot forge the text around it (S19). */
     public static String shown(String name) {
         return TextEscaper.shown(name);
     }

@@ -3,21 +3,23 @@ package io.mortise.lock.spi;
 
 import java.util.Set;
 
-/** Factory that opens a backend for its URL schemes; found by {@link java.util.ServiceLoader}. */
+/** A factory that opens backends by URL; {@link java.util.ServiceLoader} finds its implementations. */
 public interface LockProvider {
-    /** The schemes, lower case. */
+    /** Returns the URL schemes of this provider, in lower case. */
     Set<String> schemes();
 
-    /** The names of the URL parameters that {@link #open} reads; others are refused before it is called (S14). */
+    /** Returns the names of the URL parameters that {@link #open} supports; any other is rejected before the call (S14). */
     Set<String> parameters();
 
     /**
-     * Connects and waits for the first response, at most {@link BackendContext#connectTimeout()}. What was opened is closed
-     * again if this throws.
+     * Connects to the store, and waits for its first response at most {@link BackendContext#connectTimeout()}. If this method
+     * throws, it has closed everything that it opened.
      *
-     * @throws io.mortise.lock.BackendUnavailableException naming the endpoints that did not answer
-     * @throws io.mortise.lock.BackendRefusedException if the store refused
-     * @throws io.mortise.lock.LockConfigurationException if the URL cannot work
+     * @param url the URL, with no other parameters than {@link #parameters()}
+     * @param context the services of the client
+     * @throws io.mortise.lock.BackendUnavailableException if the store does not respond in time; it names the endpoints
+     * @throws io.mortise.lock.BackendRefusedException if the store rejects the client, for example its password
+     * @throws io.mortise.lock.LockConfigurationException if the URL is invalid
      */
     LockBackend open(LockUrl url, BackendContext context);
 }

@@ -3,20 +3,26 @@ package io.mortise.lock.spi;
 
 import java.time.Duration;
 
-/** Data of one attempt to acquire a lock. An interface, so that it can grow and be lazy. */
+/**
+ * The parameters of one attempt to acquire a lock: name, attempt id, owner record and lease duration. It is an interface so
+ * that later versions can add methods, and so that values can be computed on demand.
+ */
 public interface LockRequest {
-    /** The lock. */
+    /** Returns the name of the lock. */
     LockName name();
 
-    /** 32 hexadecimal digits, new for each contender: the idempotency key of all that it sends, and the grant's owner id. */
+    /**
+     * Returns the attempt id: 32 hexadecimal digits, new for each contender. It is the idempotency key of all requests of the
+     * contender, and the {@linkplain io.mortise.lock.Lease#ownerId() owner id} of its grant.
+     */
     String attemptId();
 
-    /** What to store beside the grant, verbatim: begins with the attempt id, {@link OwnerRecord} parses it. */
+    /** Returns the text to store with the grant, verbatim. It starts with the attempt id; {@link OwnerRecordCodec} parses it. */
     String ownerRecord();
 
-    /** The lease as {@link LockBackend#leaseDuration} rounded it. */
+    /** Returns the lease duration, as {@link LockBackend#leaseDuration} rounded it. */
     Duration leaseDuration();
 
-    /** False: one attempt, do not queue. */
+    /** Returns whether the contender may wait in the store's queue; if false, it makes one attempt only. */
     boolean mayWait();
 }

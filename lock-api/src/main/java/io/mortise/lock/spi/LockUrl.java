@@ -17,8 +17,11 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client's URL: {@code scheme://[user[:password]@]host[:port],…/path?name=value&…}, or {@code scheme:path}. Own parser,
- * since {@link java.net.URI} knows no list of hosts. Parts are percent-decoded. Never prints a secret (S19).
+ * A parsed connection URL, from which a client is opened.
+ *
+ * <p>Its form is {@code scheme://[user[:password]@]host[:port],…/path?name=value&…} or {@code scheme:path}. All parts are
+ * percent-decoded. {@link java.net.URI} does not support a list of hosts, so this class has its own parser. No error message
+ * and no string form contains a secret (S19). Immutable and thread-safe.
  */
 public final class LockUrl {
     private static final Pattern SHAPE = Pattern.compile(
@@ -26,7 +29,7 @@ public final class LockUrl {
     private static final Pattern START =
             Pattern.compile("(?s)(?<scheme>[A-Za-z][A-Za-z0-9+.-]*:)(//(?<authority>[^/?#]*))?(?<rest>.*)");
     private static final Pattern SECRET = Pattern.compile("(?is).*(pass|pwd|secret|auth|token|credential|key).*");
-    /** What may be printed: anything else in the place of a host is likely a password whose @ was forgotten. */
+    /** A host that may be shown. Anything else in its position is likely a password without the @ after it. */
     private static final Pattern PRINTABLE_HOST =
             Pattern.compile("([\\p{L}\\p{N}._-]+(:\\d{0,5})?|\\[[\\p{Alnum}:.%]+](:\\d{0,5})?|)");
 
@@ -52,9 +55,9 @@ public final class LockUrl {
     }
 
     /**
-     * Reads a URL.
+     * Parses a URL.
      *
-     * @throws LockConfigurationException if the text is not of that form
+     * @throws LockConfigurationException if the text does not have the form that {@link LockUrl} describes
      */
     public static LockUrl parse(String url) {
         Matcher matcher = SHAPE.matcher(url);
@@ -68,7 +71,7 @@ public final class LockUrl {
         String path = matcher.group("path");
         boolean atInPath = path.contains("@") && (authority != null || path.contains(":"));
         if (atInPath || (query != null && query.contains("@"))) {
-            // Most likely a password with / or ? in it, which must not end up in a path that is printed.
+            // Most likely a password that contains / or ?, which must not become part of a path that is shown.
             throw new LockConfigurationException("\"" + redact(url)
                     + "\" has an @ after its hosts: write / as %2F and ? as %3F in a password, and @ as %40 elsewhere");
         }
@@ -112,7 +115,7 @@ public final class LockUrl {
         }
     }
 
-    /** Hides what may be a secret even where the text does not parse. */
+    /** Returns the text without anything that may be a secret, also if it is not a valid URL. */
     private static String redact(String url) {
         Matcher start = START.matcher(url);
         if (!start.matches()) {
@@ -120,15 +123,15 @@ public final class LockUrl {
         }
         String authority = start.group("authority");
         String rest = start.group("rest");
-        boolean doubtful = rest.contains("@") || rest.contains("#") || (authority == null && rest.contains(":"));
-        String shown = authority == null ? "" : "//" + (doubtful ? "***@" : printable(authority));
-        return visible(start.group("scheme") + shown + (doubtful ? "…" : rest.replaceFirst("(?s)\\?.*", "?…")));
+        boolean suspicious = rest.contains("@") || rest.contains("#") || (authority == null && rest.contains(":"));
+        String shown = authority == null ? "" : "//" + (suspicious ? "***@" : printable(authority));
+        return visible(start.group("scheme") + shown + (suspicious ? "…" : rest.replaceFirst("(?s)\\?.*", "?…")));
     }
 
-    /** User and password, and what cannot be a host, are hidden. */
+    /** Returns the hosts; user and password are hidden, and so is anything that cannot be a host. */
     private static String printable(String authority) {
         int at = authority.lastIndexOf('@');
-        StringBuilder out = new StringBuilder(at < 0 ? "" : "***@"); // a lone user may be a password too
+        StringBuilder out = new StringBuilder(at < 0 ? "" : "***@"); // a user without password may be a password
         String separator = "";
         for (String host : authority.substring(at + 1).split(",", -1)) {
             out.append(separator).append(printableHost(host));
@@ -143,7 +146,7 @@ public final class LockUrl {
                 : host.replaceFirst("(?s)^([\\p{L}\\p{N}._-]+:)?.*", "$1***");
     }
 
-    /** One line, whatever was escaped in it. */
+    /** Returns the text in one line, with control and format characters escaped. */
     private static String visible(String text) {
         return UNPRINTABLE
                 .matcher(text)
@@ -151,19 +154,19 @@ public final class LockUrl {
                         found -> String.format("\\\\u%04x", (int) found.group().charAt(0)));
     }
 
-    /** Lower case. */
+    /** Returns the scheme, in lower case. */
     public String scheme() {
         return scheme;
     }
 
-    /** The part before {@code :} and {@code @}. */
+    /** Returns the user: the part before the first {@code :} and the {@code @}. Empty if the URL has none. */
     public Optional<String> user() {
         return Optional.ofNullable(userInfo)
                 .map(info -> decode(info.split(":", 2)[0], toString()))
                 .filter(user -> !user.isEmpty());
     }
 
-    /** The part between the first {@code :} and {@code @}. */
+    /** Returns the password: the part between the first {@code :} and the {@code @}. Empty if the URL has none. */
     public Optional<String> password() {
         return Optional.ofNullable(userInfo)
                 .filter(info -> info.contains(":"))
@@ -171,9 +174,10 @@ public final class LockUrl {
     }
 
     /**
-     * The hosts, in their order.
+     * Returns the hosts with their ports, in the order of the URL.
      *
-     * @throws LockConfigurationException if there is none, or a port is not from 1 to 65535
+     * @param defaultPort the port of hosts without one
+     * @throws LockConfigurationException if there is no host, or a port is not from 1 to 65535
      */
     public List<Endpoint> endpoints(int defaultPort) {
         List<Endpoint> endpoints = new ArrayList<>();
@@ -205,22 +209,29 @@ public final class LockUrl {
                 + "\", must be from 1 to 65535");
     }
 
-    /** What follows the hosts, with its leading slash; what follows the colon where there are no hosts. May be empty. */
+    /**
+     * Returns the path, which may be empty: the part after the hosts, with its leading slash, or the part after the scheme's
+     * colon if the URL has no hosts.
+     */
     public String path() {
         return path;
     }
 
-    /** All parameter names, in their order. */
+    /** Returns the names of all parameters, in the order of the URL. */
     public Set<String> parameterNames() {
         return parameters.keySet();
     }
 
-    /** A parameter as it is. */
+    /** Returns the text of a parameter; empty if the URL does not have it. */
     public Optional<String> text(String name) {
         return Optional.ofNullable(parameters.get(name));
     }
 
-    /** A duration as {@link DurationParser} reads it. */
+    /**
+     * Returns a parameter as a duration; empty if the URL does not have it.
+     *
+     * @throws LockConfigurationException if {@link DurationParser} rejects the text
+     */
     public Optional<Duration> duration(String name) {
         return text(name).map(value -> {
             try {
@@ -231,7 +242,13 @@ public final class LockUrl {
         });
     }
 
-    /** A whole number within the limits. */
+    /**
+     * Returns a parameter as a whole number; empty if the URL does not have it.
+     *
+     * @param least the smallest valid number
+     * @param most the largest valid number
+     * @throws LockConfigurationException if the text is not a whole number within these limits
+     */
     public OptionalInt integer(String name, int least, int most) {
         String value = parameters.get(name);
         if (value == null) {
@@ -243,12 +260,16 @@ public final class LockUrl {
                 return OptionalInt.of(number);
             }
         } catch (NumberFormatException e) {
-            // the same message serves
+            // reported below, with the same message
         }
         throw invalid(name, value, "a whole number from " + least + " to " + most);
     }
 
-    /** {@code true} or {@code false}. */
+    /**
+     * Returns a parameter as a boolean; empty if the URL does not have it.
+     *
+     * @throws LockConfigurationException if the text is neither {@code true} nor {@code false}
+     */
     public Optional<Boolean> flag(String name) {
         return text(name).map(value -> switch (value) {
             case "true" -> true;
@@ -262,14 +283,14 @@ public final class LockUrl {
                 + (SECRET.matcher(name).matches() ? "***" : visible(value)) + " must be " + expected);
     }
 
-    /** The URL without password and other secrets. */
+    /** Returns the URL without user, password and other secrets. */
     @Override
     public String toString() {
         StringBuilder out = new StringBuilder(scheme).append(':');
         if (hosts != null) {
             out.append("//").append(userInfo == null ? "" : "***@").append(printable(hosts));
         }
-        int at = hosts == null ? path.lastIndexOf('@') : -1; // a password, if the slashes were forgotten
+        int at = hosts == null ? path.lastIndexOf('@') : -1; // if the slashes are missing, a password precedes the @
         out.append(at < 0 ? "" : "***").append(path.substring(Math.max(at, 0)));
         char separator = '?';
         for (Map.Entry<String, String> parameter : parameters.entrySet()) {
@@ -280,7 +301,7 @@ public final class LockUrl {
         return visible(out.toString());
     }
 
-    /** One host and port; IPv6 addresses keep their brackets. */
+    /** A host with its port; IPv6 addresses keep their brackets. */
     public record Endpoint(String host, int port) {
         @Override
         public String toString() {

@@ -4,44 +4,44 @@ package io.mortise.lock.spi;
 import java.time.Duration;
 
 /**
- * Instant on a {@link LockClock}: when a request was sent, or a deadline. It is comparable only with instants of the same clock,
- * and unrelated to the time of day. Immutable.
+ * An instant on a {@link LockClock}, such as a deadline. It is comparable only with instants of the same clock, and unrelated
+ * to the time of day. Immutable and thread-safe.
  *
  * @param nanos nanoseconds since an origin that the clock chooses; may be negative, and may wrap around like
  *     {@link System#nanoTime()}
  */
 public record MonotonicTime(long nanos) {
-    /** Returns the instant that much later, or earlier if the amount is negative. */
+    /** Returns the instant that is later by the amount, or earlier if the amount is negative. */
     public MonotonicTime plus(Duration amount) {
         return new MonotonicTime(nanos + amount.toNanos());
     }
 
-    /** Returns the instant that much earlier. */
+    /** Returns the instant that is earlier by the amount. */
     public MonotonicTime minus(Duration amount) {
         return new MonotonicTime(nanos - amount.toNanos());
     }
 
-    /** Returns the time from this instant to the other; negative if the other is earlier. */
+    /** Returns the time from this instant to the other one; negative if the other one is earlier. */
     public Duration until(MonotonicTime other) {
         return Duration.ofNanos(other.nanos - nanos);
     }
 
-    /** Returns whether this instant comes before the other. */
+    /** Returns whether this instant is before the other one. */
     public boolean isBefore(MonotonicTime other) {
         return nanos - other.nanos < 0;
     }
 
-    /** Returns whether this instant comes after the other. */
+    /** Returns whether this instant is after the other one. */
     public boolean isAfter(MonotonicTime other) {
         return other.isBefore(this);
     }
 
-    /** Returns the later one of this and the other. */
+    /** Returns the later one of the two instants. */
     public MonotonicTime orLater(MonotonicTime other) {
         return isBefore(other) ? other : this;
     }
 
-    /** Returns the earlier one of this and the other. */
+    /** Returns the earlier one of the two instants. */
     public MonotonicTime orEarlier(MonotonicTime other) {
         return other.isBefore(this) ? other : this;
     }

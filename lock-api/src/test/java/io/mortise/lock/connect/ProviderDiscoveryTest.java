@@ -27,6 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** Tests how a provider is found for a URL, and the messages if there is none or more than one. */
 public class ProviderDiscoveryTest {
     public ProviderDiscoveryTest() {}
 
@@ -60,13 +61,13 @@ public class ProviderDiscoveryTest {
     }
 
     @Test
-    void opensAndHonoursTheChoice() {
+    void opensTheProviderThatTheUrlSelects() {
         connect("one://h?size=1", Capability.FENCING).close();
         connect("both://h?provider=" + Two.class.getName()).close();
     }
 
     @Test
-    void absenceNamesTheArtifactAndWhatWasFound() {
+    void aMissingProviderIsReportedWithItsArtifactAndTheSchemesFound() {
         assertThatThrownBy(() -> connect("zookeeper://h"))
                 .isInstanceOf(LockConfigurationException.class)
                 .hasMessageContaining("io.mortise:lock-zookeeper")
@@ -76,7 +77,7 @@ public class ProviderDiscoveryTest {
 
     @ParameterizedTest
     @CsvSource({"rdis, redis", "rediss-clster, rediss-cluster", "zookeper, zookeeper", "etc, etcd", "memry, memory"})
-    void S14_aTypoInTheSchemeGetsAShortAnswer(String typo, String meant) {
+    void S14_aTypoInTheSchemeGetsAShortMessageWithASuggestion(String typo, String meant) {
         assertThatThrownBy(() -> connect(typo + "://h"))
                 .hasMessageContaining("did you mean " + meant + "?")
                 .message()
@@ -98,7 +99,7 @@ public class ProviderDiscoveryTest {
     }
 
     @Test
-    void twoForOneSchemeAreBothNamedWithTheirOrigin() {
+    void twoProvidersOfOneSchemeAreBothNamedWithTheirLocation() {
         assertThatThrownBy(() -> connect("both://h"))
                 .isInstanceOf(LockConfigurationException.class)
                 .hasMessageContaining(One.class.getName())
@@ -109,7 +110,7 @@ public class ProviderDiscoveryTest {
     }
 
     @Test
-    void S14_anUnknownParameterIsRefusedBeforeAnythingIsOpened() {
+    void S14_anUnknownParameterIsRejectedBeforeTheBackendIsOpened() {
         assertThatThrownBy(() -> connect("one://u:s3crt@h?sise=1"))
                 .isInstanceOf(LockConfigurationException.class)
                 .hasMessageContaining("sise")
@@ -118,7 +119,7 @@ public class ProviderDiscoveryTest {
     }
 
     @Test
-    void aMissingCapabilityClosesTheClientAndSaysWhichItHas() {
+    void aMissingCapabilityClosesTheClientAndNamesThoseOffered() {
         assertThatThrownBy(() -> connect("one://h", Capability.FAIR, Capability.FENCING))
                 .isInstanceOf(LockConfigurationException.class)
                 .hasMessageContaining("[FAIR]")
@@ -126,12 +127,12 @@ public class ProviderDiscoveryTest {
         assertThat(ProviderDiscovery.found()).isEmpty();
     }
 
-    /** Listed, but no provider. */
+    /** A class that is listed as a provider, but does not implement the interface. */
     public static final class Alien {
         public Alien() {}
     }
 
-    /** Found by the class loader below; opens nothing. */
+    /** A provider that the class loader below finds; it opens no backend. */
     public static final class Found implements LockProvider {
         public Found() {}
 
@@ -159,7 +160,7 @@ public class ProviderDiscoveryTest {
                 "no.such.Provider\n" + Alien.class.getName() + "\n" + Found.class.getName() + "\n");
         Thread thread = Thread.currentThread();
         ClassLoader before = thread.getContextClassLoader();
-        // A copy of the provider of its own, outside any named module.
+        // Defines its own copy of the provider, outside any named module.
         try (URLClassLoader loader = new URLClassLoader(new URL[] {dir.toUri().toURL()}, before) {
             @Override
             protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {

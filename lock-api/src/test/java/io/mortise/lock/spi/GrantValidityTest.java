@@ -8,6 +8,7 @@ import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
+/** Tests the reason of a loss if a renewal finds no grant, before and after the deadline. */
 class GrantValidityTest {
     private static final Duration LEASE = Duration.ofSeconds(10);
 
@@ -16,16 +17,16 @@ class GrantValidityTest {
             new GrantValidity(clock, LEASE.dividedBy(3), LockClock.deadline(clock.now(), LEASE)) {};
 
     @Test
-    void S06_whatIsMissingBeforeTheDeadlineWasRemoved() {
+    void S06_aGrantThatIsMissingBeforeTheDeadlineWasRemoved() {
         clock.advance(Duration.ofSeconds(9));
         validity.removed("deleted");
         assertThat(validity.reason()).contains(new LossReason(LossReason.Kind.REMOVED, "deleted"));
     }
 
-    /** The answer to a renewal came before the timer that tells of the deadline. */
+    /** The reply to a renewal arrives after the deadline, but before the timer of the deadline has run. */
     @Test
-    void S06_whatIsMissingAfterTheDeadlineHasExpired() {
-        clock.leap(LEASE);
+    void S06_aGrantThatIsMissingAfterTheDeadlineHasExpired() {
+        clock.advanceWithoutTimers(LEASE);
         validity.removed("deleted");
         assertThat(validity.reason()).map(LossReason::kind).contains(LossReason.Kind.EXPIRED);
     }

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
+/** Tests the limits and the escaping of lock names. */
 class LockNameTest {
     @Test
     void S13_limitsAreInBytes() {
@@ -22,7 +23,7 @@ class LockNameTest {
     }
 
     @Test
-    void S13_unpairedSurrogatesAreRefused() {
+    void S13_unpairedSurrogatesAreRejected() {
         assertThatIllegalArgumentException().isThrownBy(() -> new LockName("a\ud800b"));
         assertThatIllegalArgumentException().isThrownBy(() -> new LockName("\udc00"));
         assertThat(LockName.unescape(new LockName("😀").escaped())).isEqualTo("😀");
@@ -35,7 +36,7 @@ class LockNameTest {
     }
 
     @Test
-    void S13_escapeIsInjectiveAndComesBack() {
+    void S13_escapeIsInjectiveAndReversible() {
         Random random = new Random(1);
         String letters = "a%2F/ é😀\u0000Z";
         Map<String, String> from = new HashMap<>();
@@ -55,14 +56,14 @@ class LockNameTest {
     }
 
     @Test
-    void S13_malformedEscapesAreRefused() {
+    void S13_malformedEscapesAreRejected() {
         for (String bad : new String[] {"%", "%4", "%zz", "a%F", "%FF"}) {
             assertThatIllegalArgumentException().as(bad).isThrownBy(() -> LockName.unescape(bad));
         }
     }
 
     @Test
-    void S19_aNameInAMessageForgesNothingBesideIt() {
+    void S19_aNameInAMessageCannotForgeTheTextAroundIt() {
         assertThat(new LockName("item/l\u00e4mp").toString()).isEqualTo("item/l\u00e4mp");
         assertThat(new LockName("a\"\nevent=x \\\u001b[31m\u202eb\u2028\u0085\u00a0").toString())
                 .isEqualTo("a\\\"\\nevent=x \\\\\\u001b[31m\\u202eb\\u2028\\u0085\\u00a0");

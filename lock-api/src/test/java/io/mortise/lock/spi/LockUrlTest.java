@@ -11,9 +11,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+/** Tests the parser of connection URLs, its messages, and that it never shows a secret. */
 class LockUrlTest {
     @Test
-    void readsAListOfHostsWithAndWithoutPortAndIpv6() {
+    void parsesHostsWithAndWithoutPortAndIpv6() {
         LockUrl url = LockUrl.parse("ZooKeeper://h1:2181,h2,[::1]:99,[fe80::2]/locks/a%20b?timeout=5s");
         assertThat(url.scheme()).isEqualTo("zookeeper");
         assertThat(url.endpoints(7))
@@ -29,7 +30,7 @@ class LockUrlTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"x://h:0", "x://h:65536", "x://h:", "x://a,,b", "x:///p", "x:p"})
-    void S14_badHostsAreRefusedWithTheUrl(String url) {
+    void S14_invalidHostsAreRejectedWithTheUrl(String url) {
         assertThatThrownBy(() -> LockUrl.parse(url).endpoints(1))
                 .isInstanceOf(LockConfigurationException.class)
                 .hasMessageContaining(url);
@@ -37,12 +38,12 @@ class LockUrlTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "no url", "x://h?a", "x://h?=b", "x://h?a=1&a=2", "x://h/%zz", "x://h?a=%4", "x://h#f"})
-    void S14_malformedTextIsRefused(String url) {
+    void S14_malformedTextIsRejected(String url) {
         assertThatThrownBy(() -> LockUrl.parse(url)).isInstanceOf(LockConfigurationException.class);
     }
 
     @Test
-    void readsTypedParameters() {
+    void parsesTypedParameters() {
         LockUrl url = LockUrl.parse("x://h?a=500ms&b=2m&c=1h&d=PT3S&n=5&t=true&f=false&bad=x&neg=PT-1S");
         assertThat(url.duration("a")).contains(Duration.ofMillis(500));
         assertThat(url.duration("b")).contains(Duration.ofMinutes(2));
@@ -61,7 +62,7 @@ class LockUrlTest {
     }
 
     @Test
-    void readsUserAndPassword() {
+    void parsesUserAndPassword() {
         LockUrl url = LockUrl.parse("redis://us%40er:s3%2Fcr%3At@h");
         assertThat(url.user()).contains("us@er");
         assertThat(url.password()).contains("s3/cr:t");
@@ -96,26 +97,26 @@ class LockUrlTest {
                 "//:s3crt",
                 "redis://h?bad=1&password=%s3",
             })
-    void S19_noErrorAndNoTextShowsASecret(String text) {
-        StringBuilder said = new StringBuilder();
+    void S19_noMessageAndNoStringFormShowsASecret(String text) {
+        StringBuilder output = new StringBuilder();
         try {
             LockUrl url = LockUrl.parse(text);
-            said.append(url);
+            output.append(url);
             try {
                 url.password();
             } catch (LockConfigurationException e) {
-                said.append(e.getMessage());
+                output.append(e.getMessage());
             }
-            said.append(url.endpoints(1));
+            output.append(url.endpoints(1));
         } catch (LockConfigurationException e) {
-            said.append(e.getMessage());
+            output.append(e.getMessage());
         }
-        assertThat(said.toString()).isNotEmpty().doesNotContain("s3").doesNotContain("crt");
+        assertThat(output.toString()).isNotEmpty().doesNotContain("s3").doesNotContain("crt");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"x://h:a", "x://::1", "x://:1", "x://h:123456"})
-    void S14_S19_whatIsNoHostIsRefusedAndNotShown(String url) {
+    void S14_S19_textThatIsNoHostIsRejectedAndNotShown(String url) {
         assertThatThrownBy(() -> LockUrl.parse(url).endpoints(1))
                 .isInstanceOf(LockConfigurationException.class)
                 .hasMessageContaining("***")
@@ -123,14 +124,14 @@ class LockUrlTest {
     }
 
     @Test
-    void S19_whereHostsAreMissingAPathWithAColonIsNotShown() {
+    void S19_withoutHostsAPathWithAColonIsNotShown() {
         assertThatThrownBy(() -> LockUrl.parse("redis::s3crt").endpoints(1))
                 .hasMessageContaining("names no host")
                 .hasMessageNotContaining("s3");
     }
 
     @Test
-    void S19_whatIsPrintedIsOneLine() {
+    void S19_theStringFormIsOneLine() {
         LockUrl url = LockUrl.parse("x://h/a%0Ab?c=d%0De%E2%80%A8f");
         assertThat(url.path()).isEqualTo("/a\nb");
         assertThat(url.toString()).isEqualTo("x://h/a\\u000ab?c=d\\u000de\\u2028f");
@@ -149,7 +150,7 @@ class LockUrlTest {
                 "P36501D",
                 "PT9999999999H"
             })
-    void S14_aDurationThatNobodyCanCountIsRefusedWithItsLimit(String value) {
+    void S14_aDurationThatIsTooLongIsRejectedWithTheLimit(String value) {
         assertThatThrownBy(() -> LockUrl.parse("x://h?d=" + value).duration("d"))
                 .isInstanceOf(LockConfigurationException.class)
                 .hasMessageContaining("d=" + value)

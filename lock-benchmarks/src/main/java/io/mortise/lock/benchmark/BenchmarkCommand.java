@@ -21,28 +21,28 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The benchmark's command line: which scenarios on which backends. */
+/** Implements {@code ./benchmark}, which measures the chosen scenarios on the chosen backends. */
 @Command(
         name = "benchmark",
-        header = "Measures Mortise, a raw client and a peer side by side.",
+        header = "Measures Mortise side by side with a hand-written client and another lock library.",
         description = {
-            "Starts each store by itself, on this machine. In each round all competitors have their turn, one after the"
-                    + " other, in an order that changes from round to round. The table gives medians over the rounds,"
-                    + " and as ratio Mortise's figure divided by that of the competitor in the row, with the least and"
-                    + " the greatest of the single rounds. Whether locks exclude is checked all the while: if one does"
-                    + " not, the run fails.",
-            "What each scenario measures, and how to read it: docs/benchmarks.md."
+            "Starts the stores on this machine. In each round the competitors run one after the other, in an order that"
+                    + " changes from round to round. The table shows the median over the rounds, and the ratio of"
+                    + " Mortise's result to that of the competitor in the row, with the minimum and the maximum of the"
+                    + " single rounds. Mutual exclusion is checked throughout: if two clients hold one lock at the same"
+                    + " time, the run fails.",
+            "docs/benchmarks.md explains what each scenario measures and how to read the results."
         },
         mixinStandardHelpOptions = true,
         versionProvider = BenchmarkVersion.class,
         sortOptions = false,
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:measured, whether or not the goals were reached",
-            "1:a competitor let two in at once",
-            "64:the command line is wrong",
-            "70:an error inside the benchmark, or a competitor that failed",
-            "74:the file of --json could not be written"
+            "0:all measurements were taken, whether or not the goals were reached",
+            "1:a competitor granted one lock to two clients at the same time",
+            "64:the command line is invalid",
+            "70:an internal error, or a competitor failed",
+            "74:the file given by --json could not be written"
         })
 final class BenchmarkCommand implements Callable<Integer> {
     private static final String ROUNDS = "5";
@@ -50,7 +50,7 @@ final class BenchmarkCommand implements Callable<Integer> {
     private static final String WARM_UP = "40";
     private static final String SMOKE_SECONDS = "0.1";
 
-    /** What {@code --smoke} does, unless told how long. */
+    /** The size of a round with {@code --smoke}, unless {@code --seconds} is given. */
     static final RoundSize SMOKE = new RoundSize(Duration.ofMillis(100), true);
 
     @Spec
@@ -60,42 +60,46 @@ final class BenchmarkCommand implements Callable<Integer> {
             names = "--backend",
             paramLabel = "NAME",
             completionCandidates = OptionCandidates.OfBackends.class,
-            description = "Only this one; can be repeated. One of ${COMPLETION-CANDIDATES}. Default: all.")
+            description = "Measure only this backend; can be repeated. One of ${COMPLETION-CANDIDATES}. Default: all.")
     private List<String> backendNames = List.of();
 
     @Option(
             names = "--scenario",
             paramLabel = "NAME",
             completionCandidates = OptionCandidates.OfScenarios.class,
-            description = "Only this one; can be repeated. One of ${COMPLETION-CANDIDATES}. Default: all that the"
-                    + " backend can be measured by.")
+            description = "Run only this scenario; can be repeated. One of ${COMPLETION-CANDIDATES}. Default: all that"
+                    + " the backend supports.")
     private List<String> scenarioNames = List.of();
 
-    @Option(names = "--rounds", paramLabel = "N", description = "Rounds that count, 1 to 100. Default: 5, smoke: 1.")
+    @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            description = "Measured rounds, 1 to 100. Default: 5, with --smoke 1.")
     private @Nullable String rounds;
 
     @Option(
             names = "--seconds",
             paramLabel = "S",
-            description = "How long a competitor runs in one round, 0.01 to 60. Default: 1, smoke: 0.1. Some scenarios"
-                    + " take as long as they take.")
+            description =
+                    "How long a competitor runs in one round, 0.01 to 60 s. Default: 1, with --smoke 0.1. Ignored by"
+                            + " scenarios with a fixed amount of work.")
     private @Nullable String seconds;
 
     @Option(
             names = "--warm-up",
             paramLabel = "S",
             description =
-                    "How long each competitor warms up at most, 0 to 600 whole seconds: in rounds of a second, until"
-                            + " its figures stand still. Default: 40, smoke: 0, which is none.")
+                    "Maximum warm-up of each competitor, 0 to 600 whole seconds. Competitors warm up in rounds of one second"
+                            + " until their results are steady. Default: 40, with --smoke 0 (no warm-up).")
     private @Nullable String warmUp;
 
     @Option(
             names = "--smoke",
             description =
-                    "Only to see that all of it works: one short round, none to warm up. The figures mean nothing.")
+                    "Only check that everything works: one short round without warm-up. The results mean nothing.")
     private boolean smoke;
 
-    @Option(names = "--json", paramLabel = "FILE", description = "Write the figures of all rounds there, too.")
+    @Option(names = "--json", paramLabel = "FILE", description = "Also write the results of all rounds to this file.")
     private @Nullable Path json;
 
     private final List<TestBeds.Startable> backends;
@@ -111,7 +115,7 @@ final class BenchmarkCommand implements Callable<Integer> {
         double length = limits.seconds("--seconds", or(seconds, smoke ? SMOKE_SECONDS : SECONDS), 0.01, 60);
         WarmUpRounds before =
                 WarmUpRounds.upTo(limits.wholeNumber("--warm-up", or(warmUp, smoke ? "0" : WARM_UP), 0, 600));
-        BenchmarkPlan plan = new BenchmarkPlan(chosenBackends(limits), chosenScenarios(limits));
+        BenchmarkSuite plan = new BenchmarkSuite(chosenBackends(limits), chosenScenarios(limits));
         Path file = json;
         if (file != null) {
             limits.writable("--json", file);
@@ -126,7 +130,7 @@ final class BenchmarkCommand implements Callable<Integer> {
         output.end(all);
         if (file != null) {
             Map<String, Object> settings = new TreeMap<>(
-                    Map.of("rounds", counted, "warmUpSeconds", before.most(), "seconds", length, "smoke", smoke));
+                    Map.of("rounds", counted, "warmUpSeconds", before.maxRounds(), "seconds", length, "smoke", smoke));
             Files.writeString(file, new JsonReport(here, settings, all).toJson() + "\n");
         }
         return BenchmarkExitCodes.OK;

@@ -5,14 +5,14 @@ import io.mortise.lock.benchmark.scenario.ExclusionViolationException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
-/** Exit codes of the benchmarks; the same as those of {@code lockctl}. */
+/** Exit codes of the {@code benchmark} command, with the same meanings as those of {@code lockctl}. */
 final class BenchmarkExitCodes {
     static final int OK = 0;
-    /** Somebody let two in at once. */
+    /** A competitor granted one lock to two clients at the same time. */
     static final int FAILED = 1;
-    /** The command line is wrong. */
+    /** The command line is invalid. */
     static final int USAGE = 64;
-    /** Something that should not happen; worth a bug report. */
+    /** An internal error, which is worth a bug report. */
     static final int SOFTWARE = 70;
     /** A file could not be written. */
     static final int IO = 74;

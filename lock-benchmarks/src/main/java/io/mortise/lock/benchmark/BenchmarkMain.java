@@ -8,13 +8,14 @@ import java.util.List;
 import java.util.Objects;
 import picocli.CommandLine;
 
-/** Main class of the benchmarks: starts the command, and ends the process with its exit code. */
+/** Main class of the benchmarks, which runs the command and exits with its exit code. */
 public final class BenchmarkMain {
     private BenchmarkMain() {}
 
     public static void main(String[] args) {
         quiet("defaultLogLevel", "warn");
-        // The servers here warn of clients that end, and Mortise of servers without passwords: all on purpose.
+        // The benchmark disconnects clients and runs servers without passwords on purpose, so warnings about that are
+        // noise.
         quiet("log.org.apache", "error");
         quiet("log.io.mortise.lock.zookeeper", "error");
         int code = run(
@@ -25,7 +26,7 @@ public final class BenchmarkMain {
         System.exit(code);
     }
 
-    /** Works only before the loggers are made. What the user set with -D takes precedence. */
+    /** Sets a log level unless the user set it with -D. Has an effect only before the first logger is created. */
     private static void quiet(String name, String level) {
         String property = "org.slf4j.simpleLogger." + name;
         if (System.getProperty(property) == null) {

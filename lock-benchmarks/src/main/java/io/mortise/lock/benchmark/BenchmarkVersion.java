@@ -4,8 +4,9 @@ package io.mortise.lock.benchmark;
 import java.util.Objects;
 import picocli.CommandLine.IVersionProvider;
 
+/** Supplies the version that {@code benchmark --version} and the reports show. */
 final class BenchmarkVersion implements IVersionProvider {
-    /** Only a jar has a manifest; a class folder of an IDE does not. */
+    /** Returns the version in the jar's manifest; a class directory, as in an IDE, has none. */
     static String mortise() {
         return Objects.requireNonNullElse(BenchmarkVersion.class.getPackage().getImplementationVersion(), "unpackaged");
     }

@@ -7,50 +7,50 @@ import java.util.List;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 
-/** Refuses what was given on the command line, with the value and the limit. */
+/** Rejects out-of-range command-line values with a message that states the value and the limit. */
 record CommandLineLimits(CommandSpec command) {
-    int wholeNumber(String option, String given, int least, int most) {
+    int wholeNumber(String option, String given, int min, int max) {
         try {
             int value = Integer.parseInt(given);
-            if (value >= least && value <= most) {
+            if (value >= min && value <= max) {
                 return value;
             }
         } catch (NumberFormatException e) {
-            // the same message serves
+            // rejected below
         }
-        throw refused(option, given, "a whole number from " + least + " to " + most);
+        throw rejected(option, given, "a whole number from " + min + " to " + max);
     }
 
-    double seconds(String option, String given, double least, double most) {
+    double seconds(String option, String given, double min, double max) {
         try {
             double value = Double.parseDouble(given);
-            if (value >= least && value <= most) {
+            if (value >= min && value <= max) {
                 return value;
             }
         } catch (NumberFormatException e) {
-            // the same message serves
+            // rejected below
         }
-        throw refused(option, given, "a number of seconds from " + least + " to " + most);
+        throw rejected(option, given, "a number of seconds from " + min + " to " + max);
     }
 
-    /** Refuses the first of them that is not known. */
+    /** Rejects the first given value that is not in {@code known}. */
     void known(String option, List<String> given, List<String> known) {
         for (String value : given) {
             if (!known.contains(value)) {
-                throw refused(option, value, "one of " + String.join(", ", known));
+                throw rejected(option, value, "one of " + String.join(", ", known));
             }
         }
     }
 
-    /** Refuses what cannot become a file: found out before the run, not at its end. */
+    /** Rejects a path that cannot be written, so that the run does not fail at its end. */
     void writable(String option, Path file) {
         Path folder = file.toAbsolutePath().getParent();
         if (Files.isDirectory(file) || folder == null || !Files.isWritable(folder)) {
-            throw refused(option, file, "a file in a folder that exists and can be written to");
+            throw rejected(option, file, "a file in an existing, writable directory");
         }
     }
 
-    private ParameterException refused(String option, Object value, String limit) {
+    private ParameterException rejected(String option, Object value, String limit) {
         return new ParameterException(command.commandLine(), option + " is " + value + ", must be " + limit);
     }
 }

@@ -5,14 +5,14 @@ import io.mortise.lock.benchmark.backend.TestBed;
 import io.mortise.lock.benchmark.report.BenchmarkTable;
 import io.mortise.lock.benchmark.report.JsonReport;
 import io.mortise.lock.benchmark.report.MachineDescription;
-import io.mortise.lock.benchmark.report.PerformanceTargetResult;
+import io.mortise.lock.benchmark.report.PerformanceGoalResult;
 import io.mortise.lock.benchmark.report.ScenarioResult;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Prints each result as soon as it is known. */
-final class ConsoleReport implements BenchmarkPlan.Listener {
+/** Prints each scenario's results on the console as soon as the scenario ends. */
+final class ConsoleReport implements BenchmarkSuite.Listener {
     private final PrintWriter out;
     private final List<ScenarioResult> run = new ArrayList<>();
 
@@ -22,8 +22,9 @@ final class ConsoleReport implements BenchmarkPlan.Listener {
 
     void begin(MachineDescription here, double seconds, WarmUpRounds warmUp, int rounds) {
         out.println(here);
-        String before = warmUp.most() == 0 ? "none" : "until figures stand still, at most " + warmUp.most() + " s each";
-        out.printf("Rounds of %s s: %d that count; warm-up: %s%n", seconds, rounds, before);
+        int maxSeconds = warmUp.maxRounds();
+        String before = maxSeconds == 0 ? "none" : "until results are steady, at most " + maxSeconds + " s each";
+        out.printf("Rounds of %s s: %d measured; warm-up: %s%n", seconds, rounds, before);
         out.flush();
     }
 
@@ -41,17 +42,16 @@ final class ConsoleReport implements BenchmarkPlan.Listener {
     public void done(ScenarioResult result, TestBed backend) {
         out.println();
         run.add(result);
-        out.print(BenchmarkTable.of(result, PerformanceTargetResult.of(result, run, backend.goals())));
+        out.print(BenchmarkTable.of(result, PerformanceGoalResult.of(result, run, backend.goals())));
         out.flush();
     }
 
     void end(List<JsonReport.OfBackend> all) {
-        List<PerformanceTargetResult> verdicts =
+        List<PerformanceGoalResult> verdicts =
                 all.stream().flatMap(backend -> backend.verdicts().stream()).toList();
-        long reached =
-                verdicts.stream().filter(PerformanceTargetResult::reached).count();
+        long reached = verdicts.stream().filter(PerformanceGoalResult::reached).count();
         out.println();
-        out.println("Exclusion held in every round. Goals reached: " + reached + " of " + verdicts.size() + ".");
+        out.println("Mutual exclusion held in every round. Goals reached: " + reached + " of " + verdicts.size() + ".");
         out.flush();
     }
 }

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The link between competitors and store: direct, or by a proxy that delays. */
+/** The network link from benchmark clients to the store: direct, or through a proxy that adds latency. */
 final class DelayedLink implements AutoCloseable {
     private final String endpoint;
     private final List<TcpProxy> proxies;
@@ -16,7 +16,12 @@ final class DelayedLink implements AutoCloseable {
         this.proxies = proxies;
     }
 
-    /** @param endpoint {@code host:port,…} if the round trip is not zero */
+    /**
+     * Opens a link.
+     *
+     * @param endpoint the store's address; must have the form {@code host:port,…} if the round trip is not zero
+     * @param roundTrip the latency that the proxies add to each round trip; zero for a direct link
+     */
     static DelayedLink to(String endpoint, Duration roundTrip) {
         if (roundTrip.isZero()) {
             return new DelayedLink(endpoint, List.of());

@@ -7,7 +7,7 @@ import io.mortise.lock.benchmark.scenario.Scenarios;
 import java.util.Iterator;
 import java.util.List;
 
-/** Values that the help offers for options. */
+/** Possible values of command-line options, as listed in the help text. */
 abstract class OptionCandidates implements Iterable<String> {
     private final List<String> names;
 
@@ -20,12 +20,14 @@ abstract class OptionCandidates implements Iterable<String> {
         return names.iterator();
     }
 
+    /** Names of the backends. */
     static final class OfBackends extends OptionCandidates {
         OfBackends() {
             super(TestBeds.all().stream().map(TestBeds.Startable::name).toList());
         }
     }
 
+    /** Names of the scenarios. */
     static final class OfScenarios extends OptionCandidates {
         OfScenarios() {
             super(Scenarios.all().stream().map(Scenario::name).toList());

@@ -5,7 +5,7 @@ import io.mortise.lock.benchmark.backend.Competitor;
 import io.mortise.lock.benchmark.backend.TestBed;
 import io.mortise.lock.benchmark.report.ScenarioResult;
 import io.mortise.lock.benchmark.report.WarmUpReport;
-import io.mortise.lock.benchmark.scenario.CompetitorRound;
+import io.mortise.lock.benchmark.scenario.CompetitorRoundRunner;
 import io.mortise.lock.benchmark.scenario.RoundMeasurements;
 import io.mortise.lock.benchmark.scenario.RoundSize;
 import io.mortise.lock.benchmark.scenario.Scenario;
@@ -15,69 +15,78 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Runs one scenario on one backend: in each round each competitor once. */
+/** Runs one scenario on one backend, executing each competitor once per round. */
 final class ScenarioRunner {
-    private final RoundSize effort;
+    private final RoundSize roundSize;
     private final WarmUpRounds warmUp;
     private final int rounds;
 
     /**
-     * @param effort of the rounds that count
-     * @param rounds that count
+     * Creates a runner.
+     *
+     * @param roundSize size of a measured round
+     * @param rounds number of measured rounds
      */
-    ScenarioRunner(RoundSize effort, WarmUpRounds warmUp, int rounds) {
-        this.effort = effort;
+    ScenarioRunner(RoundSize roundSize, WarmUpRounds warmUp, int rounds) {
+        this.roundSize = roundSize;
         this.warmUp = warmUp;
         this.rounds = rounds;
     }
 
-    /** @throws io.mortise.lock.benchmark.scenario.ExclusionViolationException if a competitor let two in at once */
+    /**
+     * Warms up, then measures all competitors for which the scenario is meaningful.
+     *
+     * @throws io.mortise.lock.benchmark.scenario.ExclusionViolationException if a competitor granted one lock to two clients
+     */
     ScenarioResult run(TestBed backend, Scenario scenario) throws Exception {
-        Map<String, List<RoundMeasurements>> figures = new LinkedHashMap<>();
+        Map<String, List<RoundMeasurements>> measurements = new LinkedHashMap<>();
         List<Competitor> competitors =
-                backend.competitors().stream().filter(scenario::suits).toList();
-        competitors.forEach(competitor -> figures.put(competitor.name(), new ArrayList<>()));
-        WarmUpReport warmedUp;
-        try (DelayedLink line = DelayedLink.to(backend.endpoint(), scenario.roundTrip())) {
-            warmedUp = warmUp(backend, competitors, scenario, line);
+                backend.competitors().stream().filter(scenario::isMeaningfulFor).toList();
+        competitors.forEach(competitor -> measurements.put(competitor.name(), new ArrayList<>()));
+        WarmUpReport warmUpReport;
+        try (DelayedLink link = DelayedLink.to(backend.endpoint(), scenario.roundTrip())) {
+            warmUpReport = warmUp(backend, competitors, scenario, link);
             for (int round = 0; round < rounds; round++) {
                 for (Competitor competitor : turns(competitors, round)) {
-                    RoundMeasurements given = trial(backend, scenario, competitor, line.endpoint(), effort);
-                    figures.getOrDefault(competitor.name(), new ArrayList<>()).add(given);
+                    RoundMeasurements measured =
+                            measureRound(backend, scenario, competitor, link.endpoint(), roundSize);
+                    measurements
+                            .getOrDefault(competitor.name(), new ArrayList<>())
+                            .add(measured);
                 }
             }
         }
-        return new ScenarioResult(backend.name(), scenario.name(), scenario.description(), warmedUp, figures);
+        return new ScenarioResult(backend.name(), scenario.name(), scenario.description(), warmUpReport, measurements);
     }
 
-    private WarmUpReport warmUp(TestBed backend, List<Competitor> competitors, Scenario scenario, DelayedLink line)
+    private WarmUpReport warmUp(TestBed backend, List<Competitor> competitors, Scenario scenario, DelayedLink link)
             throws Exception {
-        if (scenario.warmedUpBy().isPresent()) {
-            // Past the delay: it is the same code, which runs far more often there.
-            RoundSize round = new RoundSize(WarmUpRounds.ROUND, effort.smoke());
+        if (scenario.warmUpMeasure().isPresent()) {
+            // Without the delaying proxy: the same code runs far more often there.
+            RoundSize round = new RoundSize(WarmUpRounds.ROUND, roundSize.smoke());
             return warmUp.run(
                     competitors,
-                    scenario.warmedUpBy().get(),
-                    competitor -> trial(backend, scenario, competitor, backend.endpoint(), round));
+                    scenario.warmUpMeasure().get(),
+                    competitor -> measureRound(backend, scenario, competitor, backend.endpoint(), round));
         }
-        if (warmUp.most() > 0) {
+        if (warmUp.maxRounds() > 0) {
             for (Competitor competitor : competitors) {
-                trial(backend, scenario, competitor, line.endpoint(), effort);
+                measureRound(backend, scenario, competitor, link.endpoint(), roundSize);
             }
         }
-        return WarmUpReport.UNWATCHED;
+        return WarmUpReport.NOT_MEASURED;
     }
 
-    private static RoundMeasurements trial(
-            TestBed backend, Scenario scenario, Competitor competitor, String endpoint, RoundSize effort)
+    private static RoundMeasurements measureRound(
+            TestBed backend, Scenario scenario, Competitor competitor, String endpoint, RoundSize roundSize)
             throws Exception {
         String name = backend.name() + " " + scenario.name() + ", " + competitor.name();
-        try (CompetitorRound trial = new CompetitorRound(name, backend, competitor, endpoint, effort)) {
-            return trial.run(scenario);
+        try (CompetitorRoundRunner round = new CompetitorRoundRunner(name, backend, competitor, endpoint, roundSize)) {
+            return round.run(scenario);
         }
     }
 
-    /** Who is first in one round is last in the next, and nobody always comes after the same one. */
+    /** Returns the competitors in this round's order, which varies so that none always runs first or after the same one. */
     static <T> List<T> turns(List<T> all, int round) {
         List<T> turns = new ArrayList<>(all);
         Collections.rotate(turns, -(round / 2 % all.size()));

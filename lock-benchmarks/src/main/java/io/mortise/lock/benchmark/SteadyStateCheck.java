@@ -5,11 +5,11 @@ import io.mortise.lock.benchmark.report.MedianAndRange;
 import java.util.List;
 
 /**
- * Decides whether a series is steady: its last rounds and those before differ by less than a tolerance. Medians, so that one
- * disturbed round neither hides nor feigns a move.
+ * Decides whether a series of measurements is steady. It compares the median of the last rounds with the median of as many
+ * rounds before them; medians, so that one disturbed round neither hides nor fakes a change.
  *
- * @param rounds how many are compared with how many
- * @param tolerance how much less the smaller median may be, as a part of the greater
+ * @param rounds number of rounds in each of the two groups
+ * @param tolerance maximum difference between the two medians, as a fraction of the greater one
  */
 record SteadyStateCheck(int rounds, double tolerance) {
     SteadyStateCheck {
@@ -18,7 +18,11 @@ record SteadyStateCheck(int rounds, double tolerance) {
         }
     }
 
-    /** @param series values of 0 or more, the latest last; too short a series does not stand still */
+    /**
+     * Returns whether the end of a series is steady.
+     *
+     * @param series values of 0 or more, the latest last; a series that is too short is not steady
+     */
     boolean isSteady(List<Double> series) {
         int end = series.size();
         if (end < 2 * rounds) {

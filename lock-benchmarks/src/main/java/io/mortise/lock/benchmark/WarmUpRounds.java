@@ -11,39 +11,44 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Rounds before those that count, until all competitors are steady. They take turns here too, since they share the server and
- * much of the client.
+ * Runs unmeasured warm-up rounds until every competitor's results are steady. The competitors take turns here too, since they
+ * share the server and much of the client.
  *
- * @param most rounds after which it ends in any case; 0: there is no warm-up
+ * @param maxRounds number of rounds after which the warm-up ends in any case; 0 for no warm-up
+ * @param steady decides whether one competitor's results are steady
  */
-record WarmUpRounds(int most, SteadyStateCheck steady) {
-    /** How long a competitor runs in one round of it; {@code most} is a number of seconds for that reason. */
+record WarmUpRounds(int maxRounds, SteadyStateCheck steady) {
+    /** How long a competitor runs in one warm-up round. Being one second, it makes {@code maxRounds} a number of seconds. */
     static final Duration ROUND = Duration.ofSeconds(1);
 
-    /** What the command does. */
+    /** Returns the warm-up that the command uses, with the given maximum number of rounds. */
     static WarmUpRounds upTo(int rounds) {
         return new WarmUpRounds(rounds, new SteadyStateCheck(5, 0.1));
     }
 
-    /** One competitor's part of a round. */
+    /** Runs one competitor for one warm-up round. */
     interface Turn {
         RoundMeasurements of(Competitor competitor) throws Exception;
     }
 
-    /** @param measure the figure that is to stand still */
+    /**
+     * Runs the warm-up.
+     *
+     * @param measure name of the measurement that must become steady
+     */
     WarmUpReport run(List<Competitor> competitors, String measure, Turn turn) throws Exception {
         Map<String, List<Double>> rounds = new LinkedHashMap<>();
         competitors.forEach(competitor -> rounds.put(competitor.name(), new ArrayList<>()));
-        List<String> moving = List.copyOf(rounds.keySet());
-        for (int round = 0; round < most && !moving.isEmpty(); round++) {
+        List<String> unsteady = List.copyOf(rounds.keySet());
+        for (int round = 0; round < maxRounds && !unsteady.isEmpty(); round++) {
             for (Competitor competitor : ScenarioRunner.turns(competitors, round)) {
                 double value = turn.of(competitor).value(measure);
                 rounds.getOrDefault(competitor.name(), new ArrayList<>()).add(value);
             }
-            moving = rounds.keySet().stream()
+            unsteady = rounds.keySet().stream()
                     .filter(name -> !steady.isSteady(rounds.getOrDefault(name, List.of())))
                     .toList();
         }
-        return new WarmUpReport(measure, rounds, moving);
+        return new WarmUpReport(measure, rounds, unsteady);
     }
 }

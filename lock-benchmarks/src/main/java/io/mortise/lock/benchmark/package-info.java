@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The command {@code benchmark}: what is run, and in which order. */
+/** The {@code benchmark} command, which runs the scenarios and decides their order. */
 @NullMarked
 package io.mortise.lock.benchmark;
 

@@ -32,7 +32,7 @@ class BenchmarkMainTest {
     }
 
     @Test
-    void helpNamesEveryBackendAndScenario() {
+    void helpListsEveryBackendAndScenario() {
         assertThat(run(TestBeds.all(), "--help")).isZero();
         String words = out.toString().replaceAll("\\s+", " ");
         assertThat(words)
@@ -54,11 +54,11 @@ class BenchmarkMainTest {
             --seconds 61        | --seconds is 61, must be a number of seconds from 0.01 to 60.0
             --seconds NaN       | --seconds is NaN, must be a number of seconds from 0.01 to 60.0
             --warm-up 601       | --warm-up is 601, must be a whole number from 0 to 600
-            --json /nosuch/file | --json is /nosuch/file, must be a file in a folder that exists
+            --json /nosuch/file | --json is /nosuch/file, must be a file in an existing, writable directory
             --json .            | --json is ., must be a file
             --nosuch            | Unknown option: '--nosuch'
             """)
-    void whatIsWrongOnTheCommandLineIsOneLineAnd64(String line, String message) {
+    void invalidCommandLineExitsWith64AndOneLineOfError(String line, String message) {
         assertThat(run(TestBeds.all(), line.split(" "))).isEqualTo(64);
         assertThat(err.toString()).startsWith("benchmark: ").contains(message, "; try 'benchmark --help'");
         assertThat(err.toString().lines()).hasSize(1);
@@ -66,19 +66,22 @@ class BenchmarkMainTest {
     }
 
     @Test
-    void aCompetitorThatExcludesIsMeasured(@TempDir Path dir) throws IOException {
-        Path json = dir.resolve("figures.json");
+    void competitorWithMutualExclusionIsMeasured(@TempDir Path dir) throws IOException {
+        Path json = dir.resolve("measurements.json");
         int code = run(fake(FakeTestBed.competitor("mortise", 1, 1)), "--smoke", "--json", json.toString());
         assertThat(code).as(err.toString()).isZero();
         assertThat(out.toString())
-                .contains("fake one-thread", "fake contended", "Exclusion held in every round. Goals reached: 0 of 0.")
+                .contains(
+                        "fake one-thread",
+                        "fake contended",
+                        "Mutual exclusion held in every round. Goals reached: 0 of 0.")
                 .doesNotContain("contended-5ms");
         assertThat(Files.readString(json)).contains("\"smoke\" : true", "\"name\" : \"contended\"");
     }
 
     @Test
-    void whoIsNotSteadyWhenTheWarmUpEndsIsNamed(@TempDir Path dir) throws IOException {
-        Path json = dir.resolve("figures.json");
+    void reportNamesCompetitorsThatAreNotSteadyAfterWarmUp(@TempDir Path dir) throws IOException {
+        Path json = dir.resolve("measurements.json");
         int code = run(
                 fake(FakeTestBed.competitor("mortise", 1, 1)),
                 "--smoke",
@@ -88,25 +91,27 @@ class BenchmarkMainTest {
                 json.toString());
         assertThat(code).as(err.toString()).isZero();
         assertThat(out.toString())
-                .contains("warm-up: until figures stand still, at most 1 s each")
-                .contains("warmed up for 1 round, by CPU of a cycle, ms; NOT STEADY: mortise");
+                .contains("warm-up: until results are steady, at most 1 s each")
+                .contains("warmed up for 1 round, by CPU per cycle, ms; NOT STEADY: mortise");
         assertThat(Files.readString(json)).contains("\"warmUpSeconds\" : 1", "\"notSteady\" : [ \"mortise\" ]");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"contended", "crowd"})
-    void aCompetitorThatLetsTwoInFailsTheRun(String scenario) {
+    void competitorWithoutMutualExclusionFailsTheRun(String scenario) {
         int code = run(fake(FakeTestBed.competitor("mortise", 2, 1)), "--smoke", "--scenario", scenario);
         assertThat(code).isEqualTo(1);
         assertThat(err.toString())
-                .startsWith("benchmark: fake " + scenario + ", mortise: no exclusion on lock \"" + scenario + "\": ");
+                .startsWith("benchmark: fake " + scenario + ", mortise: mutual exclusion violated on lock \"" + scenario
+                        + "\": ");
         assertThat(err.toString().lines()).hasSize(1);
     }
 
     @Test
-    void aCompetitorWhoseTokensFallFailsTheRun() {
+    void competitorWithDecreasingTokensFailsTheRun() {
         int code = run(fake(FakeTestBed.competitor("mortise", 1, -1)), "--smoke", "--scenario", "one-thread");
         assertThat(code).isEqualTo(1);
-        assertThat(err.toString()).contains("no exclusion on lock \"one-thread\": token -2 came after token -1");
+        assertThat(err.toString())
+                .contains("mutual exclusion violated on lock \"one-thread\": token -2 was granted after token -1");
     }
 }

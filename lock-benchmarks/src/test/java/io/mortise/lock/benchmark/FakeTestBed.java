@@ -4,7 +4,7 @@ package io.mortise.lock.benchmark;
 import io.mortise.lock.benchmark.backend.Competitor;
 import io.mortise.lock.benchmark.backend.CompetitorSession;
 import io.mortise.lock.benchmark.backend.HeldGrant;
-import io.mortise.lock.benchmark.backend.PerformanceTarget;
+import io.mortise.lock.benchmark.backend.PerformanceGoal;
 import io.mortise.lock.benchmark.backend.TestBed;
 import io.mortise.lock.benchmark.backend.WriteRoundTripProbe;
 import java.time.Duration;
@@ -15,13 +15,23 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A store in this JVM whose only competitor is as good or as bad as a test wants it. */
+/**
+ * A test bed without a server, whose competitors are supplied by the test.
+ *
+ * @param competitors the competitors, see {@link #competitor}
+ * @param endpoint address for the competitors
+ */
 record FakeTestBed(List<Competitor> competitors, String endpoint) implements TestBed {
     FakeTestBed(List<Competitor> competitors) {
         this(competitors, "");
     }
 
-    /** Lets {@code permits} into each lock at once, and gives tokens that rise by {@code step}. */
+    /**
+     * Returns a competitor that may violate mutual exclusion.
+     *
+     * @param permits number of clients that can hold a lock at the same time
+     * @param step increment between fencing tokens
+     */
     static Competitor competitor(String name, int permits, int step) {
         Map<String, Semaphore> locks = new ConcurrentHashMap<>();
         AtomicLong tokens = new AtomicLong();
@@ -33,7 +43,7 @@ record FakeTestBed(List<Competitor> competitors, String endpoint) implements Tes
 
             @Override
             public String description() {
-                return "lets " + permits + " in at once";
+                return permits + " holders per lock";
             }
 
             @Override
@@ -108,7 +118,7 @@ record FakeTestBed(List<Competitor> competitors, String endpoint) implements Tes
     }
 
     @Override
-    public List<PerformanceTarget> goals() {
+    public List<PerformanceGoal> goals() {
         return List.of();
     }
 

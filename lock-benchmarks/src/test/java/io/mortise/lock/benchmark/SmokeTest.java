@@ -22,22 +22,22 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 
-/** Every scenario on every backend, as short as it gets. Nothing here depends on how fast anything is. */
+/** Tests that every scenario runs on every backend, with the shortest possible rounds. No assertion depends on speed. */
 @Tag("long")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS) // one run for all tests
 class SmokeTest {
-    /** Where none is the best figure, or what a coarse clock shows. */
+    /** Measurements that may be zero: because zero is the best result, or because the clock is coarse. */
     private static final Set<String> MAY_BE_ZERO = Set.of(
-            "work a renewal period",
-            "ping a renewal period",
-            "sync a renewal period",
-            "check a renewal period",
-            "threads more",
-            "CPU of a cycle, ms",
-            "LeaseKeepAlive a renewal period",
-            "Range a renewal period");
+            "work per renewal period",
+            "ping per renewal period",
+            "sync per renewal period",
+            "check per renewal period",
+            "added threads",
+            "CPU per cycle, ms",
+            "LeaseKeepAlive per renewal period",
+            "Range per renewal period");
 
-    /** Of five servers, which take long to start, to delay and to wait for: the code of the others is that of other backends. */
+    /** Scenarios for Redlock: each takes long with five servers, and other backends cover the rest. */
     private static final List<String> ON_FIVE_SERVERS = List.of("contended", "crowd");
 
     private final List<JsonReport.OfBackend> reports = new ArrayList<>();
@@ -45,10 +45,10 @@ class SmokeTest {
     private long goals;
 
     @BeforeAll
-    @Timeout(value = 5, unit = TimeUnit.MINUTES) // seconds, unless the machine is very busy
+    @Timeout(value = 5, unit = TimeUnit.MINUTES) // takes seconds, unless the machine is very busy
     void runAll() throws Exception {
         ConsoleReport output = new ConsoleReport(new PrintWriter(out));
-        BenchmarkPlan.Listener listener = new BenchmarkPlan.Listener() {
+        BenchmarkSuite.Listener listener = new BenchmarkSuite.Listener() {
             @Override
             public void started(TestBed backend) {
                 goals += backend.goals().stream()
@@ -65,7 +65,7 @@ class SmokeTest {
         };
         ScenarioRunner runner = new ScenarioRunner(BenchmarkCommand.SMOKE, WarmUpRounds.upTo(0), 1);
         for (TestBeds.Startable backend : TestBeds.all()) {
-            reports.addAll(new BenchmarkPlan(List.of(backend), measured(backend.name())).run(runner, listener));
+            reports.addAll(new BenchmarkSuite(List.of(backend), measured(backend.name())).run(runner, listener));
         }
     }
 
@@ -92,7 +92,7 @@ class SmokeTest {
     }
 
     @Test
-    void everyScenarioRanOnEveryBackendThatCan() {
+    void everyScenarioRanOnEveryBackendThatSupportsIt() {
         assertThat(reports.stream().map(JsonReport.OfBackend::name))
                 .containsExactly("memory", "zookeeper", "redis", "redlock", "etcd");
         assertThat(scenarios(reports.get(0)))
@@ -103,7 +103,7 @@ class SmokeTest {
     }
 
     @Test
-    void everyCellIsThereAndPositive() {
+    void everyMeasurementIsPresentAndPositive() {
         for (JsonReport.OfBackend report : reports) {
             for (ScenarioResult result : report.results()) {
                 assertThat(result.measures()).as(result.scenario()).isNotEmpty();
@@ -123,33 +123,33 @@ class SmokeTest {
     }
 
     @Test
-    void everyGoalIsAboutAFigureThatWasMeasured() {
+    void everyGoalRefersToAnExistingMeasurement() {
         assertThat(reports.stream().mapToInt(report -> report.verdicts().size()).sum())
                 .isEqualTo(goals)
                 .isPositive();
     }
 
     @Test
-    void locksThatAreHeldCostOneWriteARenewalPeriodAndNoThread() {
-        assertThat(mortise("held", "work a renewal period")).isZero();
-        assertThat(mortise("held", "check a renewal period"))
-                .isLessThan(2.5); // one a period, and one more where one was late
-        assertThat(mortise("held", "threads more")).isLessThan(10);
+    void heldLocksNeedOneWritePerRenewalPeriodAndNoThread() {
+        assertThat(mortise("held", "work per renewal period")).isZero();
+        assertThat(mortise("held", "check per renewal period"))
+                .isLessThan(2.5); // one per period, and another one if one was late
+        assertThat(mortise("held", "added threads")).isLessThan(10);
         assertThat(zooKeeper("held").requests(TestBed.MORTISE)).containsKey("check");
         assertThat(Set.of("check", "sync", "ping"))
                 .containsAll(zooKeeper("held").requests(TestBed.MORTISE).keySet());
     }
 
     @Test
-    void aHandOffInACrowdCostsTwoRequestsAtMost() {
-        assertThat(mortise("crowd", "requests a hand-off")).isLessThanOrEqualTo(2);
+    void handOffInACrowdNeedsAtMostTwoRequests() {
+        assertThat(mortise("crowd", "requests per hand-off")).isLessThanOrEqualTo(2);
         assertThat(zooKeeper("crowd").requests(TestBed.MORTISE))
-                .as("one by each waiter, one by the holder")
+                .as("one delete per waiter and one by the holder")
                 .containsEntry("delete", 41 / 40.0);
     }
 
     @Test
-    void theTableFitsTheScreen() {
+    void tableIsAtMost100CharactersWide() {
         assertThat(out.toString().lines().toList()).allMatch(line -> line.length() <= 100);
         assertThat(out.toString()).contains("ZooKeeper 3.", "Curator 5.", "per hand-off, curator: delete 1.0");
     }

@@ -20,26 +20,26 @@ class SteadyStateCheckTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            10 10 10 10 10 10      | true  | nothing moves
-            10 10 10 10 10         | false | one round too few to tell
-            30 20 10 10 10 10      | false | of the rounds before, most were still higher
-            30 20 15 10 10 10 10 10 | true  | only the last six count
-            10 10 10 9 9 9         | true  | down by just the tolerance
-            10 10 10 8.9 8.9 8.9   | false | down by more
-            8.9 8.9 8.9 10 10 10   | false | up is no different from down
-            10 40 10 10 10 1       | true  | one disturbed round of three does not count
-            10 10 10 40 40 10      | false | two do
-            10 9.6 9.2 8.8 8.5 8.1 | false | a steady fall is not a steady state
-            12 9 10 10 12 9        | true  | ups and downs around the same median
-            0 0 0 0 0 0            | true  | nothing is as much as nothing
-            0 0 0 1 1 1            | false | but less than something
+            10 10 10 10 10 10      | true  | constant
+            10 10 10 10 10         | false | one round too few to decide
+            30 20 10 10 10 10      | false | most of the preceding rounds were higher
+            30 20 15 10 10 10 10 10 | true  | only the last six rounds matter
+            10 10 10 9 9 9         | true  | lower by exactly the tolerance
+            10 10 10 8.9 8.9 8.9   | false | lower by more than the tolerance
+            8.9 8.9 8.9 10 10 10   | false | higher by more than the tolerance
+            10 40 10 10 10 1       | true  | one disturbed round of three does not matter
+            10 10 10 40 40 10      | false | two disturbed rounds do
+            10 9.6 9.2 8.8 8.5 8.1 | false | a constant decrease is not a steady state
+            12 9 10 10 12 9        | true  | variation around the same median
+            0 0 0 0 0 0            | true  | all zero
+            0 0 0 1 1 1            | false | an increase from zero
             """)
     void isSteady(String values, boolean expected, String why) {
         assertThat(steady.isSteady(series(values))).as(why).isEqualTo(expected);
     }
 
     @Test
-    void aJvmThatWarmsUpIsSteadyOnlyWhenItIsNearItsEnd() {
+    void warmingUpJvmIsSteadyOnlyNearItsFinalSpeed() {
         // Ten times the final cost at first, and the excess halves with every three rounds.
         List<Double> series = new ArrayList<>();
         while (!steady.isSteady(series)) {
@@ -49,7 +49,7 @@ class SteadyStateCheckTest {
     }
 
     @Test
-    void whatCannotBeComparedIsRefused() {
+    void invalidSettingsAreRejected() {
         assertThatIllegalArgumentException().isThrownBy(() -> new SteadyStateCheck(0, 0.1));
         assertThatIllegalArgumentException().isThrownBy(() -> new SteadyStateCheck(3, 1));
         assertThatIllegalArgumentException().isThrownBy(() -> new SteadyStateCheck(3, Double.NaN));

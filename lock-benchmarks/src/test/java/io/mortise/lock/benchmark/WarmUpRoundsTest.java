@@ -17,9 +17,9 @@ class WarmUpRoundsTest {
             List.of(FakeTestBed.competitor("a", 1, 1), FakeTestBed.competitor("b", 1, 1));
     private final List<String> turns = new ArrayList<>();
 
-    /** Each competitor's own list is its script; its last value stays. */
-    private WarmUpReport run(int most, Map<String, List<Double>> script) throws Exception {
-        WarmUpRounds warmUp = new WarmUpRounds(most, new SteadyStateCheck(1, 0.1));
+    /** Runs a warm-up in which each competitor measures the values of its list, and then the last one repeatedly. */
+    private WarmUpReport run(int maxRounds, Map<String, List<Double>> script) throws Exception {
+        WarmUpRounds warmUp = new WarmUpRounds(maxRounds, new SteadyStateCheck(1, 0.1));
         return warmUp.run(competitors, "cost", competitor -> {
             List<Double> own = script.getOrDefault(competitor.name(), List.of());
             long round = turns.stream().filter(competitor.name()::equals).count();
@@ -29,43 +29,43 @@ class WarmUpRoundsTest {
     }
 
     @Test
-    void endsAsSoonAsTheFigureStandsStillForAll() throws Exception {
-        WarmUpReport warmedUp = run(9, Map.of("a", List.of(5.0), "b", List.of(4.0, 3.0, 2.0)));
+    void endsAsSoonAsAllCompetitorsAreSteady() throws Exception {
+        WarmUpReport warmUpReport = run(9, Map.of("a", List.of(5.0), "b", List.of(4.0, 3.0, 2.0)));
 
-        assertThat(turns).as("a goes on until b is done").containsExactly("a", "b", "b", "a", "b", "a", "a", "b");
-        assertThat(warmedUp)
+        assertThat(turns).as("a continues until b is steady").containsExactly("a", "b", "b", "a", "b", "a", "a", "b");
+        assertThat(warmUpReport)
                 .isEqualTo(new WarmUpReport(
                         "cost", Map.of("a", List.of(5.0, 5.0, 5.0, 5.0), "b", List.of(4.0, 3.0, 2.0, 2.0)), List.of()));
     }
 
     @Test
-    void whoMovesAgainIsWaitedForAgain() throws Exception {
-        WarmUpReport warmedUp = run(9, Map.of("a", List.of(5.0, 5.0, 1.0, 1.0), "b", List.of(4.0, 3.0, 2.0, 2.0)));
+    void continuesForACompetitorThatBecomesUnsteadyAgain() throws Exception {
+        WarmUpReport warmUpReport = run(9, Map.of("a", List.of(5.0, 5.0, 1.0, 1.0), "b", List.of(4.0, 3.0, 2.0, 2.0)));
 
-        assertThat(warmedUp.length()).isEqualTo(4);
-        assertThat(warmedUp.moving()).isEmpty();
+        assertThat(warmUpReport.length()).isEqualTo(4);
+        assertThat(warmUpReport.unsteady()).isEmpty();
     }
 
     @Test
-    void endsAtItsBoundAndNamesWhoStillMoves() throws Exception {
-        WarmUpReport warmedUp = run(3, Map.of("a", List.of(5.0), "b", List.of(4.0, 3.0, 2.0)));
+    void endsAfterMaxRoundsAndReportsUnsteadyCompetitors() throws Exception {
+        WarmUpReport warmUpReport = run(3, Map.of("a", List.of(5.0), "b", List.of(4.0, 3.0, 2.0)));
 
         assertThat(turns).hasSize(6);
-        assertThat(warmedUp.moving()).containsExactly("b");
-        assertThat(warmedUp.length()).isEqualTo(3);
+        assertThat(warmUpReport.unsteady()).containsExactly("b");
+        assertThat(warmUpReport.length()).isEqualTo(3);
     }
 
     @Test
-    void withoutRoundsNobodyRunsAndNobodyCountsAsSteady() throws Exception {
-        WarmUpReport warmedUp = run(0, Map.of());
+    void withoutRoundsNoCompetitorRunsAndNoneCountsAsSteady() throws Exception {
+        WarmUpReport warmUpReport = run(0, Map.of());
 
         assertThat(turns).isEmpty();
-        assertThat(warmedUp.moving()).containsExactly("a", "b");
-        assertThat(warmedUp.length()).isZero();
+        assertThat(warmUpReport.unsteady()).containsExactly("a", "b");
+        assertThat(warmUpReport.length()).isZero();
     }
 
     @Test
-    void aFigureThatNobodyMeasuresIsAMistake() {
+    void unknownMeasurementIsAnError() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> WarmUpRounds.upTo(3)
                         .run(competitors, "speed", any -> new RoundMeasurements(Map.of("cost", 1.0), Map.of(), "")))

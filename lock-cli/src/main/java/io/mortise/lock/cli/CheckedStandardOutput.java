@@ -10,22 +10,25 @@ import java.io.PrintStream;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Standard output that remembers a failed write, for the exit code; a plain {@code PrintStream} swallows it. */
+/**
+ * Standard output that records a failed write, so that lockctl can report it and set its exit code. A plain {@code PrintStream}
+ * would swallow the exception.
+ */
 final class CheckedStandardOutput extends OutputStream {
-    private static final String NOBODY_READS = "Broken pipe";
-    private static final int PIPE = 13;
+    private static final String BROKEN_PIPE = "Broken pipe";
+    private static final int SIGPIPE = 13;
 
-    private final PrintStream before;
+    private final PrintStream earlier;
     private final OutputStream file;
     private volatile @Nullable IOException failure;
 
-    /** @param before has what others print; it is written first */
-    CheckedStandardOutput(PrintStream before) {
-        this(before, new FileOutputStream(FileDescriptor.out));
+    /** @param earlier a stream to the same descriptor, which is flushed before each write to keep the order of the output */
+    CheckedStandardOutput(PrintStream earlier) {
+        this(earlier, new FileOutputStream(FileDescriptor.out));
     }
 
-    CheckedStandardOutput(PrintStream before, OutputStream file) {
-        this.before = before;
+    CheckedStandardOutput(PrintStream earlier, OutputStream file) {
+        this.earlier = earlier;
         this.file = file;
     }
 
@@ -36,7 +39,7 @@ final class CheckedStandardOutput extends OutputStream {
 
     @Override
     public void write(byte[] bytes, int begin, int count) throws IOException {
-        before.flush();
+        earlier.flush();
         try {
             file.write(bytes, begin, count);
         } catch (IOException e) {
@@ -45,26 +48,26 @@ final class CheckedStandardOutput extends OutputStream {
         }
     }
 
-    /** What to tell of it; empty if all went well, or whoever read has had enough, as in {@code lockctl list | head -1}. */
-    Optional<String> complaint() {
+    /** Returns the error to report; empty if there is none, or if the reader closed the pipe, as {@code head -1} does. */
+    Optional<String> errorMessage() {
         IOException problem = failure;
-        return problem == null || nobodyReads(problem) ? Optional.empty() : Optional.of(text(problem));
+        return problem == null || isBrokenPipe(problem) ? Optional.empty() : Optional.of(message(problem));
     }
 
-    /** That of a command that did well otherwise. */
+    /** Returns the exit code of a command that succeeded otherwise. */
     int exitCode() {
         IOException problem = failure;
         if (problem == null) {
             return ExitCodes.OK;
         }
-        return nobodyReads(problem) ? ExitCodes.ofSignal(PIPE) : ExitCodes.IO;
+        return isBrokenPipe(problem) ? ExitCodes.ofSignal(SIGPIPE) : ExitCodes.IO;
     }
 
-    private static boolean nobodyReads(IOException problem) {
-        return text(problem).contains(NOBODY_READS);
+    private static boolean isBrokenPipe(IOException problem) {
+        return message(problem).contains(BROKEN_PIPE);
     }
 
-    private static String text(IOException problem) {
+    private static String message(IOException problem) {
         return String.valueOf(problem.getMessage());
     }
 }

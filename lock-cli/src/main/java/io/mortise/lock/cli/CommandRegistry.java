@@ -16,35 +16,37 @@ import java.util.List;
 import picocli.CommandLine;
 
 /**
- * All commands of lockctl, created only when they are named. Only those that a command line can be about are made: to read
- * what one takes costs ten milliseconds (ADR 0041).
+ * Lists the commands of lockctl, and creates only the ones that the given arguments could name. Reading the options of one
+ * command takes ten milliseconds (ADR 0041).
  */
 final class CommandRegistry {
-    /** In the order of the help. */
+    /** The names of all commands, in the order in which the help lists them. */
     static final List<String> NAMES =
             List.of("run", "hold", "who", "list", "watch", "release", "doctor", "bench", "completion", "man");
 
     private CommandRegistry() {}
 
-    /** All that people call. */
+    /** Returns the command line parser with all commands. */
     static CommandLine all(LockCtl top) {
         return with(top, NAMES);
     }
 
-    /** Those that are among these arguments; all if the first is none of them. */
-    static CommandLine under(LockCtl top, String... args) {
-        List<String> words = Arrays.asList(args);
-        boolean named = !words.isEmpty() && NAMES.contains(words.get(0));
-        return with(top, named ? NAMES.stream().filter(words::contains).toList() : NAMES);
+    /** Returns the parser with the commands that the arguments contain, or with all commands if the first argument is none. */
+    static CommandLine forArguments(LockCtl top, String... args) {
+        List<String> arguments = Arrays.asList(args);
+        boolean startsWithCommand = !arguments.isEmpty() && NAMES.contains(arguments.get(0));
+        return with(
+                top,
+                startsWithCommand ? NAMES.stream().filter(arguments::contains).toList() : NAMES);
     }
 
     private static CommandLine with(LockCtl top, List<String> names) {
         CommandLine line = new CommandLine(top);
-        names.forEach(name -> line.addSubcommand(name, made(name)));
+        names.forEach(name -> line.addSubcommand(name, create(name)));
         return line;
     }
 
-    private static Object made(String name) {
+    private static Object create(String name) {
         return switch (name) {
             case "run" -> new RunCommand();
             case "hold" -> new HoldCommand();
@@ -54,8 +56,8 @@ final class CommandRegistry {
             case "release" -> new ReleaseCommand();
             case "doctor" -> new DoctorCommand();
             case "bench" -> new BenchCommand();
-            case "completion" -> new CompletionCommand(LockCtl::complete);
-            case "man" -> new ManCommand(LockCtl::complete);
+            case "completion" -> new CompletionCommand(LockCtl::withAllCommands);
+            case "man" -> new ManCommand(LockCtl::withAllCommands);
             default -> throw new IllegalArgumentException(name);
         };
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.cli;
 
-import io.mortise.lock.cli.invocation.EscapedTerminalText;
 import io.mortise.lock.cli.invocation.ExitCodes;
+import io.mortise.lock.cli.invocation.TerminalTextEscaper;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -10,7 +10,7 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 
-/** Turns a failure into one line that says what to do, and an exit code. */
+/** Reports a failed command as one line on standard error, and determines the exit code. */
 final class ErrorReporter {
     private final LockCtl top;
 
@@ -18,31 +18,37 @@ final class ErrorReporter {
         this.top = top;
     }
 
-    /** Most often a variable of a script that is not set: told before it is taken for a value, whatever the option takes. */
+    /**
+     * Rejects options with an empty value, whatever their type.
+     *
+     * <p>An empty value usually comes from an unset variable in a script, and must not be taken for a real value.
+     */
     static void refuseEmptyOptions(ParseResult parsed) {
         for (ParseResult part = parsed; part != null; part = part.subcommand()) {
             for (OptionSpec option : part.matchedOptions()) {
                 if (option.stringValues().contains("")) {
-                    throw empty(part.commandSpec().commandLine(), option);
+                    throw emptyOption(part.commandSpec().commandLine(), option);
                 }
             }
         }
     }
 
-    private static ParameterException empty(CommandLine command, OptionSpec option) {
+    private static ParameterException emptyOption(CommandLine command, OptionSpec option) {
         return new ParameterException(command, "option '" + option.longestName() + "' is empty");
     }
 
+    /** Reports an error of the command line; returns the exit code. */
     int usage(ParameterException problem, String[] args) {
         CommandLine command = problem.getCommandLine();
         boolean isEmpty = "".equals(problem.getValue());
         return print(
                 command,
-                isEmpty && problem.getArgSpec() instanceof OptionSpec option ? empty(command, option) : problem,
+                isEmpty && problem.getArgSpec() instanceof OptionSpec option ? emptyOption(command, option) : problem,
                 ExitCodes.USAGE,
                 "try '" + command.getCommandSpec().qualifiedName() + " --help'");
     }
 
+    /** Reports a failure of a command that was running; returns the exit code. */
     int failure(Exception failure, CommandLine command, @Nullable ParseResult parsed) {
         int code = ExitCodes.of(failure);
         return print(command, failure, code, remedy(code));
@@ -52,7 +58,7 @@ final class ErrorReporter {
         String message = Objects.requireNonNullElse(problem.getMessage(), problem.toString());
         String line = message.lines().map(String::strip).reduce("", (a, b) -> a.isEmpty() ? b : a + " " + b);
         command.getErr()
-                .println("lockctl: " + EscapedTerminalText.safe(line) + (remedy.isEmpty() ? "" : "; " + remedy));
+                .println("lockctl: " + TerminalTextEscaper.safe(line) + (remedy.isEmpty() ? "" : "; " + remedy));
         if (top.verbose()) {
             problem.printStackTrace(command.getErr());
         }
@@ -62,9 +68,9 @@ final class ErrorReporter {
 
     private static String remedy(int code) {
         return switch (code) {
-            case ExitCodes.UNAVAILABLE -> "check that the server runs and that the address is right";
-            case ExitCodes.SOFTWARE -> "run again with -v for the trace";
-            default -> ""; // also of a refusal: only the backend knows what would help
+            case ExitCodes.UNAVAILABLE -> "check that the server is running and that the address is correct";
+            case ExitCodes.SOFTWARE -> "run again with -v to see the stack trace";
+            default -> ""; // also for REFUSED: only the backend knows a remedy, and its message names it
         };
     }
 }

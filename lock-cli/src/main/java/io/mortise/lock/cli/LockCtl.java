@@ -3,10 +3,10 @@ package io.mortise.lock.cli;
 
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.cli.invocation.CommonOptions;
-import io.mortise.lock.cli.invocation.DefaultOptions;
-import io.mortise.lock.cli.invocation.EscapedTerminalText;
+import io.mortise.lock.cli.invocation.DefaultStoreUrl;
 import io.mortise.lock.cli.invocation.ExitCodes;
 import io.mortise.lock.cli.invocation.LoggingSetup;
+import io.mortise.lock.cli.invocation.TerminalTextEscaper;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
@@ -20,7 +20,7 @@ import picocli.CommandLine.RunLast;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
-/** The top command of lockctl: its subcommands, common options and exit codes. */
+/** Implements {@code lockctl}, the top-level command, which parses the common options and runs one subcommand. */
 @Command(
         name = "lockctl",
         description = "Distributed locks from the shell.",
@@ -29,17 +29,17 @@ import picocli.CommandLine.Spec;
         synopsisSubcommandLabel = "COMMAND",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:done",
-            "1:the command ran, and the answer is no",
-            "64:the command line or the URL is wrong",
+            "0:success",
+            "1:the result is negative: the lock is busy, free or held by another client, or doctor found a problem",
+            "64:the command line or the URL is invalid",
             "69:the server cannot be reached",
-            "70:an error inside lockctl",
-            "74:a file or a process could not be used",
+            "70:an internal error of lockctl",
+            "74:a file could not be read or written, or a process could not be started",
             "75:run, hold: the lock was lost",
-            "77:the server refused (password, permission)"
+            "77:the server refused the request (authentication, permissions)"
         })
 public final class LockCtl implements Runnable, CommonOptions {
-    private final DefaultOptions defaults = new DefaultOptions(System.getenv());
+    private final DefaultStoreUrl defaults = new DefaultStoreUrl(System.getenv());
 
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -50,19 +50,20 @@ public final class LockCtl implements Runnable, CommonOptions {
             completionCandidates = UrlSchemes.class,
             scope = ScopeType.INHERIT,
             description = {
-                "The store, such as redis://host:6379, zookeeper://h1,h2,h3/base, etcd://host:2379 or redlock://h1,h2,h3.",
-                "Default: MORTISE_URL, or url=URL in ~/.config/mortise/lockctl.properties or the file that MORTISE_CONFIG"
-                        + " names: put a URL with a password there."
+                "URL of the store, such as redis://host:6379, zookeeper://h1,h2,h3/base, etcd://host:2379 or"
+                        + " redlock://h1,h2,h3.",
+                "Default: MORTISE_URL, or else url=URL in the file that MORTISE_CONFIG names or in"
+                        + " ~/.config/mortise/lockctl.properties. Put a URL that contains a password into that file."
             })
     private @Nullable String url;
 
-    @Option(names = "--json", scope = ScopeType.INHERIT, description = "Print JSON, for a program.")
+    @Option(names = "--json", scope = ScopeType.INHERIT, description = "Print JSON.")
     private boolean json;
 
     @Option(
             names = {"-v", "--verbose"},
             scope = ScopeType.INHERIT,
-            description = "Show the log, and the trace of an error.")
+            description = "Show log messages, and the stack trace of an error.")
     private boolean verbose;
 
     private boolean warned;
@@ -70,24 +71,26 @@ public final class LockCtl implements Runnable, CommonOptions {
     private LockCtl() {}
 
     public static void main(String[] args) {
-        CheckedStandardOutput written = new CheckedStandardOutput(System.out);
-        PrintWriter out = new PrintWriter(written, true, StandardCharsets.UTF_8);
+        CheckedStandardOutput standardOutput = new CheckedStandardOutput(System.out);
+        PrintWriter out = new PrintWriter(standardOutput, true, StandardCharsets.UTF_8);
         PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
         int code = run(out, err, args);
         out.flush();
-        written.complaint().ifPresent(why -> err.println("lockctl: cannot write to standard output: " + why));
-        ProcessExit.with(code == ExitCodes.OK ? written.exitCode() : code);
+        standardOutput
+                .errorMessage()
+                .ifPresent(error -> err.println("lockctl: cannot write to standard output: " + error));
+        ProcessExit.with(code == ExitCodes.OK ? standardOutput.exitCode() : code);
     }
 
     /** Runs one command line and returns its exit code. */
     static int run(PrintWriter out, PrintWriter err, String... args) {
         LockCtl top = new LockCtl();
         ErrorReporter errors = new ErrorReporter(top);
-        return CommandRegistry.under(top, args)
+        return CommandRegistry.forArguments(top, args)
                 .setOut(out)
                 .setErr(err)
                 .setCaseInsensitiveEnumValuesAllowed(true)
-                .setExpandAtFiles(false) // an argument of a command that we run may begin with @
+                .setExpandAtFiles(false) // an argument of the command that "run" starts may begin with @
                 .setParameterExceptionHandler(errors::usage)
                 .setExecutionExceptionHandler(errors::failure)
                 .setExecutionStrategy(parsed -> {
@@ -98,13 +101,13 @@ public final class LockCtl implements Runnable, CommonOptions {
                 .execute(args);
     }
 
-    static LockCtl made() {
+    static LockCtl create() {
         return new LockCtl();
     }
 
-    /** With all commands, to describe them. */
-    static CommandLine complete() {
-        return CommandRegistry.all(made());
+    /** Returns the parser with all commands, for the manual page and shell completion. */
+    static CommandLine withAllCommands() {
+        return CommandRegistry.all(create());
     }
 
     @Override
@@ -115,12 +118,12 @@ public final class LockCtl implements Runnable, CommonOptions {
     @Override
     public String url() {
         String given = urlIfGiven()
-                .orElseThrow(() -> new LockConfigurationException("no store to talk to: " + defaults.howTo()));
+                .orElseThrow(() -> new LockConfigurationException("no store is given: " + defaults.howTo()));
         if (url == null && !warned) {
             warned = true;
             defaults.warning()
                     .ifPresent(
-                            text -> spec.commandLine().getErr().println("lockctl: " + EscapedTerminalText.safe(text)));
+                            text -> spec.commandLine().getErr().println("lockctl: " + TerminalTextEscaper.safe(text)));
         }
         return given;
     }

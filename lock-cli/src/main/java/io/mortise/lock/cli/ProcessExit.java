@@ -8,47 +8,49 @@ import java.io.PrintStream;
 import java.util.Map;
 
 /**
- * Ends this process after everything is closed, without Java's wait for other threads. Java would wait up to 0.3 s for threads
- * that are in native code, as gRPC's event loops are for a second after their last connection was closed: half of the time
- * that a short command takes.
+ * Ends the JVM without waiting for threads that run native code. {@code System.exit} would wait up to 0.3 s for such threads,
+ * half of the time that a short command takes. gRPC's event loops, for example, stay in native code for a second after their
+ * last connection was closed.
  */
 final class ProcessExit {
-    /** Set where Java writes a class archive when it ends (ADR 0041). */
+    /** The system property that the launcher sets if the JVM writes a class archive when it exits (ADR 0041). */
     private static final String ARCHIVE = "lockctl.archive.at.exit";
 
-    private static final long MOMENTS_MILLIS = 1000;
+    private static final long FLUSH_TIMEOUT_MILLIS = 1000;
 
     private ProcessExit() {}
 
     /**
-     * With what was written flushed. Shutdown hooks do not run where Java would wait: they are for signals, and each command takes
-     * its own back. Where a signal has begun to end the process, that goes on, and this does not return.
+     * Flushes the standard streams and exits with the given code.
+     *
+     * <p>If the JVM would wait for a thread, shutdown hooks do not run: they only serve signals, and each command removes its
+     * own hook. If a signal is already shutting down the JVM, that shutdown continues, and this method does not return.
      */
     static void with(int code) {
         System.out.flush();
-        flushIfRead(System.err);
+        flushBriefly(System.err);
         boolean archive = Boolean.getBoolean(ARCHIVE);
-        // A command that failed has loaded too few classes for an archive.
-        boolean byJava = archive && code <= ExitCodes.FAILED;
-        if ((javaWouldWait() || (archive && !byJava)) && !isEnding()) {
-            atOnce(code, byJava);
+        // A failed command has not loaded enough classes for a useful archive.
+        boolean exitsNormally = archive && code <= ExitCodes.FAILED;
+        if ((exitWouldWait() || (archive && !exitsNormally)) && !isShuttingDown()) {
+            exitImmediately(code, exitsNormally);
         }
         System.exit(code);
     }
 
-    /** Nobody waits for ever for a standard error that is not read: what it was to say is about an end that has come. */
-    private static void flushIfRead(PrintStream err) {
+    /** Flushes standard error for a limited time: its reader may have stalled, and must not keep the process from exiting. */
+    private static void flushBriefly(PrintStream err) {
         Thread flushing = new Thread(err::flush, "lockctl-flush");
         flushing.setDaemon(true);
         flushing.start();
         try {
-            flushing.join(MOMENTS_MILLIS);
+            flushing.join(FLUSH_TIMEOUT_MILLIS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
-    private static boolean isEnding() {
+    private static boolean isShuttingDown() {
         Thread hook = new Thread(() -> {});
         try {
             Runtime.getRuntime().addShutdownHook(hook);
@@ -59,31 +61,31 @@ final class ProcessExit {
         }
     }
 
-    private static boolean javaWouldWait() {
+    private static boolean exitWouldWait() {
         return Thread.getAllStackTraces().entrySet().stream().anyMatch(ProcessExit::isInNativeCode);
     }
 
-    private static boolean isInNativeCode(Map.Entry<Thread, StackTraceElement[]> one) {
-        Thread thread = one.getKey();
-        StackTraceElement[] stack = one.getValue();
+    private static boolean isInNativeCode(Map.Entry<Thread, StackTraceElement[]> entry) {
+        Thread thread = entry.getKey();
+        StackTraceElement[] stack = entry.getValue();
         ThreadGroup group = thread.getThreadGroup();
         return thread.getState() == Thread.State.RUNNABLE
                 && stack.length > 0
                 && stack[0].isNativeMethod()
                 && group != null
-                && group.getParent() != null // else it is one of Java's own, which only looks so
+                && group.getParent() != null // threads of the JVM itself only appear to be in native code
                 && thread != Thread.currentThread();
     }
 
-    private static void atOnce(int code, boolean onlyLoad) {
+    private static void exitImmediately(int code, boolean onlyLoad) {
         try {
-            // Alone, where run.Libc would bind all of its calls.
+            // Binds this one function only: run.Libc would bind all of its functions.
             Function exit = NativeLibrary.getProcess().getFunction("_exit");
-            if (!onlyLoad) { // else its classes shall be in the archive
+            if (!onlyLoad) { // otherwise JNA's classes are loaded only so that the archive contains them
                 exit.invokeVoid(new Object[] {code});
             }
-        } catch (Error | RuntimeException e) { // JNA throws even a bare Error
-            return; // not on this system: then it takes a little longer
+        } catch (Error | RuntimeException e) { // JNA throws even java.lang.Error itself
+            return; // _exit is not available here: the normal exit takes a little longer
         }
     }
 }

@@ -5,7 +5,7 @@ import io.mortise.lock.spi.LockProvider;
 import java.util.Iterator;
 import java.util.ServiceLoader;
 
-/** URL schemes of all backends, for shell completion. */
+/** The URL schemes of all backends, as candidates for shell completion. */
 final class UrlSchemes implements Iterable<String> {
     @Override
     public Iterator<String> iterator() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The command line, {@code lockctl}. */
+/** The command-line tool {@code lockctl}. */
 @NullMarked
 package io.mortise.lock.cli;
 

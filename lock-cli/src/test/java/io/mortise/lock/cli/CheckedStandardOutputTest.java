@@ -22,17 +22,17 @@ class CheckedStandardOutputTest {
     }
 
     @Test
-    @EnabledOnOs(value = OS.LINUX, disabledReason = "/dev/full is Linux's")
-    void aFullDiskIsToldAndIs74() throws IOException {
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "/dev/full exists on Linux only")
+    void aFullDiskIsReportedWithExitCode74() throws IOException {
         try (OutputStream full = new FileOutputStream("/dev/full")) {
             CheckedStandardOutput output = written(full);
             assertThat(output.exitCode()).isEqualTo(74);
-            assertThat(output.complaint()).contains("No space left on device");
+            assertThat(output.errorMessage()).contains("No space left on device");
         }
     }
 
     @Test
-    void aReaderThatHasHadEnoughIs141AndSilent() {
+    void aClosedPipeIsSilentWithExitCode141() {
         CheckedStandardOutput output = written(new OutputStream() {
             @Override
             public void write(int one) throws IOException {
@@ -40,13 +40,13 @@ class CheckedStandardOutputTest {
             }
         });
         assertThat(output.exitCode()).isEqualTo(141);
-        assertThat(output.complaint()).isEmpty();
+        assertThat(output.errorMessage()).isEmpty();
     }
 
     @Test
-    void whatIsWrittenIsFine() {
+    void aSuccessfulWriteReportsNoError() {
         CheckedStandardOutput output = written(OutputStream.nullOutputStream());
         assertThat(output.exitCode()).isZero();
-        assertThat(output.complaint()).isEmpty();
+        assertThat(output.errorMessage()).isEmpty();
     }
 }

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Objects;
 import tools.jackson.jr.ob.JSON;
 
-/** One command line, run in this process, and what it said. */
+/** The result of a command line that was run in this process: exit code, standard output and standard error. */
 public record CommandLineRun(int code, String out, String err) {
     public static CommandLineRun of(String... args) {
         StringWriter out = new StringWriter();
@@ -18,17 +18,21 @@ public record CommandLineRun(int code, String out, String err) {
         return new CommandLineRun(code, out.toString(), err.toString());
     }
 
-    /** For one that ends late: what it has said so far is in the writers. Returns its exit code. */
+    /** Runs a command line that ends later, and whose output so far can be read from the writers; returns its exit code. */
     public static int into(Writer out, Writer err, String... args) {
         return LockCtl.run(new PrintWriter(out, true), new PrintWriter(err, true), args);
     }
 
-    /** Of {@code --json}. */
+    /** Returns the object that {@code --json} has printed. */
     public Map<String, Object> json() {
         return JSON.std.mapFrom(out);
     }
 
-    /** What {@code --json} has there: names in objects, indexes in lists. */
+    /**
+     * Returns a value of the object that {@code --json} has printed.
+     *
+     * @param path names in objects, indexes in lists
+     */
     public Object at(Object... path) {
         Object found = json();
         for (Object step : path) {
@@ -38,12 +42,12 @@ public record CommandLineRun(int code, String out, String err) {
         return found;
     }
 
-    /** A number of {@code --json}. */
+    /** Returns a number of the object that {@code --json} has printed. */
     public long number(Object... path) {
         return ((Number) at(path)).longValue();
     }
 
-    /** What it printed, line by line. */
+    /** Returns the lines of standard output. */
     public List<String> lines() {
         return out.lines().toList();
     }

@@ -14,13 +14,13 @@ import picocli.CommandLine.Model.UsageMessageSpec;
 
 @Tag("once")
 class CommandRegistryTest {
-    static Stream<CommandLine> shown() {
-        return LockCtl.complete().getSubcommands().values().stream();
+    static Stream<CommandLine> commands() {
+        return LockCtl.withAllCommands().getSubcommands().values().stream();
     }
 
     @ParameterizedTest
-    @MethodSource("shown")
-    void everyCommandSaysWhatItDoesAndGivesAnExample(CommandLine command) {
+    @MethodSource("commands")
+    void everyCommandHasAHeaderADescriptionAndAnExample(CommandLine command) {
         UsageMessageSpec help = command.getCommandSpec().usageMessage();
         assertThat(help.header()).hasSize(1);
         assertThat(help.header()[0]).endsWith(".");
@@ -36,16 +36,16 @@ class CommandRegistryTest {
     }
 
     @Test
-    void allAreInTheHelp() {
+    void theHelpListsAllCommands() {
         String help = CommandLineRun.of("--help").out();
         assertThat(CommandRegistry.NAMES).allSatisfy(name -> assertThat(help).containsPattern("\\n  " + name + " "));
     }
 
     @Test
-    void eachHasTheNameByWhichItIsMade() {
+    void eachCommandHasTheNameUnderWhichItIsCreated() {
         for (String name : CommandRegistry.NAMES) {
-            CommandLine made = made(name).get(0);
-            assertThat(made.getCommandSpec()
+            CommandLine command = created(name).get(0);
+            assertThat(command.getCommandSpec()
                             .userObject()
                             .getClass()
                             .getAnnotation(CommandLine.Command.class)
@@ -55,24 +55,25 @@ class CommandRegistryTest {
     }
 
     @Test
-    void onlyThoseThatAreNamedAreMade() {
-        assertThat(made("who", "release", "--url", "memory:x")).hasSize(2);
-        assertThat(made("--json", "who")).hasSize(CommandRegistry.NAMES.size());
-        assertThat(made()).hasSize(CommandRegistry.NAMES.size());
+    void onlyCommandsNamedByTheArgumentsAreCreated() {
+        assertThat(created("who", "release", "--url", "memory:x")).hasSize(2);
+        assertThat(created("--json", "who")).hasSize(CommandRegistry.NAMES.size());
+        assertThat(created()).hasSize(CommandRegistry.NAMES.size());
     }
 
     @Test
-    void anOptionMayStandBeforeTheCommand() {
+    void anOptionMayPrecedeTheCommand() {
         assertThat(CommandLineRun.of("--url", "memory:x", "who", "y").out()).startsWith("y is free");
     }
 
-    private static List<CommandLine> made(String... args) {
-        return List.copyOf(
-                CommandRegistry.under(LockCtl.made(), args).getSubcommands().values());
+    private static List<CommandLine> created(String... args) {
+        return List.copyOf(CommandRegistry.forArguments(LockCtl.create(), args)
+                .getSubcommands()
+                .values());
     }
 
     @Test
-    void theSameCommandsAreInTheManualAndInTheCompletion() {
+    void theManualAndTheCompletionHaveAllCommands() {
         String manual = CommandLineRun.of("man").out();
         String completion = CommandLineRun.of("completion", "bash").out();
         assertThat(CommandRegistry.NAMES).allSatisfy(name -> {

@@ -3,7 +3,7 @@ package io.mortise.lock.cli;
 
 import io.mortise.lock.spi.LeaseStore;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.spi.OwnerRecord;
+import io.mortise.lock.spi.OwnerRecordCodec;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -19,8 +19,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 
 /**
- * Locks over processes in a folder, one file each: only for tests of the demo, whose workers are processes. It trusts the
- * wall clock and a FileLock, which a real store must not.
+ * A store for several processes that keeps each lock in a file of a folder, for tests only. It relies on the wall clock and on
+ * a {@code FileLock}, which a real store must not do.
  */
 final class FileLeaseStore implements LeaseStore {
     private final Path dir;
@@ -35,13 +35,15 @@ final class FileLeaseStore implements LeaseStore {
     private record Entry(long token, long validUntil, String owner) {
         boolean heldBy(String attemptId) {
             return validUntil > System.currentTimeMillis()
-                    && OwnerRecord.attemptId(owner).filter(attemptId::equals).isPresent();
+                    && OwnerRecordCodec.attemptId(owner)
+                            .filter(attemptId::equals)
+                            .isPresent();
         }
     }
 
     @Override
     public CompletionStage<Answer> tryAcquire(LockName name, String ownerRecord, Duration lease) {
-        String attemptId = OwnerRecord.attemptId(ownerRecord).orElseThrow();
+        String attemptId = OwnerRecordCodec.attemptId(ownerRecord).orElseThrow();
         return locked(name, entry -> {
             if (entry.heldBy(attemptId)) {
                 return new Step<Answer>(entry, new Answer.Token(entry.token()));
@@ -95,22 +97,22 @@ final class FileLeaseStore implements LeaseStore {
     @Override
     public void close() {}
 
-    private record Step<T>(Entry after, T answer) {}
+    private record Step<T>(Entry after, T result) {}
 
     private interface Change<T> {
         Step<T> apply(Entry before);
     }
 
     private <T> CompletableFuture<T> locked(LockName name, Change<T> change) {
-        CompletableFuture<T> answer = new CompletableFuture<>();
+        CompletableFuture<T> result = new CompletableFuture<>();
         blocking.execute(() -> {
             try {
-                answer.complete(change(name, change));
+                result.complete(change(name, change));
             } catch (IOException | RuntimeException e) {
-                answer.completeExceptionally(e);
+                result.completeExceptionally(e);
             }
         });
-        return answer;
+        return result;
     }
 
     private <T> T change(LockName name, Change<T> change) throws IOException {
@@ -122,7 +124,7 @@ final class FileLeaseStore implements LeaseStore {
                 Step<T> step = change.apply(read(file));
                 Entry after = step.after();
                 Files.writeString(file, after.token() + "\n" + after.validUntil() + "\n" + after.owner());
-                return step.answer();
+                return step.result();
             }
         }
     }

@@ -11,7 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
 
-/** {@code file-test:/folder}: a backend that the command line has never heard of. */
+/** Provides the backend {@code file-test:/folder}, which lockctl itself does not know. */
 public final class FileTestProvider implements LockProvider {
     @Override
     public Set<String> schemes() {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The launcher script, with a Java and a Maven that only tell how they were called. */
+/** Tests of the launcher scripts, with a fake Java and a fake Maven that only print or record their arguments. */
 class LauncherTest {
     /** The scripts at the root of the project. */
     enum Launcher {
@@ -47,7 +47,7 @@ class LauncherTest {
     private static final Path SOURCE = Path.of("..");
     private static final List<Path> SHARED = List.of(Path.of(".mvn/launch.sh"), Path.of("packaging/launch.sh"));
 
-    /** For a minute, so that nothing stays behind a test that fails. */
+    /** Waits until the file {@code go} exists, for at most a minute, so that no process outlives a failed test. */
     private static final String AWAIT_GO =
             "n=0; until [ -e go ] || [ $n -gt 1200 ]; do n=$((n + 1)); sleep 0.05; done; ";
 
@@ -59,7 +59,7 @@ class LauncherTest {
     private String path = "";
 
     @BeforeEach
-    void layOut() throws IOException {
+    void createProject() throws IOException {
         root = Files.createDirectory(dir.resolve("a project")).toRealPath();
         bin = Files.createDirectory(dir.resolve("bin"));
         path = bin + ":/usr/bin:/bin";
@@ -104,7 +104,7 @@ class LauncherTest {
     }
 
     private record Started(Process process, Path out, Path err) {
-        boolean said(String text) {
+        boolean printedError(String text) {
             try {
                 return Files.readString(err).contains(text);
             } catch (IOException e) {
@@ -164,8 +164,8 @@ class LauncherTest {
 
     @ParameterizedTest
     @EnumSource
-    @EnabledOnOs(value = OS.LINUX, disabledReason = "looks into /proc")
-    void whatIsClosedOfTheFirstThreeIsNotLeftToJava(Launcher launcher) throws Exception {
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "reads /proc")
+    void closedStandardStreamsAreOpenedBeforeJavaStarts(Launcher launcher) throws Exception {
         tool(
                 "java",
                 "if [ \"$1\" = -version ]; then echo 'openjdk version \"17\"' >&2; exit; fi\n"
@@ -184,19 +184,19 @@ class LauncherTest {
     }
 
     @Test
-    void lockctlIsToldWhetherItWritesToATerminal() throws Exception {
+    void theLauncherTellsLockctlWhetherOutputIsATerminal() throws Exception {
         assertThat(run(Launcher.LOCKCTL).out()).contains("<-Dlockctl.terminal.out=false>");
     }
 
-    /** On a newer Java, whose options an older one does not know, by etcd's libraries. */
+    /** Newer JVMs warn of what etcd's libraries do; the setting is a system property, which older JVMs ignore. */
     @Test
-    void javaDoesNotWarnUsersOfWhatLibrariesDo() throws Exception {
+    void javaDoesNotWarnOfWhatLibrariesDo() throws Exception {
         assertThat(run(Launcher.LOCKCTL).out()).contains("<-Dsun.misc.unsafe.memory.access=allow>");
     }
 
     @Test
-    void lockctlHasJavaWriteAnArchiveOnceForEachJavaAndStoreAndStartsFromIt() throws Exception {
-        archivingJava("17.0.1");
+    void anArchiveIsWrittenOncePerJavaAndStoreAndUsedByLaterStarts() throws Exception {
+        fakeArchivingJava("17.0.1");
         Ended first = run(Launcher.LOCKCTL, "who", "--url", "redis-socket:///x");
         assertThat(first.out())
                 .contains("<-XX:ArchiveClassesAtExit=" + root + "/lock-cli/target/lockctl-", "-redis-socket.jsa>");
@@ -209,7 +209,7 @@ class LauncherTest {
                 .doesNotContain("ArchiveClassesAtExit");
         assertThat(run(Launcher.LOCKCTL, "run", "x").out()).contains("ArchiveClassesAtExit", "-default.jsa>");
 
-        archivingJava("25");
+        fakeArchivingJava("21");
         assertThat(run(Launcher.LOCKCTL, "who", "--url", "redis-socket:///x").out())
                 .as("another Java")
                 .contains("ArchiveClassesAtExit");
@@ -219,21 +219,21 @@ class LauncherTest {
     }
 
     @Test
-    void ofSeveralAtOnceAndOfThoseThatAreEndedByHandOnlyTheFirstWritesAnArchive() throws Exception {
+    void onlyTheFirstOfConcurrentShortCommandsWritesAnArchive() throws Exception {
         assertThat(run(Launcher.LOCKCTL, "hold", "x").out()).doesNotContain("ArchiveClassesAtExit");
         assertThat(run(Launcher.LOCKCTL, "who", "x").out()).contains("ArchiveClassesAtExit");
         assertThat(run(Launcher.LOCKCTL, "who", "x").out()).doesNotContain("Archive");
     }
 
     @Test
-    void anArchiveThatJavaHasNotFinishedIsNotUsedAndWrittenAnewAMinuteLater() throws Exception {
-        archivingJava("17.0.1");
+    void anUnfinishedArchiveIsNotUsedAndIsRewrittenAMinuteLater() throws Exception {
+        fakeArchivingJava("17.0.1");
         run(Launcher.LOCKCTL, "who", "x");
         Path target = root.resolve("lock-cli/target");
         try (Stream<Path> files = Files.list(target)) {
-            for (Path file :
-                    files.filter(each -> each.toString().contains(".jsa")).toList()) {
-                Files.write(file, new byte[file.toString().endsWith(".begun") ? 0 : 100]);
+            for (Path file : files.filter(each -> each.toString().matches(".*\\.(jsa|begun)"))
+                    .toList()) {
+                Files.write(file, new byte[file.toString().endsWith(".jsa") ? 100 : 0]);
                 Files.setLastModifiedTime(file, FileTime.from(Instant.now().minusSeconds(180)));
             }
         }
@@ -242,18 +242,38 @@ class LauncherTest {
         assertThat(run(Launcher.LOCKCTL, "who", "x").out()).contains("SharedArchiveFile");
     }
 
-    /** Like the fake one, and writes archives; of another size for each version. */
-    private void archivingJava(String version) throws IOException {
+    @Test
+    void java25RecordsFirstAndCreatesTheArchiveBeforeTheSecondCommand() throws Exception {
+        fakeArchivingJava("25");
+        assertThat(run(Launcher.LOCKCTL, "who", "x").out())
+                .contains("<-XX:AOTMode=record><-XX:AOTConfiguration=" + root + "/lock-cli/target/lockctl-");
+
+        Ended second = run(Launcher.LOCKCTL, "who", "x");
+        assertThat(second.err()).isEmpty();
+        assertThat(second.out())
+                .contains("<-XX:AOTCache=" + root + "/lock-cli/target/lockctl-", "-default.aot><-Xlog:disable>")
+                .doesNotContain("AOTMode");
+        assertThat(run(Launcher.LOCKCTL, "who", "x")).isEqualTo(second);
+        try (Stream<Path> files = Files.list(root.resolve("lock-cli/target"))) {
+            assertThat(files.map(file -> file.toString().replaceFirst(".*\\.", "")))
+                    .containsExactlyInAnyOrder("jar", "begun", "aot");
+        }
+    }
+
+    /** Like {@link #fakeJava}, but also writes archives. The size of the script differs for each version. */
+    private void fakeArchivingJava(String version) throws IOException {
         tool(
                 "java",
                 "if [ \"$1\" = -version ]; then echo 'openjdk version \"" + version + "\"' >&2; exit; fi\n"
-                        + "for each; do case $each in -XX:ArchiveClassesAtExit=*) echo archive >\"${each#*=}\";; esac; done\n"
+                        + "for each; do case $each in -XX:ArchiveClassesAtExit=* | -XX:AOTConfiguration=* | -XX:AOTCache=*)"
+                        + " echo archive >\"${each#*=}\";; esac; done\n"
+                        + "case $1 in -XX:AOTMode=create) exit;; esac\n"
                         + "printf '<%s>' \"$@\"; exit 42");
     }
 
     @ParameterizedTest
     @EnumSource
-    void usesAJarThatIsThereThoughSourcesAreNewer(Launcher launcher) throws Exception {
+    void usesAnExistingJarEvenIfSourcesAreNewer(Launcher launcher) throws Exception {
         run(launcher);
         Files.delete(root.resolve("called"));
         write(launcher.module + "/src/main/Own.java", Instant.now().plusSeconds(60));
@@ -264,7 +284,7 @@ class LauncherTest {
     }
 
     @Test
-    void ofSeveralAtOnceOneBuildsAndTheOthersWaitForIt() throws Exception {
+    void oneOfSeveralConcurrentLaunchersBuildsAndTheOthersWait() throws Exception {
         tool("mvn", "echo built >> builds; " + AWAIT_GO + "touch lock-cli/target/lockctl.jar");
         List<Started> all = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
@@ -273,9 +293,12 @@ class LauncherTest {
         Await.until(
                 "one builds, three wait for it",
                 Duration.ofSeconds(30),
-                () -> all.stream().filter(each -> each.said("building lockctl")).count() == 1
+                () -> all.stream()
+                                        .filter(each -> each.printedError("building lockctl"))
+                                        .count()
+                                == 1
                         && all.stream()
-                                        .filter(each -> each.said("waiting for another launcher"))
+                                        .filter(each -> each.printedError("waiting for another launcher"))
                                         .count()
                                 == 3);
         Files.createFile(root.resolve("go"));
@@ -286,9 +309,9 @@ class LauncherTest {
         assertThat(Files.readAllLines(root.resolve("builds"))).containsExactly("built");
     }
 
-    /** Several at once find what a killed launcher left, and its Maven still at work. */
+    /** Several concurrent launchers find a partial jar of a killed launcher, whose Maven is still running. */
     @Test
-    void aMavenThatOutlivesItsLauncherIsWaitedFor_andItsJarIsBuiltAnewByOne() throws Exception {
+    void launchersWaitForTheMavenOfAKilledLauncher_andOneOfThemRebuildsTheJar() throws Exception {
         tool(
                 "mvn",
                 "echo begun >> builds; echo half > lock-cli/target/lockctl.jar; "
@@ -305,7 +328,7 @@ class LauncherTest {
         Await.until(
                 "all wait",
                 Duration.ofSeconds(30),
-                () -> all.stream().allMatch(each -> each.said("waiting for another launcher")));
+                () -> all.stream().allMatch(each -> each.printedError("waiting for another launcher")));
         Files.createFile(root.resolve("go"));
 
         for (Started each : all) {
@@ -316,7 +339,7 @@ class LauncherTest {
     }
 
     @Test
-    void halfOfAJarThatAFailedBuildLeftIsNotUsed() throws Exception {
+    void aPartialJarOfAFailedBuildIsNotUsed() throws Exception {
         tool("mvn", "echo half > lock-cli/target/lockctl.jar; exit 1");
         assertThat(run(Launcher.LOCKCTL).code()).isEqualTo(70);
         tool("mvn", "echo whole > lock-cli/target/lockctl.jar");
@@ -327,7 +350,7 @@ class LauncherTest {
     }
 
     @Test
-    void whereThereIsNoFlockAFolderIsTheLock() throws Exception {
+    void withoutFlockAFolderIsUsedAsTheLock() throws Exception {
         for (String tool : List.of(
                 "awk", "cat", "dirname", "find", "grep", "head", "ls", "mkdir", "mv", "rm", "rmdir", "sed", "sh",
                 "sleep", "touch", "tr")) {
@@ -340,7 +363,7 @@ class LauncherTest {
         Await.until(
                 "it names the folder",
                 Duration.ofSeconds(30),
-                () -> waiting.said("if there is none, remove " + folder));
+                () -> waiting.printedError("if there is none, remove " + folder));
         assertThat(root.resolve("called")).doesNotExist();
         Files.delete(folder);
 
@@ -349,9 +372,9 @@ class LauncherTest {
     }
 
     @Test
-    void aUserWithoutAHomeIsToldWhatToDo() throws Exception {
+    void aUserWithoutAHomeDirectoryGetsARemedy() throws Exception {
         tool("mvn", "echo '[ERROR] Could not create local repository at /nonexistent/.m2/repository'; exit 1");
-        assertThat(run(Launcher.LOCKCTL).err()).contains("Maven needs a home directory that can be written");
+        assertThat(run(Launcher.LOCKCTL).err()).contains("Maven needs a writable home directory");
     }
 
     @ParameterizedTest

@@ -34,8 +34,8 @@ class LockCtlTest {
             nosuch                 | try 'lockctl --help'
             run                    | Missing required parameter
             run x                  | Missing required parameter
-            run x true             | the command must stand behind --
-            run x y -- true        | the command must stand behind --
+            run x true             | put -- between the lock name and the command
+            run x y -- true        | put -- between the lock name and the command
             run -n -w 5s x -- true | mutually exclusive
             run -w soon x -- true  | a duration with its unit, such as 5s
             run -w 1x x -- true    | a duration with its unit, such as 5s
@@ -49,7 +49,7 @@ class LockCtlTest {
             release x --owner=     | option '--owner' is empty; try
             hold                   | Missing required parameter
             """)
-    void whatIsWrongOnTheCommandLineIsOneLineAnd64(String line, String message) {
+    void anInvalidCommandLineIsReportedInOneLineWithExitCode64(String line, String message) {
         assertThat(run(line.split(" "))).isEqualTo(64);
         assertThat(err.toString()).startsWith("lockctl: ").contains(message);
         assertThat(err.toString().lines()).hasSize(1);
@@ -57,20 +57,20 @@ class LockCtlTest {
     }
 
     @Test
-    void noCommandIs64() {
+    void aMissingCommandHasExitCode64() {
         assertThat(run()).isEqualTo(64);
         assertThat(err.toString()).contains("no command given");
     }
 
     @Test
-    void anUnreachableServerIs69AndSaysWhatToDo() {
+    void anUnreachableServerIsReportedWithARemedyAndExitCode69() {
         assertThat(run("list", "--url", "file-test:/no/such/folder")).isEqualTo(69);
-        assertThat(err.toString()).contains("/no/such/folder", "check that the server runs");
+        assertThat(err.toString()).contains("/no/such/folder", "check that the server is running");
         assertThat(err.toString().lines()).hasSize(1);
     }
 
     @Test
-    void verboseGivesTheTrace() {
+    void verbosePrintsTheStackTrace() {
         assertThat(run("list", "-v", "--url", "file-test:/no/such/folder")).isEqualTo(69);
         assertThat(err.toString()).contains("\tat io.mortise.lock");
     }

@@ -30,8 +30,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** S14 for null in all options, and in all ways in: refused with the parameter's name, or that of the option. */
-@SuppressWarnings("NullAway") // nulls are what it is about
+/**
+ * Tests that all options and entry points reject null with an exception that names the parameter or the option. Rule S14.
+ */
+@SuppressWarnings("NullAway") // the tests pass null deliberately
 class NullParametersTest {
     private static final Map<Class<?>, Object> OPTIONS = Map.of(
             ClientOptions.class, ClientOptions.defaults(),
@@ -44,7 +46,7 @@ class NullParametersTest {
             ZooKeeperOptions.class, ZooKeeperOptions.connectTo("h:1"));
 
     static Stream<Method> methods() {
-        List<Class<?>> waysIn = List.of(
+        List<Class<?>> entryPoints = List.of(
                 Locks.class,
                 MemoryLocks.class,
                 MemoryStore.class,
@@ -52,13 +54,13 @@ class NullParametersTest {
                 RedlockLocks.class,
                 EtcdLocks.class,
                 ZooKeeperLocks.class);
-        return Stream.concat(OPTIONS.keySet().stream(), waysIn.stream())
+        return Stream.concat(OPTIONS.keySet().stream(), entryPoints.stream())
                 .flatMap(type -> Arrays.stream(type.getDeclaredMethods()))
                 .filter(method -> Modifier.isPublic(method.getModifiers()) && !method.isSynthetic())
                 .filter(method -> Arrays.stream(method.getParameterTypes()).anyMatch(type -> !type.isPrimitive()));
     }
 
-    /** Where only one may be null, the others are as the application would give them. */
+    /** Returns a valid argument of a type, for the parameters that are not null. */
     private static Object argument(Class<?> type) {
         return OPTIONS.getOrDefault(
                 type, type == String.class ? "memory:null" : type == byte[].class ? new byte[1] : null);
@@ -66,7 +68,7 @@ class NullParametersTest {
 
     @ParameterizedTest
     @MethodSource("methods")
-    void S14_nullIsRefusedWithTheNameOfTheParameter(Method method) throws Exception {
+    void S14_nullIsRejectedWithTheNameOfTheParameter(Method method) throws Exception {
         Parameter[] parameters = method.getParameters();
         for (int i = 0; i < parameters.length; i++) {
             Object[] arguments = Arrays.stream(method.getParameterTypes())

@@ -16,14 +16,14 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The tarball and the Debian package: made from the jar, unpacked or installed into a folder, and run. */
+/** Tests of the tarball and the Debian package, which are built from the jar, installed into a folder, and run. */
 @Tag("once")
 @Tag("long")
 @EnabledIfSystemProperty(
         named = "lockctl.jar",
         matches = ".+",
         disabledReason = "the jar is built after the other tests")
-@EnabledOnOs(value = OS.LINUX, disabledReason = "GNU tar, dpkg")
+@EnabledOnOs(value = OS.LINUX, disabledReason = "needs GNU tar and dpkg")
 class PackagesIT {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
 
@@ -32,8 +32,8 @@ class PackagesIT {
 
     @Test
     @Timeout(120)
-    void tarballHasAllThatIsNeededToRunAndToRead() throws Exception {
-        Path tarball = made("packaging/tarball");
+    void tarballContainsProgramManualAndCompletion() throws Exception {
+        Path tarball = build("packaging/tarball");
         assertThat(run(
                         "tar",
                         "--extract",
@@ -49,14 +49,15 @@ class PackagesIT {
                 .asString()
                 .startsWith("lockctl ");
         assertThat(dir.resolve("LICENSE")).isNotEmptyFile();
-        completes(dir.resolve("share/bash-completion/completions/lockctl"), dir.resolve("share/zsh/site-functions"));
+        assertCompletionWorks(
+                dir.resolve("share/bash-completion/completions/lockctl"), dir.resolve("share/zsh/site-functions"));
         assertThat(dir.resolve("share/man/man1/lockctl.1")).content().startsWith(".TH \"LOCKCTL\" \"1\"");
     }
 
     @Test
     @Timeout(120)
     void debianPackageInstallsAndRuns() throws Exception {
-        Path deb = made("packaging/deb");
+        Path deb = build("packaging/deb");
         String depends = String.join("", run("dpkg-deb", "--field", deb.toString(), "Depends"));
         assertThat(depends).isEqualTo("default-jre-headless (>= 2:1.17) | java17-runtime-headless");
         for (String folder : List.of("var/lib/dpkg/updates", "var/lib/dpkg/info", "var/log")) {
@@ -82,7 +83,7 @@ class PackagesIT {
                 .singleElement()
                 .asString()
                 .startsWith("lockctl ");
-        completes(
+        assertCompletionWorks(
                 dir.resolve("usr/share/bash-completion/completions/lockctl"),
                 dir.resolve("usr/share/zsh/vendor-completions"));
         assertThat(dir.resolve("usr/share/man/man1/lockctl.1.gz")).isNotEmptyFile();
@@ -97,7 +98,7 @@ class PackagesIT {
         assertThat(dir.resolve("usr/lib/lockctl")).doesNotExist();
     }
 
-    private void completes(Path bash, Path zshFolder) throws Exception {
+    private void assertCompletionWorks(Path bash, Path zshFolder) throws Exception {
         assertThat(run("bash", "-c", "source '" + bash + "' && complete -p lockctl"))
                 .singleElement()
                 .asString()
@@ -112,29 +113,29 @@ class PackagesIT {
         assertThat(run("zsh", "-n", zshFolder.resolve("_lockctl").toString())).isEmpty();
     }
 
-    /** The file that one of the scripts makes from the jar that is there. */
-    private Path made(String script) throws Exception {
-        List<String> said = run(ROOT.resolve(script).toString(), "--no-build");
-        assertThat(said).hasSize(1);
-        return ROOT.resolve(said.get(0));
+    /** Runs a packaging script with the existing jar; returns the file that it creates. */
+    private Path build(String script) throws Exception {
+        List<String> output = run(ROOT.resolve(script).toString(), "--no-build");
+        assertThat(output).hasSize(1);
+        return ROOT.resolve(output.get(0));
     }
 
-    /** What it wrote, on either output; it must succeed. */
+    /** Runs a command that must succeed; returns the lines of both standard output and standard error. */
     private List<String> run(String... command) throws IOException, InterruptedException {
-        Path said = Files.createTempFile("said", "");
+        Path output = Files.createTempFile("output", "");
         try {
             ProcessBuilder builder = new ProcessBuilder(new ArrayList<>(List.of(command)));
             builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
             builder.environment().put("XDG_CACHE_HOME", dir.resolve("cache").toString());
             int code = builder.redirectErrorStream(true)
-                    .redirectOutput(said.toFile())
+                    .redirectOutput(output.toFile())
                     .start()
                     .waitFor();
-            List<String> lines = Files.readAllLines(said);
+            List<String> lines = Files.readAllLines(output);
             assertThat(code).as("%s: %s", List.of(command), lines).isZero();
             return lines;
         } finally {
-            Files.delete(said);
+            Files.delete(output);
         }
     }
 }

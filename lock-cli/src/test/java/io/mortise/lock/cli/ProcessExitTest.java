@@ -15,22 +15,26 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Java alone runs shutdown hooks: whether they ran tells how a process ended. */
+/** Tests how a process ends: shutdown hooks run only if the JVM shuts down normally. */
 class ProcessExitTest {
     private static final Map<String, String> ARCHIVE = Map.of("lockctl.archive.at.exit", "true");
-    private static final Duration SOON = Duration.ofSeconds(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
-    /** A process that ends. */
+    /** A process that exits through {@link ProcessExit}. */
     static final class Main {
         private Main() {}
 
-        /** Takes whether a thread is to be in native code, and the exit code. */
+        /**
+         * Exits with the code in the second argument.
+         *
+         * @param args whether a thread shall be in native code, and the exit code
+         */
         public static void main(String[] args) throws Exception {
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> System.err.println("ended by Java")));
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> System.err.println("JVM shutdown")));
             if (Boolean.parseBoolean(args[0])) {
                 listen();
             }
-            System.out.print("the last word");
+            System.out.print("last output");
             ProcessExit.with(Integer.parseInt(args[1]));
         }
 
@@ -53,16 +57,16 @@ class ProcessExitTest {
         }
     }
 
-    /** A process that something else, such as a signal, has begun to end. */
-    static final class Ending {
-        private Ending() {}
+    /** A process whose JVM is already shutting down, as after a signal. */
+    static final class ShuttingDownMain {
+        private ShuttingDownMain() {}
 
-        /** Ends by 7, unless what comes later overtakes that. */
+        /** Exits with 7, unless the later {@link ProcessExit} overrides that. */
         public static void main(String[] args) throws Exception {
             CountDownLatch hookRuns = new CountDownLatch(1);
             Runtime.getRuntime().addShutdownHook(new Thread(() -> {
                 hookRuns.countDown();
-                LockSupport.parkNanos(500_000_000); // time to be overtaken in
+                LockSupport.parkNanos(500_000_000); // time for ProcessExit to override the code
             }));
             Main.listen();
             new Thread(() -> System.exit(7)).start();
@@ -72,16 +76,16 @@ class ProcessExitTest {
     }
 
     @Test
-    void anEndThatHasBegunIsNotOvertaken() {
-        try (ChildJvm jvm = ChildJvm.start(Ending.class, Map.of(), List.of())) {
-            assertThat(jvm.awaitExit(SOON)).isEqualTo(7);
+    void aShutdownInProgressIsNotOverridden() {
+        try (ChildJvm jvm = ChildJvm.start(ShuttingDownMain.class, Map.of(), List.of())) {
+            assertThat(jvm.awaitExit(TIMEOUT)).isEqualTo(7);
         }
     }
 
     private static String lastLines(boolean inNativeCode, int code, Map<String, String> properties) {
         try (ChildJvm jvm = ChildJvm.start(
                 Main.class, properties, List.of(Boolean.toString(inNativeCode), Integer.toString(code)))) {
-            assertThat(jvm.awaitExit(SOON)).isEqualTo(code);
+            assertThat(jvm.awaitExit(TIMEOUT)).isEqualTo(code);
             jvm.close();
             return jvm.lastLines();
         }
@@ -89,22 +93,22 @@ class ProcessExitTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 3})
-    void threadsInNativeCodeAreNotWaitedFor(int code) {
-        assertThat(lastLines(true, code, Map.of())).contains("the last word").doesNotContain("ended by Java");
+    void doesNotWaitForThreadsInNativeCode(int code) {
+        assertThat(lastLines(true, code, Map.of())).contains("last output").doesNotContain("JVM shutdown");
     }
 
     @Test
-    void whereNoneIsJavaEndsTheProcess() {
-        assertThat(lastLines(false, 3, Map.of())).contains("the last word", "ended by Java");
+    void withoutThreadsInNativeCodeTheJvmShutsDownNormally() {
+        assertThat(lastLines(false, 3, Map.of())).contains("last output", "JVM shutdown");
     }
 
     @Test
-    void whereJavaWritesAClassArchiveItEndsTheProcess() {
-        assertThat(lastLines(true, 0, ARCHIVE)).contains("the last word", "ended by Java");
+    void aJvmThatWritesAClassArchiveShutsDownNormally() {
+        assertThat(lastLines(true, 0, ARCHIVE)).contains("last output", "JVM shutdown");
     }
 
     @Test
     void aCommandThatFailedWritesNoClassArchive() {
-        assertThat(lastLines(false, 69, ARCHIVE)).contains("the last word").doesNotContain("ended by Java");
+        assertThat(lastLines(false, 69, ARCHIVE)).contains("last output").doesNotContain("JVM shutdown");
     }
 }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The self-contained jar, once it is built, with real servers and on the Java that tests run on. */
+/** Tests of the self-contained jar after it was built, with real servers, on the JVM that runs the tests. */
 @EnabledIfSystemProperty(
         named = "lockctl.jar",
         matches = ".+",
@@ -30,15 +30,15 @@ class SelfContainedJarIT {
     @TempDir
     Path dir = Path.of("");
 
-    /** Over a Unix socket it needs native code. Newer Java warns of that, and of memory that libraries reach past it. */
+    /** A Unix socket needs native code. Newer JVMs warn of native code, and of memory access through {@code Unsafe}. */
     @Test
     @EnabledOnOs(OS.LINUX)
-    void speaksToServersAndJavaDoesNotWarnOfTheLibraries() throws Exception {
+    void connectsToServersWithoutWarningsOfTheJvm() throws Exception {
         try (RedisTestServer redis =
                         RedisTestServer.start(RedisServerOptions.defaults().withUnixSocket());
                 EtcdTestServer etcd = EtcdTestServer.start()) {
             for (String url : List.of("redis-socket://" + redis.unixSocket(), etcd.url())) {
-                assertThat(said("run", "x", "--url", url, "--", "echo", "held"))
+                assertThat(output("run", "x", "--url", url, "--", "echo", "held"))
                         .as(url)
                         .containsExactly("held");
             }
@@ -46,7 +46,7 @@ class SelfContainedJarIT {
     }
 
     @Test
-    void holdsNoTestCode() throws IOException {
+    void containsNoTestCode() throws IOException {
         try (JarFile jar = new JarFile(JAR)) {
             assertThat(jar.stream().map(JarEntry::getName).filter(name -> name.startsWith("io/mortise/lock/")))
                     .contains("io/mortise/lock/cli/LockCtl.class")
@@ -56,19 +56,19 @@ class SelfContainedJarIT {
         }
     }
 
-    /** On either output, started as by the launcher. */
-    private List<String> said(String... arguments) throws IOException, InterruptedException {
+    /** Runs lockctl as the launcher does; returns the lines of both standard output and standard error. */
+    private List<String> output(String... arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dsun.misc.unsafe.memory.access=allow"));
         command.addAll(List.of("-jar", JAR));
         command.addAll(List.of(arguments));
-        Path said = dir.resolve("said");
+        Path output = dir.resolve("output");
         new ProcessBuilder(command)
                 .redirectErrorStream(true)
-                .redirectOutput(said.toFile())
+                .redirectOutput(output.toFile())
                 .start()
                 .waitFor();
-        return Files.readAllLines(said);
+        return Files.readAllLines(output);
     }
 }

@@ -7,29 +7,32 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * A user's project: no parent, and the artifacts of some backends.
+ * A user's Maven project without a parent POM, which depends on some of Mortise's backends.
  *
- * @param boms that the project imports, in this order, as {@code group:artifact:version}
- * @param own dependencies, named before ours
+ * @param boms the BOMs that the project imports, in this order, as {@code group:artifact:version}
+ * @param otherDependencies the dependencies that the POM lists before those on Mortise, as {@code group:artifact:version}
+ * @param backends the names of the backends, as in {@code lock-NAME}
  */
-record Consumer(String name, List<String> boms, List<String> own, List<String> backends) {
-    private static final String OURS = "io.mortise:lock-bom:" + StagedBuild.VERSION;
+record Consumer(String name, List<String> boms, List<String> otherDependencies, List<String> backends) {
+    private static final String MORTISE_BOM = "io.mortise:lock-bom:" + ConsumerBuild.VERSION;
 
-    /** As the README says it. */
+    /** Returns a project that imports Mortise's BOM, as the README describes. */
     static Consumer of(String... backends) {
-        return new Consumer(String.join("-", backends), List.of(OURS), List.of(), List.of(backends));
+        return new Consumer(String.join("-", backends), List.of(MORTISE_BOM), List.of(), List.of(backends));
     }
 
     static Consumer withoutBom(String... backends) {
-        return new Consumer("bare-" + String.join("-", backends), List.of(), List.of(), List.of(backends));
+        return new Consumer("no-bom-" + String.join("-", backends), List.of(), List.of(), List.of(backends));
     }
 
+    /** Returns this project with another BOM, which is imported first. */
     Consumer managedBy(String bom) {
         List<String> all = new ArrayList<>(List.of(bom));
         all.addAll(boms);
-        return new Consumer("managed-" + name, List.copyOf(all), own, backends);
+        return new Consumer("managed-" + name, List.copyOf(all), otherDependencies, backends);
     }
 
+    /** Returns this project with another dependency, which is listed first. */
     Consumer behind(String dependency) {
         return new Consumer(name + "-behind-" + dependency.split(":", -1)[1], boms, List.of(dependency), backends);
     }
@@ -38,9 +41,10 @@ record Consumer(String name, List<String> boms, List<String> own, List<String> b
         String imports = boms.stream()
                 .map(bom -> dependency(bom, "<type>pom</type><scope>import</scope>"))
                 .collect(Collectors.joining());
-        String version = boms.contains(OURS) ? "" : ":" + StagedBuild.VERSION;
+        String version = boms.contains(MORTISE_BOM) ? "" : ":" + ConsumerBuild.VERSION;
         String dependencies = Stream.concat(
-                        own.stream(), backends.stream().map(backend -> "io.mortise:lock-" + backend + version))
+                        otherDependencies.stream(),
+                        backends.stream().map(backend -> "io.mortise:lock-" + backend + version))
                 .map(each -> dependency(each, ""))
                 .collect(Collectors.joining());
         return project(name, "jar")
@@ -48,7 +52,7 @@ record Consumer(String name, List<String> boms, List<String> own, List<String> b
                 + "<dependencies>" + dependencies + "</dependencies></project>";
     }
 
-    /** One project that builds all of these, and tells them nothing. */
+    /** Returns the POM of a project that builds all of these as modules, which do not inherit from it. */
     static String aggregator(List<Consumer> all) {
         return project("consumers", "pom")
                 + all.stream()

@@ -28,7 +28,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Whoever writes the four lines of the README gets backends that run, whichever are together (ADR 0036). */
+/**
+ * Tests that a project which declares Mortise as the README describes can run any combination of backends.
+ *
+ * <p>See ADR 0036.
+ */
 @Tag("once")
 @Tag("long")
 @Timeout(60)
@@ -40,12 +44,12 @@ class ConsumersTest {
     private static final Consumer MIXED = Consumer.of("redis").behind(ZOOKEEPER);
     private static final List<String> BACKENDS = List.of("redis", "redlock", "zookeeper", "etcd");
 
-    /** Netty's jars but for tcnative, which has versions of its own, and what Netty's are not: the version is the group. */
+    /** Matches Netty's jars, without those of tcnative, which have their own versions. The group is the version. */
     private static final Pattern NETTY = Pattern.compile("netty-(?!tcnative)[a-z0-9-]+-(4\\.[0-9.]+Final)");
 
     private static final List<AutoCloseable> servers = new ArrayList<>();
     private static Map<String, String> urls;
-    private static StagedBuild build;
+    private static ConsumerBuild build;
 
     static List<Consumer> consumers() {
         List<Consumer> all = new ArrayList<>();
@@ -53,7 +57,8 @@ class ConsumersTest {
         for (String first : BACKENDS) {
             all.add(Consumer.of(first));
             for (String second : BACKENDS) {
-                if (!first.equals(second)) { // in either order: what is named first may win
+                if (!first.equals(
+                        second)) { // in either order, since Maven may prefer the version of the first dependency
                     all.add(Consumer.of(first, second));
                 }
             }
@@ -74,7 +79,7 @@ class ConsumersTest {
     static void resolve(@TempDir Path directory) throws Exception {
         List<Consumer> all = new ArrayList<>(consumers());
         all.add(MIXED);
-        build = StagedBuild.resolve(directory, all);
+        build = ConsumerBuild.resolve(directory, all);
         RedisTestServer redis = RedisTestServer.start();
         servers.add(redis);
         RedisTestMasters masters = RedisTestMasters.start(3);
@@ -105,32 +110,34 @@ class ConsumersTest {
 
     @ParameterizedTest
     @MethodSource("consumers")
-    void takesALockOnEachOfItsBackends(Consumer consumer) throws Exception {
+    void aConsumerAcquiresALockOnEachOfItsBackends(Consumer consumer) throws Exception {
         List<String> jars = build.classpath(consumer);
         assertThat(nettyVersions(jars)).as("versions of Netty among %s", jars).hasSizeLessThanOrEqualTo(1);
-        Ended program = run(consumer);
-        assertThat(program.code()).as(program.output()).isZero();
+        ProgramResult program = run(consumer);
+        assertThat(program.exitCode()).as(program.output()).isZero();
     }
 
-    /** Its ZooKeeper chooses the Netty of Lettuce, which cannot run with it. */
+    /**
+     * ZooKeeper is listed first, so Maven takes some of Netty's jars in ZooKeeper's version, which cannot run with Lettuce's.
+     */
     @Test
-    void S15_librariesThatDoNotFitTogetherAreNamedAtOnce() throws Exception {
-        Ended program = run(MIXED);
-        assertThat(program.code()).isNotZero();
+    void S15_incompatibleLibrariesAreReportedAtOnce() throws Exception {
+        ProgramResult program = run(MIXED);
+        assertThat(program.exitCode()).isNotZero();
         assertThat(program.output())
                 .contains("LockConfigurationException", "do not fit together", "netty-handler-4.1", "netty-common-4.2");
-        assertThat(program.time()).as("before the connect timeout").isLessThan(LockOnce.CONNECT_TIMEOUT);
+        assertThat(program.time()).as("before the connect timeout").isLessThan(ConsumerProgram.CONNECT_TIMEOUT);
     }
 
-    private record Ended(int code, String output, Duration time) {}
+    private record ProgramResult(int exitCode, String output, Duration time) {}
 
-    private static Ended run(Consumer consumer) throws Exception {
+    private static ProgramResult run(Consumer consumer) throws Exception {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
-                programs() + File.pathSeparator + String.join(File.pathSeparator, build.classpath(consumer)),
-                LockOnce.class.getName()));
+                testClasses() + File.pathSeparator + String.join(File.pathSeparator, build.classpath(consumer)),
+                ConsumerProgram.class.getName()));
         consumer.backends().forEach(backend -> command.add(urls.get(backend)));
         Path output = Files.createTempFile("consumer", ".log");
         long start = System.nanoTime();
@@ -139,9 +146,11 @@ class ConsumersTest {
                 .redirectOutput(output.toFile())
                 .start();
         try {
-            assertThat(program.waitFor(50, TimeUnit.SECONDS)).as("it ends").isTrue();
+            assertThat(program.waitFor(50, TimeUnit.SECONDS))
+                    .as("the program ends")
+                    .isTrue();
             Duration time = Duration.ofNanos(System.nanoTime() - start);
-            return new Ended(program.exitValue(), Files.readString(output), time);
+            return new ProgramResult(program.exitValue(), Files.readString(output), time);
         } finally {
             program.destroyForcibly();
             Files.delete(output);
@@ -159,8 +168,9 @@ class ConsumersTest {
         return versions;
     }
 
-    private static String programs() throws Exception {
-        return Path.of(LockOnce.class
+    /** Returns the directory that contains {@link ConsumerProgram}. */
+    private static String testClasses() throws Exception {
+        return Path.of(ConsumerProgram.class
                         .getProtectionDomain()
                         .getCodeSource()
                         .getLocation()

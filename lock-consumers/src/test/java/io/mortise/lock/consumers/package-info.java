@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a user's build makes of the published POMs. */
+/** Tests that a user's Maven project can resolve and run the published artifacts. */
 @org.jspecify.annotations.NullMarked
 package io.mortise.lock.consumers;

@@ -7,7 +7,7 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.etcd.admin.EtcdLockAdmin;
 import io.mortise.lock.etcd.connection.EtcdErrors;
 import io.mortise.lock.etcd.connection.EtcdFailoverConnection;
-import io.mortise.lock.etcd.connection.EtcdRequests;
+import io.mortise.lock.etcd.connection.EtcdRequestSender;
 import io.mortise.lock.etcd.connection.EtcdSettings;
 import io.mortise.lock.etcd.connection.TlsMismatchProbe;
 import io.mortise.lock.etcd.contender.EtcdContender;
@@ -28,13 +28,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** The backend for etcd: a queue of keys per lock, on one session per client. */
+/** Implements the backend for etcd, with one session for each client and one queue of keys for each lock. */
 final class EtcdBackend implements LockBackend {
     private final EtcdSettings settings;
     private final BackendContext context;
     private final EtcdKeyLayout keys;
     private final EtcdFailoverConnection connection;
-    private final EtcdRequests requests;
+    private final EtcdRequestSender requests;
     private final EtcdSessionManager sessions;
     private final DeferredWatches deferredWatches;
 
@@ -43,12 +43,12 @@ final class EtcdBackend implements LockBackend {
         this.context = context;
         this.keys = new EtcdKeyLayout(settings.namespace());
         this.connection = new EtcdFailoverConnection(settings, context);
-        this.requests = new EtcdRequests(connection, context);
+        this.requests = new EtcdRequestSender(connection, context);
         this.sessions = new EtcdSessionManager(requests, keys, context, settings.leaseDuration());
         this.deferredWatches = new DeferredWatches(context.clock(), EtcdContender.WATCH_OWN_KEY_AFTER);
     }
 
-    /** Opens a client's backend, and waits until it has a session. */
+    /** Opens the backend of a client, and waits until its first session is open. */
     static EtcdBackend open(EtcdOptions options, BackendContext context) {
         EtcdBackend backend = new EtcdBackend(options.settings(), context);
         try {
@@ -59,7 +59,7 @@ final class EtcdBackend implements LockBackend {
             backend.connection.close();
             throw e;
         }
-        backend.settings.accessCheck().ifPresent(StoreExposureCheck::log);
+        backend.settings.exposureCheck().ifPresent(StoreExposureCheck::log);
         return backend;
     }
 
@@ -67,13 +67,13 @@ final class EtcdBackend implements LockBackend {
         ConnectDeadline deadline = ConnectDeadline.of(endpoints(), context.connectTimeout());
         TlsMismatchProbe mismatch =
                 new TlsMismatchProbe(settings.endpointList(), settings.tls().isPresent());
-        EtcdSessionValidity first = deadline.tryFor(() -> {
+        EtcdSessionValidity first = deadline.retry(() -> {
             try {
                 return deadline.await(
                         sessions.current().ready().toCompletableFuture(),
                         failure -> EtcdErrors.of(failure, "connect", endpoints()));
             } catch (BackendUnavailableException e) {
-                throw mismatch.explained(e, endpoints());
+                throw mismatch.explain(e, endpoints());
             }
         });
         sessions.opened(first);
@@ -96,7 +96,7 @@ final class EtcdBackend implements LockBackend {
     }
 
     @Override
-    public Duration leaseDuration(Optional<Duration> asked) {
+    public Duration leaseDuration(Optional<Duration> requested) {
         return sessions.leaseDuration();
     }
 

@@ -5,29 +5,29 @@ import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.op.Cmp;
 
 /**
- * Puts the application's own etcd writes under a lease: {@code lease.unwrap(EtcdFencingCondition.class)}, or {@link EtcdLocks#guard}.
- * Thread-safe.
+ * Makes an etcd transaction of the application succeed only while the lock's lease is held. Obtained by {@link
+ * EtcdLocks#fencingCondition} or by {@code lease.unwrap(EtcdFencingCondition.class)}. Thread-safe.
  *
  * <pre>{@code
- * EtcdFencingCondition guard = EtcdLocks.guard(lease);
- * TxnResponse done = client.getKVClient().txn()
- *         .If(guard.held())
+ * EtcdFencingCondition condition = EtcdLocks.fencingCondition(lease);
+ * TxnResponse response = client.getKVClient().txn()
+ *         .If(condition.held())
  *         .Then(Op.put(key, value, PutOption.DEFAULT))
  *         .commit().get();
- * boolean written = done.isSucceeded();
+ * boolean written = response.isSucceeded();
  * }</pre>
  *
- * The server carries out all of it or nothing, so a holder whose lease has ended writes nothing, however late it finds out
- * (S3). The transaction goes to the same cluster, by a client with the same jetcd namespace: none, unless the application lent
- * Mortise a client that has one.
+ * <p>The server executes the whole transaction or none of it, so a holder whose lease has ended writes nothing, however late
+ * it notices (S3). Send the transaction to the same cluster, through a client with the same jetcd namespace: none, unless
+ * Mortise uses a client of the application that has one.
  */
 public interface EtcdFencingCondition {
-    /** True in the store exactly as long as the grant is there; no other grant ever makes it true. */
+    /** Returns a comparison that is true only while the grant exists. No other grant ever makes it true. */
     Cmp held();
 
-    /** The key that is the grant. */
+    /** Returns the key that represents the grant. */
     ByteSequence key();
 
-    /** The revision that created it: the fencing token. */
+    /** Returns the revision that created the key, which is the fencing token. */
     long revision();
 }

@@ -7,31 +7,32 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.connect.BackendClients;
 import java.util.Objects;
 
-/** Programmatic configuration of etcd: TLS of your own, or a jetcd {@code Client} that the application already has. */
+/** Opens etcd lock clients programmatically, with a custom TLS configuration or an existing jetcd {@code Client}. */
 public final class EtcdLocks {
     private EtcdLocks() {}
 
-    /** As {@link #connect(EtcdOptions, ClientOptions)} with {@link ClientOptions#defaults()}. */
+    /** Opens a client as {@link #connect(EtcdOptions, ClientOptions)} does, with {@link ClientOptions#defaults()}. */
     public static LockClient connect(EtcdOptions etcd) {
         return connect(etcd, ClientOptions.defaults());
     }
 
     /**
-     * Opens a client and waits for the first response, as {@link io.mortise.lock.connect.Locks#connect} does and with its errors.
+     * Opens a client and waits for the first response, with the same errors as {@link
+     * io.mortise.lock.connect.Locks#connect}.
      */
     public static LockClient connect(EtcdOptions etcd, ClientOptions options) {
         Objects.requireNonNull(etcd, "etcd");
-        return BackendClients.over(context -> EtcdBackend.open(etcd, context), options);
+        return BackendClients.open(context -> EtcdBackend.open(etcd, context), options);
     }
 
     /**
-     * For the application's own writes under a lease, which the store refuses once the lease has ended.
+     * Returns the condition that lets the store reject the application's own writes once the lease has ended.
      *
-     * @throws IllegalArgumentException if the lease is not of a lock on etcd
+     * @throws IllegalArgumentException if the lease does not belong to a lock on etcd
      */
-    public static EtcdFencingCondition guard(Lease lease) {
+    public static EtcdFencingCondition fencingCondition(Lease lease) {
         Objects.requireNonNull(lease, "lease");
         return lease.unwrap(EtcdFencingCondition.class)
-                .orElseThrow(() -> new IllegalArgumentException(lease + " is not of a lock on etcd"));
+                .orElseThrow(() -> new IllegalArgumentException(lease + " does not belong to a lock on etcd"));
     }
 }

@@ -12,12 +12,15 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Options of the etcd backend. Immutable: each method returns a changed copy. Never prints credentials. */
+/**
+ * The options with which an application configures a lock client for etcd. Immutable: each method returns a changed copy.
+ * Never prints credentials.
+ */
 public final class EtcdOptions {
-    /** What all keys begin with unless said otherwise. */
+    /** The default prefix of all keys. */
     public static final String DEFAULT_NAMESPACE = "mortise/";
 
-    /** How long the store keeps the locks of a silent client unless said otherwise. */
+    /** The default lease duration: how long the store keeps the locks of a client that sends no renewal. */
     public static final Duration DEFAULT_LEASE = Duration.ofSeconds(15);
 
     private static final Duration SHORTEST_LEASE = Duration.ofSeconds(1);
@@ -38,20 +41,20 @@ public final class EtcdOptions {
     }
 
     /**
-     * A jetcd client of Mortise's own.
+     * Returns options for a jetcd client that Mortise creates and closes.
      *
-     * @param endpoints {@code host:port} of the members of one cluster, IPv6 in brackets: some of them are enough
+     * @param endpoints {@code host:port} of one or more members of one cluster, with IPv6 addresses in brackets
      */
     public static EtcdOptions connectTo(List<String> endpoints) {
         Objects.requireNonNull(endpoints, "endpoints");
         if (endpoints.isEmpty()) {
-            throw new IllegalArgumentException("endpoints is empty, must name one host:port at least");
+            throw new IllegalArgumentException("endpoints is empty, must contain at least one host:port");
         }
-        endpoints.forEach(EtcdOptions::check);
+        endpoints.forEach(EtcdOptions::checkEndpoint);
         return withDefaults(List.copyOf(endpoints), Optional.empty());
     }
 
-    private static void check(String endpoint) {
+    private static void checkEndpoint(String endpoint) {
         Matcher matcher = ENDPOINT.matcher(endpoint);
         int port = matcher.matches() ? Integer.parseInt(matcher.group("port")) : 0;
         if (port < 1 || port > 65_535) {
@@ -61,15 +64,17 @@ public final class EtcdOptions {
     }
 
     /**
-     * The application's own client, which Mortise never closes. It reconnects, retries and runs answers as its builder was
-     * told; a namespace of its own comes before Mortise's. What a borrowed client costs: a request that timed out stays in
-     * it until it ends by itself, after an outage it takes as long as its channel does to find the server again, and each lock
-     * that is waited for, or has been held for a moment, needs a gRPC stream of its own: with as many as the server or a proxy
-     * allows on a connection, renewals are not sent any more.
+     * Returns options for a jetcd client that the application supplies and that Mortise never closes.
      *
-     * <p>If the application uses the client from Vert.x threads, use it on another thread first, or before that open Mortise's:
-     * jetcd gives a client's answers to the Vert.x context in which it was used first, and whatever blocks that context holds up
-     * renewals.
+     * <p>The client's builder decides how it reconnects, retries and runs callbacks. If the client has a namespace, that
+     * precedes Mortise's. An application-supplied client has drawbacks: a request that timed out stays in it until it ends
+     * by itself. After an outage its channel decides when to connect to the server again. Each lock that has a waiter, or
+     * has been held for more than a moment, needs its own gRPC stream: when these reach the number that the server or a
+     * proxy allows on a connection, renewals are no longer sent.
+     *
+     * <p>If the application uses the client on Vert.x threads, first use it on another thread, or open Mortise's client
+     * before. jetcd runs a client's callbacks on the Vert.x context of its first use, and a call that blocks that context
+     * delays renewals.
      */
     public static EtcdOptions using(Client client) {
         Objects.requireNonNull(client, "client");
@@ -77,23 +82,25 @@ public final class EtcdOptions {
     }
 
     /**
-     * What all keys begin with: up to 256 printable ASCII characters without spaces and percent signs, or nothing. Clients with
-     * different namespaces do not see each other's locks, unless one begins with the other. With none the keys of lock
-     * {@code x} are those of {@code etcdctl lock x}. Default {@value #DEFAULT_NAMESPACE}.
+     * Sets the prefix of all keys: up to 256 printable ASCII characters without spaces and percent signs, or the empty
+     * string. Clients with different namespaces do not see each other's locks, unless one namespace is a prefix of the
+     * other. With an empty namespace the keys of lock {@code x} are those of {@code etcdctl lock x}. Default {@value
+     * #DEFAULT_NAMESPACE}.
      */
-    public EtcdOptions namespace(String start) {
-        Objects.requireNonNull(start, "start");
-        boolean plain = start.chars().allMatch(c -> c > ' ' && c < 127 && c != '%');
-        if (start.length() > LONGEST_NAMESPACE || !plain) {
-            throw new IllegalArgumentException("namespace is \"" + start + "\", must be at most " + LONGEST_NAMESPACE
+    public EtcdOptions namespace(String prefix) {
+        Objects.requireNonNull(prefix, "prefix");
+        boolean plain = prefix.chars().allMatch(c -> c > ' ' && c < 127 && c != '%');
+        if (prefix.length() > LONGEST_NAMESPACE || !plain) {
+            throw new IllegalArgumentException("namespace is \"" + prefix + "\", must be at most " + LONGEST_NAMESPACE
                     + " printable ASCII characters without spaces and percent signs");
         }
-        return new EtcdOptions(settings.withNamespace(start));
+        return new EtcdOptions(settings.withNamespace(prefix));
     }
 
     /**
-     * How long the server keeps the locks of a silent client, all of them alike. From 1 s to 1 h, rounded up to whole seconds
-     * and to what the server can do, about two of its election timeouts; what it grants is used. Default 15 s.
+     * Sets how long the server keeps the locks of a client that sends no renewal, the same for all locks of the client.
+     * From 1 s to 1 h, rounded up to whole seconds and to the server's minimum, about two of its election timeouts; the
+     * duration that the server grants is used. Default 15 s.
      */
     public EtcdOptions leaseDuration(Duration lease) {
         Objects.requireNonNull(lease, "lease");
@@ -104,36 +111,39 @@ public final class EtcdOptions {
         return new EtcdOptions(settings.withLeaseDuration(lease));
     }
 
-    /** The user's role must be allowed to read and write all keys of the namespace. Not with {@link #using}. */
+    /**
+     * Sets the user and the password. The user's role must be allowed to read and write all keys of the namespace. Not
+     * allowed with {@link #using}.
+     */
     public EtcdOptions credentials(String user, String password) {
         Objects.requireNonNull(user, "user");
         Objects.requireNonNull(password, "password");
-        notOfBorrowed("credentials");
+        requireManagedClient("credentials");
         if (user.isEmpty() || password.isEmpty()) {
             throw new IllegalArgumentException(
-                    (user.isEmpty() ? "user" : "password") + " is empty, must have one character at least");
+                    (user.isEmpty() ? "user" : "password") + " is empty, must have at least one character");
         }
         return new EtcdOptions(settings.withCredentials(new EtcdSettings.Credentials(user, password)));
     }
 
     /**
-     * TLS, with whatever certificates the context has: made by {@code GrpcSslContexts.forClient()}. Not with {@link
+     * Sets TLS with the certificates of a context that {@code GrpcSslContexts.forClient()} created. Not allowed with {@link
      * #using}.
      */
     public EtcdOptions tls(SslContext context) {
         Objects.requireNonNull(context, "context");
-        notOfBorrowed("tls");
+        requireManagedClient("tls");
         return new EtcdOptions(settings.withTls(context));
     }
 
-    private void notOfBorrowed(String what) {
+    private void requireManagedClient(String option) {
         if (settings.client().isPresent()) {
-            throw new IllegalArgumentException(
-                    what + " is given with the application's own client, must be told to that client's builder");
+            throw new IllegalArgumentException(option
+                    + " cannot be set for a client that the application supplies: set it with that client's builder");
         }
     }
 
-    /** For tests that read the wire. */
+    /** Sets the interceptors with which tests observe the requests. */
     EtcdOptions interceptors(List<ClientInterceptor> added) {
         return new EtcdOptions(settings.withInterceptors(added));
     }

@@ -16,17 +16,18 @@ import java.util.Set;
 import javax.net.ssl.SSLException;
 
 /**
- * Opens etcd clients by URL: {@code etcd://[user:password@]h1:2379,h2:2379,h3:2379}, and {@code etcds://} with TLS. Some of the
- * members of a cluster are enough.
+ * Opens lock clients for URLs such as {@code etcd://[user:password@]h1:2379,h2:2379}, and {@code etcds://} for TLS. One or
+ * more members of the cluster are enough.
  *
  * <p>Parameters: {@code namespace} ({@code mortise/}), {@code lease} (15s), and with TLS {@code ca} (a PEM file with the
- * certificates to trust; default: those of the JVM), {@code cert} and {@code key} (PEM files, the client's own).
+ * trusted certificates; default: those of the JVM), {@code cert} and {@code key} (PEM files with the client's own
+ * certificate and key).
  */
 public final class EtcdProvider implements LockProvider {
     private static final int DEFAULT_PORT = 2379;
     private static final String TLS = "etcds";
 
-    /** For the service loader. */
+    /** Creates the provider; called by the service loader. */
     public EtcdProvider() {}
 
     @Override
@@ -72,7 +73,7 @@ public final class EtcdProvider implements LockProvider {
     private static EtcdOptions withoutTls(LockUrl url, EtcdOptions options) {
         for (String parameter : List.of("ca", "cert", "key")) {
             if (url.text(parameter).isPresent()) {
-                throw new IllegalArgumentException(parameter + " needs TLS, as " + TLS + ":// has it");
+                throw new IllegalArgumentException(parameter + " needs TLS: use " + TLS + "://");
             }
         }
         return options;
@@ -89,7 +90,7 @@ public final class EtcdProvider implements LockProvider {
         SslContextBuilder builder = GrpcSslContexts.forClient();
         try {
             ca.ifPresent(builder::trustManager);
-            cert.ifPresent(own -> builder.keyManager(own, key.orElseThrow()));
+            cert.ifPresent(certificate -> builder.keyManager(certificate, key.orElseThrow()));
             return builder.build();
         } catch (SSLException | IllegalArgumentException e) {
             throw new IllegalArgumentException("ca, cert or key cannot be used: " + e.getMessage(), e);

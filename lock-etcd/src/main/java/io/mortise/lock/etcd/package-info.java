@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Locks on etcd 3.4 or newer, by transactions and watches: a fair queue of keys, one request to acquire and one to release.
- * Excludes {@code etcdctl lock} and Go's {@code concurrency.Mutex} on the same name, and is excluded by them.
+ * Locks on etcd 3.4 or newer, built on transactions and watches. Each lock is a fair queue of keys; an acquire and a
+ * release take one request each. A lock excludes {@code etcdctl lock} and Go's {@code concurrency.Mutex} of the same name,
+ * and they exclude it.
  */
 @NullMarked
 package io.mortise.lock.etcd;

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
-/** S08: requests that are executed later than anybody thought. */
+/** Tests that requests which the server executes very late do no harm. Rules S5 and S8. */
 class EtcdAmbiguityTest extends OneServerTest {
     private LockClient client;
 
@@ -37,39 +37,41 @@ class EtcdAmbiguityTest extends OneServerTest {
         return namespace.sessions().get(0).version();
     }
 
-    private static void arrive(CompletableFuture<Wire.Late> late) throws Exception {
-        Status executed = late.get(5, TimeUnit.SECONDS).arrives().get(5, TimeUnit.SECONDS);
+    private static void arrive(CompletableFuture<Wire.DelayedRequest> delayed) throws Exception {
+        Status executed = delayed.get(5, TimeUnit.SECONDS).arrive().get(5, TimeUnit.SECONDS);
         assertThat(executed.isOk()).as("%s", executed).isTrue();
     }
 
     @RepeatedTest(3)
-    void S08_anAcquireThatArrivesAfterItsWithdrawalMakesNoKey() throws Exception {
-        CompletableFuture<Wire.Late> late = wire.delayNext("Txn");
+    void S08_anAcquireThatArrivesAfterItsWithdrawalPutsNoKey() throws Exception {
+        CompletableFuture<Wire.DelayedRequest> delayed = wire.delayNext("Txn");
         assertThatThrownBy(() -> client.named("x").tryAcquire()).isInstanceOf(BackendUnavailableException.class);
-        Await.until("it is withdrawn", SOON, () -> epoch() == 2);
-        arrive(late);
+        Await.until("the acquire is withdrawn", SOON, () -> epoch() == 2);
+        arrive(delayed);
         assertThat(namespace.keys()).isEmpty();
         client.named("x").tryAcquire().orElseThrow().close();
     }
 
-    /** The second request of the same attempt was granted; the first one must not grant it again after the release. */
+    /**
+     * The second request of the same attempt was granted; the first one must not grant the lock again after the release.
+     */
     @Test
-    void S08_anAcquireThatArrivesAfterItsOwnReleaseMakesNoKey() throws Exception {
-        CompletableFuture<Wire.Late> late = wire.delayNext("Txn");
+    void S08_anAcquireThatArrivesAfterItsOwnReleasePutsNoKey() throws Exception {
+        CompletableFuture<Wire.DelayedRequest> delayed = wire.delayNext("Txn");
         Lease lease = client.named("x").acquire();
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
-        arrive(late);
+        arrive(delayed);
         assertThat(namespace.keys()).isEmpty();
         assertThat(epoch()).isEqualTo(2);
         client.named("x").tryAcquire().orElseThrow().close();
     }
 
-    /** While the same attempt holds it, its first request finds the key and changes nothing. */
+    /** While the same attempt holds the lock, its first request finds the key and changes nothing. */
     @Test
-    void S05_S08_anAcquireThatArrivesWhileItsOwnGrantStandsChangesNothing() throws Exception {
-        CompletableFuture<Wire.Late> late = wire.delayNext("Txn");
+    void S05_S08_anAcquireThatArrivesWhileItsOwnGrantExistsChangesNothing() throws Exception {
+        CompletableFuture<Wire.DelayedRequest> delayed = wire.delayNext("Txn");
         Lease lease = client.named("x").acquire();
-        arrive(late);
+        arrive(delayed);
         assertThat(namespace.queue("x"))
                 .singleElement()
                 .satisfies(key -> assertThat(key.createRevision()).isEqualTo(lease.fencingToken()));
@@ -77,42 +79,45 @@ class EtcdAmbiguityTest extends OneServerTest {
         assertThat(namespace.keys()).isEmpty();
     }
 
-    /** The key of that slot is another's by then. */
+    /** The key in that slot belongs to another contender by then. */
     @Test
     void S05_aReleaseThatArrivesLateDoesNotTouchTheNextGrant() throws Exception {
         Lease lease = client.named("x").acquire();
-        CompletableFuture<Wire.Late> late = wire.delayNext("DeleteRange");
+        CompletableFuture<Wire.DelayedRequest> delayed = wire.delayNext("DeleteRange");
         assertThat(lease.release()).isNotEqualTo(ReleaseOutcome.LOST);
         try (Lease next = client.named("x").acquire()) {
-            arrive(late);
+            arrive(delayed);
             assertThat(namespace.queue("x"))
                     .singleElement()
                     .satisfies(key -> assertThat(key.createRevision()).isEqualTo(next.fencingToken()));
         }
     }
 
-    /** A try takes its key away while another holds; the slot is a waiter's by the time that arrives. */
+    /**
+     * An acquire that does not wait deletes its key while another client holds the lock; the slot belongs to a waiter when
+     * that request arrives.
+     */
     @Test
-    void S05_aTryThatGivesWayLateDoesNotTouchTheNextInItsSlot() throws Exception {
+    void S05_aDelayedDeletionOfANonWaitingAcquireSparesTheNextContenderInItsSlot() throws Exception {
         try (LockClient other = namespace.client();
                 Lease held = other.named("x").acquire()) {
-            List<CompletableFuture<Wire.Late>> late = new ArrayList<>();
-            wire.before("Txn", () -> {}, () -> late.add(wire.delayNext("Txn")));
+            List<CompletableFuture<Wire.DelayedRequest>> delayed = new ArrayList<>();
+            wire.before("Txn", () -> {}, () -> delayed.add(wire.delayNext("Txn")));
             assertThatThrownBy(() -> client.named("x").tryAcquire()).isInstanceOf(BackendUnavailableException.class);
             Await.until("its key is deleted", SOON, () -> namespace.queue("x").size() == 1);
             CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
-            Await.until("it is queued", SOON, () -> namespace.queue("x").size() == 2);
-            long place = namespace.queue("x").get(1).createRevision();
-            arrive(late.get(0));
+            Await.until("the waiter is queued", SOON, () -> namespace.queue("x").size() == 2);
+            long position = namespace.queue("x").get(1).createRevision();
+            arrive(delayed.get(0));
             assertThat(namespace.queue("x")).hasSize(2);
-            assertThat(namespace.queue("x").get(1).createRevision()).isEqualTo(place);
+            assertThat(namespace.queue("x").get(1).createRevision()).isEqualTo(position);
             held.close();
             waiting.get(5, TimeUnit.SECONDS).close();
         }
     }
 
     @Test
-    void S17_manyWithdrawalsLeaveNothing() throws Exception {
+    void S17_manyWithdrawalsLeaveNoKeys() throws Exception {
         for (int i = 0; i < 10; i++) {
             wire.delayNext("Txn");
             assertThatThrownBy(() -> client.named("x").tryAcquire()).isInstanceOf(BackendUnavailableException.class);

@@ -3,15 +3,18 @@ package io.mortise.lock.etcd;
 
 import io.mortise.lock.servers.etcd.EtcdTestCluster;
 import io.mortise.lock.testkit.BackendUnderTest;
-import io.mortise.lock.testkit.HealthyConformance;
+import io.mortise.lock.testkit.FaultFreeConformance;
 import io.mortise.lock.testkit.TestServerExtension;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The contract of every backend, kept on a cluster of three: what can be seen without breaking anything; its other half is {@link EtcdClusterFaultConformanceTest}. */
+/**
+ * Runs the conformance tests that inject no faults on an etcd cluster of three members. The others are in {@link
+ * EtcdClusterFaultConformanceTest}.
+ */
 @Tag("once")
 @Tag("long")
-class EtcdClusterConformanceTest extends HealthyConformance {
+class EtcdClusterConformanceTest extends FaultFreeConformance {
     @RegisterExtension
     static final TestServerExtension<EtcdTestCluster> CLUSTER = EtcdUnderTest.cluster();
 

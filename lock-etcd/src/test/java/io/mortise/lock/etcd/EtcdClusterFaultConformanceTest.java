@@ -8,7 +8,10 @@ import io.mortise.lock.testkit.TestServerExtension;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The contract of every backend, kept on a cluster of three: lines to all of them that break, and all of them at once. */
+/**
+ * Runs the conformance tests that inject faults on an etcd cluster of three members. The faults hit the links to all
+ * members at once.
+ */
 @Tag("once")
 @Tag("long")
 class EtcdClusterFaultConformanceTest extends FaultConformance {

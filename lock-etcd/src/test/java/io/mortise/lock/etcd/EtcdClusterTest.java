@@ -29,7 +29,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Three members, of which one fails. */
+/** Tests that locks survive the failure of one of three cluster members. */
 @Tag("once")
 class EtcdClusterTest {
     private static final ClientOptions SHORT_TIMEOUTS = ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1));
@@ -49,9 +49,9 @@ class EtcdClusterTest {
         return Locks.connect(cluster.url() + "?lease=" + lease.toSeconds() + "s", SHORT_TIMEOUTS);
     }
 
-    /** If the client uses that one it goes to the next, in time for a short lease. */
+    /** A client that uses this member switches to the next one in time for a short lease. */
     @Test
-    void S07_aFollowerThatIsFrozenIsNoLoss() throws Exception {
+    void S07_aFrozenFollowerCausesNoLoss() throws Exception {
         Duration lease = Duration.ofSeconds(6);
         try (LockClient client = client(lease)) {
             Lease held = client.named("x").acquire();
@@ -66,37 +66,41 @@ class EtcdClusterTest {
     }
 
     /**
-     * The old leader goes on where it was, and answers keepalives by itself until it hears of its successor. One client knows it
-     * alone, the other all members: whatever they believe, the cluster has it.
+     * The old leader resumes where it stopped, and replies to keepalives alone until it learns of its successor. One client
+     * knows only this member, the other all members. As long as a client considers its lease valid, the cluster has the
+     * lease.
      */
     @Test
-    void S02_S07_aLeaderThatIsFrozenAndResumedMakesNobodyBelieveInALeaseThatIsGone() throws Exception {
+    void S02_S07_afterALeaderIsFrozenAndResumedNoClientConsidersAnEndedLeaseValid() throws Exception {
         Duration lease = Duration.ofSeconds(4);
         EtcdTestServer old = cluster.leader();
         try (LockClient alone = Locks.connect(old.url() + "?lease=" + lease.toSeconds() + "s", SHORT_TIMEOUTS);
                 LockClient all = client(lease)) {
             Lease one = alone.named("one").acquire();
             Lease two = all.named("two").acquire();
-            long frozen = System.nanoTime(); // no renewal that counts was sent later
+            long frozen = System.nanoTime(); // renewals sent later do not count
             old.pause();
             RawEtcd majority = cluster.awaitLeaderOtherThan(old).connect();
-            beliefsAreTrue(majority, List.of(one, two), () -> !one.isHeld());
+            assertHeldLeasesExist(majority, List.of(one, two), () -> !one.isHeld());
             assertThat(one.lost().get(5, TimeUnit.SECONDS).kind()).isEqualTo(LossReason.Kind.EXPIRED);
             assertThat(System.nanoTime() - frozen)
                     .isLessThan(lease.multipliedBy(3).toNanos());
             old.resume();
             long until = System.nanoTime() + lease.multipliedBy(2).toNanos();
-            beliefsAreTrue(majority, List.of(one, two), () -> System.nanoTime() - until > 0);
-            assertThat(one.isHeld()).as("it does not come back").isFalse();
+            assertHeldLeasesExist(majority, List.of(one, two), () -> System.nanoTime() - until > 0);
+            assertThat(one.isHeld()).as("an ended lease stays ended").isFalse();
             Lease next = alone.named("one").tryAcquire(Duration.ofSeconds(20)).orElseThrow();
             assertThat(next.fencingToken()).isGreaterThan(one.fencingToken());
             next.close();
         }
     }
 
-    /** The lease is shorter frozen than it lasts: the old leader has it still, and renews it when it goes on. */
+    /**
+     * The leader is frozen for less than the lease duration, so the old leader still has the lease and renews it when it
+     * resumes.
+     */
     @Test
-    void S02_aLeaderThatIsFrozenForAMomentMakesNobodyBelieveInALeaseThatIsGone() throws Exception {
+    void S02_afterALeaderIsFrozenBrieflyNoClientConsidersAnEndedLeaseValid() throws Exception {
         Duration lease = Duration.ofSeconds(12);
         for (int i = 0; i < 2; i++) {
             EtcdTestServer old = cluster.leader();
@@ -106,37 +110,40 @@ class EtcdClusterTest {
                 RawEtcd majority = cluster.awaitLeaderOtherThan(old).connect();
                 old.resume();
                 long until = System.nanoTime() + lease.plusSeconds(2).toNanos();
-                beliefsAreTrue(majority, List.of(held), () -> System.nanoTime() - until > 0);
+                assertHeldLeasesExist(majority, List.of(held), () -> System.nanoTime() - until > 0);
                 held.close();
             }
             cluster.awaitServing();
         }
     }
 
-    /** Looks at the store first: a key that was not there is not there later, so nobody may believe in it then. */
-    private static void beliefsAreTrue(RawEtcd majority, List<Lease> leases, BooleanSupplier enough) {
-        Await.until("enough was seen", Duration.ofSeconds(60), () -> {
+    /**
+     * Reads the store first: a key that did not exist then does not exist later either, so no client may consider its lease
+     * valid afterwards.
+     */
+    private static void assertHeldLeasesExist(RawEtcd majority, List<Lease> leases, BooleanSupplier done) {
+        Await.until("the condition holds", Duration.ofSeconds(60), () -> {
             List<Long> there;
             try {
                 there = majority.list("mortise/").stream()
                         .map(EtcdEntry::createRevision)
                         .toList();
             } catch (RawEtcd.ErrorReply e) {
-                return false; // the two that are left may lose their leader too, where one of them stalls
+                return false; // on a stalled machine the two remaining members may lose their leader too
             }
             for (Lease lease : leases) {
                 if (lease.isHeld()) {
                     assertThat(there).as("the key of %s", lease).contains(lease.fencingToken());
                 }
             }
-            return enough.getAsBoolean();
+            return done.getAsBoolean();
         });
     }
 
     @Test
-    void S01_S03_S08_aCrowdGoesOnOverANewLeader() throws Exception {
+    void S01_S03_S08_manyClientsContinueAfterAChangeOfLeader() throws Exception {
         ExecutorService threads = Executors.newCachedThreadPool();
-        AtomicBoolean enough = new AtomicBoolean();
+        AtomicBoolean stop = new AtomicBoolean();
         AtomicInteger inside = new AtomicInteger();
         AtomicInteger cycles = new AtomicInteger();
         AtomicLong highest = new AtomicLong();
@@ -147,7 +154,7 @@ class EtcdClusterTest {
                 LockClient client = client(Duration.ofSeconds(10));
                 clients.add(client);
                 workers.add(threads.submit(() -> {
-                    while (!enough.get()) {
+                    while (!stop.get()) {
                         client.named("x").tryAcquire(Duration.ofSeconds(20)).ifPresent(lease -> {
                             assertThat(inside.incrementAndGet()).as("inside").isEqualTo(1);
                             assertThat(highest.getAndSet(lease.fencingToken())).isLessThan(lease.fencingToken());
@@ -159,11 +166,11 @@ class EtcdClusterTest {
                     return null;
                 }));
             }
-            Await.until("they take turns", Duration.ofSeconds(20), () -> cycles.get() > 50);
+            Await.until("the clients take turns", Duration.ofSeconds(20), () -> cycles.get() > 50);
             cluster.failOver();
             int before = cycles.get();
-            Await.until("they go on", Duration.ofSeconds(30), () -> cycles.get() > before + 50);
-            enough.set(true);
+            Await.until("the clients continue", Duration.ofSeconds(30), () -> cycles.get() > before + 50);
+            stop.set(true);
             for (Future<?> worker : workers) {
                 worker.get(30, TimeUnit.SECONDS);
             }
@@ -171,7 +178,7 @@ class EtcdClusterTest {
                 assertThat(after.named("x").tryAcquire(Duration.ofSeconds(5))).hasValueSatisfying(Lease::close);
             }
         } finally {
-            enough.set(true);
+            stop.set(true);
             clients.forEach(LockClient::close);
             threads.shutdownNow();
         }

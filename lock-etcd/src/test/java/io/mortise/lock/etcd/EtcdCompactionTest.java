@@ -13,12 +13,15 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What a compaction of the store's history takes away. */
+/** Tests that a client survives a compaction of the store's history. */
 @Tag("once")
 class EtcdCompactionTest extends OneServerTest {
-    /** A renewal would tell as well, but the first one is half a minute away. Locks have watches of their own: none is held. */
+    /**
+     * A renewal would detect the end as well, but the first one is half a minute away. No lock is held, since locks have
+     * their own watches.
+     */
     @Test
-    void S07_aSessionIsWatchedAgainAfterACompactionAndABreak() throws Exception {
+    void S07_aSessionIsWatchedAgainAfterACompactionAndADisconnect() throws Exception {
         try (TcpProxy link = TcpProxy.to("127.0.0.1", server.port());
                 LockClient client = EtcdLocks.connect(EtcdOptions.connectTo(List.of("127.0.0.1:" + link.port()))
                         .namespace(namespace.name())
@@ -26,13 +29,13 @@ class EtcdCompactionTest extends OneServerTest {
                         .interceptors(List.of(wire)))) {
             Await.until("the session is watched", SOON, () -> wire.watching() == 1);
             assertThat(client.named("x").tryAcquire()).hasValueSatisfying(Lease::close);
-            namespace.bare().put(namespace.name() + "other", "1");
-            long now = namespace.bare().put(namespace.name() + "other", "2");
-            namespace.bare().call("kv/compaction", Map.of("revision", Long.toString(now)));
+            namespace.raw().put(namespace.name() + "other", "1");
+            long now = namespace.raw().put(namespace.name() + "other", "2");
+            namespace.raw().call("kv/compaction", Map.of("revision", Long.toString(now)));
             link.resetConnections();
             Await.until("there is another stream", SOON, () -> wire.counts().getOrDefault("Watch", 0) > 1);
-            Await.until("it is watched again", SOON, () -> wire.watching() == 1);
-            namespace.bare().revokeLease(namespace.sessions().get(0).lease());
+            Await.until("the session is watched again", SOON, () -> wire.watching() == 1);
+            namespace.raw().revokeLease(namespace.sessions().get(0).lease());
             Await.until("the client knows", SOON, () -> wire.counts().containsKey("LeaseRevoke"));
         }
     }

@@ -3,12 +3,14 @@ package io.mortise.lock.etcd;
 
 import io.mortise.lock.servers.etcd.EtcdTestServer;
 import io.mortise.lock.testkit.BackendUnderTest;
-import io.mortise.lock.testkit.HealthyConformance;
+import io.mortise.lock.testkit.FaultFreeConformance;
 import io.mortise.lock.testkit.TestServerExtension;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The contract of every backend, kept on etcd: on a server; its other half is {@link EtcdFaultConformanceTest}. */
-class EtcdConformanceTest extends HealthyConformance {
+/**
+ * Runs the conformance tests that inject no faults on one etcd server. The others are in {@link EtcdFaultConformanceTest}.
+ */
+class EtcdConformanceTest extends FaultFreeConformance {
     @RegisterExtension
     static final TestServerExtension<EtcdTestServer> SERVER = EtcdUnderTest.server();
 

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Ways in and out: TLS, users, borrowed clients, and servers that are not there. */
+/** Tests opening and closing clients: TLS, users, application-supplied clients, and unreachable servers. */
 @Tag("once")
 class EtcdConnectTest {
     private static final Duration SOON = Duration.ofSeconds(10);
@@ -55,7 +55,7 @@ class EtcdConnectTest {
         open.close();
     }
 
-    private static void works(LockClient client) throws Exception {
+    private static void assertWorks(LockClient client) throws Exception {
         try (client;
                 Lease lease = client.named("x").acquire()) {
             assertThat(client.named("x").tryAcquire()).isEmpty();
@@ -68,13 +68,13 @@ class EtcdConnectTest {
     }
 
     @Test
-    void byTlsWithACertificateOfOurOwn() throws Exception {
-        works(Locks.connect(open.tlsUrl() + "?ca=" + open.certificate() + "&cert=" + open.clientCertificate() + "&key="
-                + open.clientKey()));
+    void connectsByTlsWithAClientCertificate() throws Exception {
+        assertWorks(Locks.connect(open.tlsUrl() + "?ca=" + open.certificate() + "&cert=" + open.clientCertificate()
+                + "&key=" + open.clientKey()));
     }
 
     @Test
-    void S15_aCertificateThatIsNotTrustedIsRefusedAtOnce() {
+    void S15_anUntrustedCertificateIsRefusedAtOnce() {
         long start = System.nanoTime();
         assertThatThrownBy(() -> Locks.connect(open.tlsUrl()))
                 .isInstanceOf(BackendRefusedException.class)
@@ -83,7 +83,7 @@ class EtcdConnectTest {
     }
 
     @Test
-    void S15_tlsOnOneSideAloneIsRefusedAtOnce() {
+    void S15_tlsOnOnlyOneSideIsRefusedAtOnce() {
         String plain = open.endpoint().replace("http://", "");
         String secured = open.tlsEndpoint().replace("https://", "");
         long start = System.nanoTime();
@@ -97,8 +97,8 @@ class EtcdConnectTest {
     }
 
     @Test
-    void S19_byAUserThatMayUseItsNamespaceAlone() throws Exception {
-        works(Locks.connect(guarded("lena:lenas%20secret")));
+    void S19_aUserWithAccessToItsNamespaceOnlyCanConnect() throws Exception {
+        assertWorks(Locks.connect(guarded("lena:lenas%20secret")));
         assertThatThrownBy(() -> Locks.connect(guarded("lena:lenas%20secret") + "?namespace=theirs/"))
                 .isInstanceOf(BackendRefusedException.class);
     }
@@ -114,7 +114,7 @@ class EtcdConnectTest {
     }
 
     @Test
-    void S15_nobodyThereIsSaidAfterTheConnectTimeout() throws Exception {
+    void S15_aMissingServerIsReportedAfterTheConnectTimeout() throws Exception {
         int port;
         try (ServerSocket socket = new ServerSocket(0)) {
             port = socket.getLocalPort();
@@ -128,7 +128,7 @@ class EtcdConnectTest {
     }
 
     @Test
-    void S15_aServerThatDoesNotAnswerIsSaidAfterTheConnectTimeout() throws Exception {
+    void S15_aServerThatDoesNotRespondIsReportedAfterTheConnectTimeout() throws Exception {
         try (ServerSocket silent = new ServerSocket(0)) {
             assertThatThrownBy(() -> Locks.connect("etcd://127.0.0.1:" + silent.getLocalPort(), SHORT_TIMEOUTS))
                     .isInstanceOf(BackendUnavailableException.class)
@@ -153,17 +153,19 @@ class EtcdConnectTest {
         }
     }
 
-    /** jetcd binds the answers to the context of the thread that uses a client first: that thread waits for them here. */
+    /**
+     * jetcd binds its callbacks to the context of the thread that uses a client first; here that thread waits for them.
+     */
     @Test
-    void S15_aClientIsOpenedOnAThreadOfVertx() throws Exception {
+    void S15_aClientCanBeOpenedOnAVertxThread() throws Exception {
         Vertx vertx = Vertx.vertx(new VertxOptions().setUseDaemonThread(true));
-        try (Client borrowed = Client.builder().endpoints(open.endpoint()).build()) {
+        try (Client supplied = Client.builder().endpoints(open.endpoint()).build()) {
             for (EtcdOptions options :
-                    List.of(EtcdOptions.connectTo(List.of("127.0.0.1:" + open.port())), EtcdOptions.using(borrowed))) {
+                    List.of(EtcdOptions.connectTo(List.of("127.0.0.1:" + open.port())), EtcdOptions.using(supplied))) {
                 CompletableFuture<Boolean> worked = new CompletableFuture<>();
                 vertx.getOrCreateContext().runOnContext(start -> {
                     try {
-                        works(EtcdLocks.connect(
+                        assertWorks(EtcdLocks.connect(
                                 options, ClientOptions.defaults().connectTimeout(SOON)));
                         worked.complete(true);
                     } catch (Exception e) {
@@ -177,21 +179,21 @@ class EtcdConnectTest {
         }
     }
 
-    /** Its own namespace comes before Mortise's. */
+    /** The namespace of the application's client precedes Mortise's. */
     @Test
-    void aBorrowedClientIsUsedAndLeftOpen() throws Exception {
-        try (Client borrowed = Client.builder()
+    void anApplicationSuppliedClientIsUsedAndLeftOpen() throws Exception {
+        try (Client supplied = Client.builder()
                 .endpoints(open.endpoint())
                 .namespace(EtcdKeyLayout.bytes("ours/"))
                 .build()) {
-            LockClient client = EtcdLocks.connect(EtcdOptions.using(borrowed));
+            LockClient client = EtcdLocks.connect(EtcdOptions.using(supplied));
             try (Lease lease = client.named("x").acquire();
                     LockClient other = Locks.connect(open.url() + "?namespace=ours/mortise/")) {
                 assertThat(other.named("x").tryAcquire()).isEmpty();
                 assertThat(lease.isHeld()).isTrue();
             }
             client.close();
-            assertThat(borrowed.getKVClient()
+            assertThat(supplied.getKVClient()
                             .get(
                                     EtcdKeyLayout.bytes("mortise/"),
                                     GetOption.builder().isPrefix(true).build())
@@ -203,9 +205,9 @@ class EtcdConnectTest {
 
     /** gRPC's own threads serve all channels of the JVM, and end by themselves. */
     @Test
-    void S16_noThreadsOfAClientAreLeft() throws Exception {
+    void S16_aClosedClientLeavesNoThreads() throws Exception {
         Set<Thread> before = Thread.getAllStackTraces().keySet();
-        works(Locks.connect(open.url()));
+        assertWorks(Locks.connect(open.url()));
         Await.until(
                 "its threads end",
                 SOON,
@@ -216,9 +218,9 @@ class EtcdConnectTest {
                                 name.startsWith("mortise") || name.startsWith("jetcd") || name.startsWith("grpc")));
     }
 
-    /** After an outage that is longer than gRPC's own connect timeout. */
+    /** The outage is longer than gRPC's own connect timeout. */
     @Test
-    void S15_aServerThatComesBackIsFoundSoon() throws Exception {
+    void S15_aServerThatComesBackIsFoundQuickly() throws Exception {
         try (EtcdTestServer server =
                         EtcdTestServer.start(EtcdServerOptions.defaults().withKeptData());
                 LockClient client = Locks.connect(server.url() + "?lease=2s")) {

@@ -19,11 +19,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Many at once who do not wait for long, or not at all. */
+/** Tests many concurrent acquires that wait only briefly or not at all. */
 class EtcdCrowdTest extends OneServerTest {
-    /** One round trip each would be far longer than they wait: those whose turn does not come know that it is busy. */
+    /**
+     * With one round trip for each waiter, one after the other, the waits would end first; waiters that had no turn are
+     * told that the lock is busy.
+     */
     @Test
-    void S09_S15_whoHasNoTurnInTimeIsToldThatItIsBusy() throws Exception {
+    void S09_S15_aWaiterThatHasNoTurnInTimeLearnsThatTheLockIsBusy() throws Exception {
         try (TcpProxy link = TcpProxy.to("127.0.0.1", server.port());
                 LockClient holder = namespace.client();
                 Lease held = holder.named("x").acquire();
@@ -44,9 +47,9 @@ class EtcdCrowdTest extends OneServerTest {
         }
     }
 
-    /** Those who gave up before their turn hold up nobody. */
+    /** Waiters that gave up before their turn delay no other waiter. */
     @Test
-    void S10_S11_aLineOfWhichManyGaveUpGoesOn() throws Exception {
+    void S10_S11_aQueueContinuesAfterManyWaitersGaveUp() throws Exception {
         try (LockClient client = namespace.client()) {
             Lease held = client.named("x").acquire();
             List<CompletableFuture<Lease>> waiting = new ArrayList<>();
@@ -62,18 +65,18 @@ class EtcdCrowdTest extends OneServerTest {
             for (int i = 0; i < 60; i += 3) {
                 waiting.get(i).get(10, TimeUnit.SECONDS).close();
             }
-            Await.until("nothing is left", SOON, () -> namespace.keys().isEmpty());
+            Await.until("no keys remain", SOON, () -> namespace.keys().isEmpty());
         }
     }
 
-    /** Its own key was in the queue by then, so it is the first. */
+    /** Its own key was in the queue by then, so it becomes the first. */
     @Test
-    void S09_aTryWhosePredecessorGoesMeanwhileIsGranted() throws Exception {
+    void S09_aNonWaitingAcquireWhosePredecessorLeavesMeanwhileIsGranted() throws Exception {
         try (LockClient client = namespace.client(wire);
                 LockClient other = namespace.client()) {
             Lease held = other.named("x").acquire();
             String key = namespace.queue("x").get(0).key();
-            wire.before("Txn", () -> {}, () -> namespace.bare().delete(key));
+            wire.before("Txn", () -> {}, () -> namespace.raw().delete(key));
             Await.until("the session is watched", SOON, wire::sessionIsWatched);
             wire.reset();
             Lease lease = client.named("x").tryAcquire().orElseThrow();
@@ -87,7 +90,7 @@ class EtcdCrowdTest extends OneServerTest {
     }
 
     @Test
-    void S09_thoseWhoTryAgainAndAgainGetAFreeLock() throws Exception {
+    void S09_clientsThatRetryInALoopGetAFreeLock() throws Exception {
         int threads = 8;
         AtomicInteger got = new AtomicInteger();
         AtomicInteger inside = new AtomicInteger();
@@ -114,7 +117,7 @@ class EtcdCrowdTest extends OneServerTest {
                 end.get(60, TimeUnit.SECONDS);
             }
             assertThat(got.get()).isGreaterThanOrEqualTo(100);
-            Await.until("nothing is left", SOON, () -> namespace.keys().isEmpty());
+            Await.until("no keys remain", SOON, () -> namespace.keys().isEmpty());
         } finally {
             spinning.shutdownNow();
         }

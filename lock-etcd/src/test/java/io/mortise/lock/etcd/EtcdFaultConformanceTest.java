@@ -8,7 +8,7 @@ import io.mortise.lock.testkit.TestServerExtension;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The contract of every backend, kept on etcd: on a server and on lines to it that break. */
+/** Runs the conformance tests that inject faults on one etcd server. */
 @Tag("once")
 class EtcdFaultConformanceTest extends FaultConformance {
     @RegisterExtension

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** S03 without a resource of one's own: the store refuses the writes of who no longer holds the lock. */
+/** Tests that the store rejects writes of a former holder that use an {@link EtcdFencingCondition}. Rule S3. */
 class EtcdFencingConditionTest extends OneServerTest {
     private LockClient locks;
     private Client application;
@@ -34,11 +34,11 @@ class EtcdFencingConditionTest extends OneServerTest {
         application.close();
     }
 
-    private boolean writes(EtcdFencingCondition guard, String text) throws Exception {
+    private boolean writes(EtcdFencingCondition condition, String text) throws Exception {
         return application
                 .getKVClient()
                 .txn()
-                .If(guard.held())
+                .If(condition.held())
                 .Then(Op.put(bytes("of the application"), bytes(text), PutOption.DEFAULT))
                 .commit()
                 .get(5, TimeUnit.SECONDS)
@@ -50,31 +50,32 @@ class EtcdFencingConditionTest extends OneServerTest {
     }
 
     private Optional<String> written() {
-        return namespace.bare().get("of the application").map(EtcdEntry::value);
+        return namespace.raw().get("of the application").map(EtcdEntry::value);
     }
 
     @Test
-    void aHolderWrites() throws Exception {
+    void aHolderCanWrite() throws Exception {
         try (Lease lease = locks.named("x").acquire()) {
-            EtcdFencingCondition guard = EtcdLocks.guard(lease);
-            assertThat(writes(guard, "held")).isTrue();
+            EtcdFencingCondition condition = EtcdLocks.fencingCondition(lease);
+            assertThat(writes(condition, "held")).isTrue();
             assertThat(written()).hasValue("held");
-            assertThat(guard.revision()).isEqualTo(lease.fencingToken());
-            assertThat(namespace.queue("x").get(0).key()).isEqualTo(guard.key().toString());
+            assertThat(condition.revision()).isEqualTo(lease.fencingToken());
+            assertThat(namespace.queue("x").get(0).key())
+                    .isEqualTo(condition.key().toString());
         }
     }
 
-    /** Also while the same client holds it again, in the same slot. */
+    /** Even if the same client holds the lock again, in the same slot. */
     @Test
     void S03_aStaleHoldersTransactionIsRefused() throws Exception {
         Lease old = locks.named("x").acquire();
-        EtcdFencingCondition stale = EtcdLocks.guard(old);
+        EtcdFencingCondition stale = EtcdLocks.fencingCondition(old);
         old.close();
         assertThat(writes(stale, "too late")).isFalse();
         try (Lease next = locks.named("x").acquire()) {
-            assertThat(EtcdLocks.guard(next).key()).isEqualTo(stale.key());
+            assertThat(EtcdLocks.fencingCondition(next).key()).isEqualTo(stale.key());
             assertThat(writes(stale, "far too late")).isFalse();
-            assertThat(writes(EtcdLocks.guard(next), "in time")).isTrue();
+            assertThat(writes(EtcdLocks.fencingCondition(next), "in time")).isTrue();
         }
         assertThat(written()).hasValue("in time");
     }
@@ -82,15 +83,15 @@ class EtcdFencingConditionTest extends OneServerTest {
     @Test
     void S03_aLeaseWhoseSessionWasRevokedWritesNothing() throws Exception {
         Lease lease = locks.named("x").acquire();
-        EtcdFencingCondition guard = EtcdLocks.guard(lease);
-        assertThat(writes(guard, "before")).isTrue();
-        namespace.bare().revokeLease(namespace.queue("x").get(0).lease());
-        assertThat(writes(guard, "after")).isFalse();
+        EtcdFencingCondition condition = EtcdLocks.fencingCondition(lease);
+        assertThat(writes(condition, "before")).isTrue();
+        namespace.raw().revokeLease(namespace.queue("x").get(0).lease());
+        assertThat(writes(condition, "after")).isFalse();
         assertThat(written()).hasValue("before");
     }
 
     @Test
-    void otherTypesAreNotThere() throws Exception {
+    void unwrapReturnsEmptyForOtherTypes() throws Exception {
         try (Lease lease = locks.named("x").acquire()) {
             assertThat(lease.unwrap(String.class)).isEmpty();
         }

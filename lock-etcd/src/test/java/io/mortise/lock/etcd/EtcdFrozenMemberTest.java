@@ -18,15 +18,18 @@ import org.junit.jupiter.api.Timeout;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** With the default options: a member that is stopped leaves its connections open, and the others are a majority. */
+/**
+ * Tests with the default options that locks keep working while any one of three members is frozen. A stopped member leaves
+ * its connections open, and the others are a majority.
+ */
 @Tag("once")
 class EtcdFrozenMemberTest {
     private static final Logger log = LoggerFactory.getLogger(EtcdFrozenMemberTest.class);
 
-    /** What S11 promises without a message, and 3 s for a machine that stalls. */
+    /** What S11 promises without a notification, and 3 s for a machine that stalls. */
     private static final Duration HANDED_OFF_WITHIN = Duration.ofSeconds(9);
 
-    /** Two renewals of the default lease are due in that time, at least. */
+    /** At least two renewals of the default lease are due in that time. */
     private static final Duration FROZEN = Duration.ofSeconds(10);
 
     private static Duration since(long start) {
@@ -35,16 +38,18 @@ class EtcdFrozenMemberTest {
 
     @Test
     @Timeout(180)
-    void S07_S09_S11_whicheverMemberIsFrozenLocksAreHandedOffTriesAnswerAndRenewalsGoOn() throws Exception {
+    void S07_S09_S11_whileAnyMemberIsFrozenHandOffsAcquiresAndRenewalsSucceed() throws Exception {
         try (EtcdTestCluster cluster = EtcdTestCluster.start();
                 LockClient holder = Locks.connect(cluster.url());
                 LockClient waiter = Locks.connect(cluster.url())) {
             Lease kept = holder.named("kept").acquire();
             for (EtcdTestServer node : cluster.nodes()) {
-                boolean leads = node == cluster.leader();
+                boolean isLeader = node == cluster.leader();
                 Lease held = holder.named("x").acquire();
                 CompletableFuture<Lease> waiting = waiter.named("x").acquireAsync();
-                assertThat(waiter.named("x").tryAcquire()).as("it is queued").isEmpty();
+                assertThat(waiter.named("x").tryAcquire())
+                        .as("the waiter is queued")
+                        .isEmpty();
                 node.pause();
                 long frozen = System.nanoTime();
                 CompletableFuture<ReleaseOutcome> released = held.releaseAsync();
@@ -54,19 +59,24 @@ class EtcdFrozenMemberTest {
                 Duration handedOff = since(frozen);
                 assertThat(released.get(20, TimeUnit.SECONDS)).isNotEqualTo(ReleaseOutcome.LOST);
                 next.release();
-                Duration least = kept.remaining();
+                Duration shortest = kept.remaining();
                 while (since(frozen).compareTo(FROZEN) < 0) {
                     try (Lease lease = waiter.named("free").tryAcquire().orElseThrow()) {
                         assertThat(lease.isHeld()).isTrue();
                     }
-                    Duration left = kept.remaining();
-                    least = left.compareTo(least) < 0 ? left : least;
+                    Duration remaining = kept.remaining();
+                    shortest = remaining.compareTo(shortest) < 0 ? remaining : shortest;
                     TimeUnit.MILLISECONDS.sleep(20);
                 }
                 node.resume();
-                log.info("event=thawed leader={} tried={} handed_off={} least_left={}", leads, tried, handedOff, least);
+                log.info(
+                        "event=thawed leader={} tried={} handed_off={} least_left={}",
+                        isLeader,
+                        tried,
+                        handedOff,
+                        shortest);
                 assertThat(handedOff).as("the hand-off").isLessThan(HANDED_OFF_WITHIN);
-                assertThat(least).as("until the deadline").isGreaterThan(Duration.ofSeconds(5));
+                assertThat(shortest).as("until the deadline").isGreaterThan(Duration.ofSeconds(5));
                 assertThat(kept.isHeld()).isTrue();
                 cluster.awaitServing();
             }

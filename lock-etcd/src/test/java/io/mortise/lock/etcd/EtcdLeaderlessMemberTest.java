@@ -22,14 +22,15 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A member that is cut off from the others refuses each request at once, and its watch stream goes on. Here one server with two names
- * stands for two members, and the test for the cut.
+ * Tests that a client leaves a member that is cut off from the rest of the cluster. Such a member refuses each request at
+ * once, and its watch stream keeps working. Here one server with two host names represents two members, and the test
+ * simulates the cut.
  */
 @Tag("once")
 class EtcdLeaderlessMemberTest {
     private static final Duration LEASE = Duration.ofSeconds(10);
 
-    /** Refuses what goes over the connection that is in use when the cut begins. */
+    /** Refuses requests over the connection that is in use when the cut begins. */
     private static final class Cut implements ClientInterceptor {
         private @Nullable Channel inUse;
         private @Nullable Channel cut;
@@ -79,7 +80,7 @@ class EtcdLeaderlessMemberTest {
     }
 
     @Test
-    void S07_aLeaseOutlivesThatItsMemberIsCutOffFromTheOthers() throws Exception {
+    void S07_aLeaseSurvivesWhenItsMemberIsCutOffFromTheOthers() throws Exception {
         Cut cut = new Cut();
         try (EtcdTestServer server = EtcdTestServer.start();
                 LockClient client = EtcdLocks.connect(
@@ -89,9 +90,9 @@ class EtcdLeaderlessMemberTest {
                         ClientOptions.defaults())) {
             Lease quiet = client.named("x").acquire();
             cut.begin();
-            Await.until("it is renewed elsewhere", LEASE, cut::isRenewedElsewhere);
-            Duration left = quiet.remaining();
-            Await.until("the renewal counts", LEASE, () -> quiet.remaining().compareTo(left) > 0);
+            Await.until("the lease is renewed through the other member", LEASE, cut::isRenewedElsewhere);
+            Duration remaining = quiet.remaining();
+            Await.until("the renewal counts", LEASE, () -> quiet.remaining().compareTo(remaining) > 0);
             assertThat(quiet.isHeld()).isTrue();
             quiet.release();
         }

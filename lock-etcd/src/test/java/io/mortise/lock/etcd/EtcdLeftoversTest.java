@@ -28,7 +28,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** S17: what is left of what went wrong, here and in the store; and that it costs nobody else their lease. */
+/**
+ * Tests that failures leave nothing behind in the client or in the store, and cost no other holder its lease. Rule S17.
+ */
 class EtcdLeftoversTest extends OneServerTest {
     @Test
     void S17_aDeletedKeyLeavesNoWatch() throws Exception {
@@ -57,12 +59,12 @@ class EtcdLeftoversTest extends OneServerTest {
         }
     }
 
-    /** The timer that arms it has taken the grant from its list just before the release. */
+    /** The timer that registers the watch has taken the grant from its list just before the release. */
     @Test
     void S17_aWatchRegisteredAfterTheReleaseEnds() throws Exception {
         CompletableFuture<EtcdBackend> opened = new CompletableFuture<>();
         EtcdOptions options = namespace.options().interceptors(List.of(wire));
-        try (LockClient client = BackendClients.over(
+        try (LockClient client = BackendClients.open(
                 context -> {
                     EtcdBackend backend = EtcdBackend.open(options, context);
                     opened.complete(backend);
@@ -70,23 +72,24 @@ class EtcdLeftoversTest extends OneServerTest {
                 },
                 ClientOptions.defaults())) {
             Await.until("the session is watched", SOON, () -> wire.watching() == 1);
-            EtcdContender contender = (EtcdContender) opened.join().enqueue(new Exclusive(), new Deaf());
+            EtcdContender contender =
+                    (EtcdContender) opened.join().enqueue(new ExclusiveRequest(), new IgnoringListener());
             contender.attempt().toCompletableFuture().get(5, TimeUnit.SECONDS);
             contender.end().toCompletableFuture().get(5, TimeUnit.SECONDS);
-            // It may have been registered already, where this thread stalled.
+            // The watch may have been registered already if this thread stalled.
             Await.until("only the session is watched", SOON, () -> wire.watching() == 1);
             wire.reset();
-            contender.watchOwn();
-            Await.until("it is registered", SOON, () -> wire.counts().containsKey("Range"));
+            contender.registerWatch();
+            Await.until("the watch is registered", SOON, () -> wire.counts().containsKey("Range"));
             Await.until("the watch has ended", SOON, () -> wire.watching() == 1);
             client.named("y").acquire().close();
         }
     }
 
-    /** The store refuses each withdrawal that writes; what etcd refused itself need not be withdrawn in that way. */
+    /** The store refuses each withdrawal that writes; a request that etcd itself refused needs no such withdrawal. */
     @Test
     @Tag("once")
-    void S08_aFullStoreCostsNobodyTheirLease() throws Exception {
+    void S08_aFullStoreCostsNoHolderItsLease() throws Exception {
         Duration lease = Duration.ofSeconds(8);
         try (EtcdTestServer small = EtcdTestServer.start(
                         EtcdServerOptions.defaults().withArguments("--quota-backend-bytes", "2097152"));
@@ -101,7 +104,7 @@ class EtcdLeftoversTest extends OneServerTest {
                         .hasMessageContaining("space");
             }
             Await.until(
-                    "it lasted for several leases, or is lost",
+                    "two lease durations have passed, or the lease is lost",
                     Duration.ofSeconds(30),
                     () -> !held.isHeld()
                             || System.nanoTime() - full > lease.multipliedBy(2).toNanos());
@@ -121,7 +124,7 @@ class EtcdLeftoversTest extends OneServerTest {
                 .hasMessageContaining("space");
     }
 
-    /** Such as a leader that was replaced may give by itself. */
+    /** A replaced leader may reply like this. */
     @Test
     void S02_aKeepaliveThatFindsNoLeaseIsChecked() throws Exception {
         Duration lease = Duration.ofSeconds(8);
@@ -129,10 +132,10 @@ class EtcdLeftoversTest extends OneServerTest {
         try (LockClient client = EtcdLocks.connect(quick)) {
             Lease held = client.named("x").acquire();
             wire.reset();
-            wire.answerNext(
+            wire.replyToNext(
                     "LeaseKeepAlive", Status.NOT_FOUND.withDescription("etcdserver: requested lease not found"));
             Await.until(
-                    "it was renewed since, or is lost",
+                    "the lease was renewed, or is lost",
                     SOON,
                     () -> !held.isHeld()
                             || (wire.counts().getOrDefault("LeaseKeepAlive", 0) >= 2
@@ -143,9 +146,9 @@ class EtcdLeftoversTest extends OneServerTest {
         }
     }
 
-    /** Else the leader may have been replaced between the read and the keepalive, and the term would not show it. */
+    /** Otherwise the leader may have been replaced between the read and the keepalive, and the term would not show it. */
     @Test
-    void S02_theReadThatProvesAKeepaliveIsSentAfterItsAnswer() throws Exception {
+    void S02_theReadThatConfirmsAKeepaliveIsSentAfterItsReply() throws Exception {
         EtcdOptions quick =
                 namespace.options().leaseDuration(Duration.ofSeconds(8)).interceptors(List.of(wire));
         try (LockClient client = EtcdLocks.connect(quick)) {
@@ -155,20 +158,20 @@ class EtcdLeftoversTest extends OneServerTest {
                     "LeaseKeepAlive",
                     wire::reset,
                     () -> reads.complete(wire.counts().getOrDefault("Range", 0)));
-            wire.answerNext("LeaseKeepAlive", Status.DEADLINE_EXCEEDED.withDescription("by the test"));
+            wire.replyToNext("LeaseKeepAlive", Status.DEADLINE_EXCEEDED.withDescription("by the test"));
             assertThat(reads.get(20, TimeUnit.SECONDS)).isZero();
         }
     }
 
-    /** Nothing that the watch tells is of use before. */
+    /** The watch's events are of no use before that read. */
     @Test
-    void S11_aLookAtTheQueueThatFailsIsRepeated() throws Exception {
+    void S11_aFailedReadOfTheQueueIsRepeated() throws Exception {
         try (LockClient client = namespace.client(wire);
                 LockClient holder = namespace.client()) {
             Await.until("the session is watched", SOON, wire::sessionIsWatched);
             Lease held = holder.named("x").acquire();
             wire.reset();
-            wire.answerNext("Range", Status.DEADLINE_EXCEEDED.withDescription("by the test"));
+            wire.replyToNext("Range", Status.DEADLINE_EXCEEDED.withDescription("by the test"));
             CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
             Await.until("there was another read", SOON, () -> wire.counts().getOrDefault("Range", 0) > 1);
             held.close();
@@ -176,7 +179,7 @@ class EtcdLeftoversTest extends OneServerTest {
         }
     }
 
-    private static final class Exclusive implements LockRequest {
+    private static final class ExclusiveRequest implements LockRequest {
         @Override
         public LockName name() {
             return new LockName("x");
@@ -203,7 +206,7 @@ class EtcdLeftoversTest extends OneServerTest {
         }
     }
 
-    private static final class Deaf implements ContenderListener {
+    private static final class IgnoringListener implements ContenderListener {
         @Override
         public void wake() {}
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The operator's view. */
+/** Tests the operator's functions on etcd. */
 @Tag("once")
 class EtcdLockAdminTest extends OneServerTest {
     private LockClient client;
@@ -49,10 +49,12 @@ class EtcdLockAdminTest extends OneServerTest {
             held.add(client.named(name).acquire());
         }
         CompletableFuture<Lease> waiting = client.named("p/2").acquireAsync();
-        namespace.bare().put(namespace.name() + "somebody else's", "");
-        namespace.bare().put(namespace.name() + "%session/of nobody", "");
+        namespace.raw().put(namespace.name() + "another program's", "");
+        namespace.raw().put(namespace.name() + "%session/of no client", "");
         Await.until(
-                "it waits", Duration.ofSeconds(10), () -> namespace.queue("p/2").size() == 2);
+                "the waiter is queued",
+                Duration.ofSeconds(10),
+                () -> namespace.queue("p/2").size() == 2);
         List<String> shown = new ArrayList<>();
         String cursor = "";
         do {
@@ -85,8 +87,8 @@ class EtcdLockAdminTest extends OneServerTest {
     }
 
     @Test
-    void diagnoseTellsOfASingleServerThatLetsAnyoneIn() throws Exception {
-        String version = namespace.bare().status().version();
+    void diagnoseReportsASingleServerThatIsOpenToEveryone() throws Exception {
+        String version = namespace.raw().status().version();
         List<LockAdmin.Finding> known = EtcdRiskCheck.ofMember("127.0.0.1:" + server.port(), version, true, false);
         List<LockAdmin.Finding> findings = get(admin.diagnose());
         assertThat(findings).hasSize(2 + known.size()).containsAll(known);
@@ -99,14 +101,14 @@ class EtcdLockAdminTest extends OneServerTest {
     }
 
     @Test
-    void S18_whatOthersMadeIsShownAsSuch() throws Exception {
-        long lease = namespace.bare().grantLease(Duration.ofSeconds(60));
+    void S18_keysOfOtherProgramsAreShownAsForeign() throws Exception {
+        long lease = namespace.raw().grantLease(Duration.ofSeconds(60));
         String key = namespace.name() + "f/" + Long.toHexString(lease);
-        namespace.bare().put(key, "", lease);
-        namespace.bare().put(namespace.name() + "f/zzz", "\u001b[2J");
+        namespace.raw().put(key, "", lease);
+        namespace.raw().put(namespace.name() + "f/zzz", "\u001b[2J");
         LockStatus status = get(admin.status("f"));
         LockHolder holder = status.holders().get(0);
-        assertThat(holder.foreign()).isTrue();
+        assertThat(holder.isForeign()).isTrue();
         assertThat(holder.metadata())
                 .containsEntry("client", "etcdctl lock or Go's concurrency.Mutex")
                 .containsEntry("key", key)
@@ -114,7 +116,7 @@ class EtcdLockAdminTest extends OneServerTest {
         LockHolder behind = status.waiters().get(0);
         assertThat(behind.metadata())
                 .doesNotContainKey("client")
-                .containsEntry("lease", "none: it stays until somebody deletes it");
+                .containsEntry("lease", "none: the key stays until it is deleted");
         assertThat(behind.raw()).isEqualTo("\u001b[2J");
         assertThat(get(admin.forceRelease("f", holder))).isTrue();
         assertThat(get(admin.status("f")).holders()).hasSize(1);

@@ -13,10 +13,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** The ways in, and the plain course of things. */
+/** Tests the basic use of a lock: acquire, wait and hand off. */
 class EtcdLocksTest extends OneServerTest {
     @Test
-    void S01_oneHoldsTheOtherWaitsAndIsNext() throws Exception {
+    void S01_whileOneClientHoldsTheOtherWaitsAndIsNext() throws Exception {
         try (LockClient one = Locks.connect(server.url());
                 LockClient other = Locks.connect(server.url())) {
             Lease held = one.named("x").acquire();

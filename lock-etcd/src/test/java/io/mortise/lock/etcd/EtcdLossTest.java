@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** How holders and waiters are told that their key or session ended. */
+/** Tests how holders and waiters learn that their key or session has ended. */
 @Tag("once")
 class EtcdLossTest {
     private static final Duration SOON = Duration.ofSeconds(10);
@@ -42,8 +42,8 @@ class EtcdLossTest {
         server.close();
     }
 
-    /** How long it took to be told, the shortest of several: the machine may be busy. */
-    private static void toldWithin200Millis(Callable<Duration> loss) throws Exception {
+    /** Measures how long the notification takes, as the shortest of several times, since the machine may be busy. */
+    private static void assertReportedWithin200Millis(Callable<Duration> loss) throws Exception {
         Duration shortest = loss.call();
         for (int i = 0; i < 4; i++) {
             Duration took = loss.call();
@@ -58,28 +58,28 @@ class EtcdLossTest {
     }
 
     @Test
-    void S07_aDeletedKeyIsToldSoon() throws Exception {
-        toldWithin200Millis(() -> {
+    void S07_aDeletedKeyIsReportedQuickly() throws Exception {
+        assertReportedWithin200Millis(() -> {
             Lease lease = client.named("x").acquire();
             long deleted = System.nanoTime();
-            namespace.bare().delete(namespace.queue("x").get(0).key());
+            namespace.raw().delete(namespace.queue("x").get(0).key());
             assertThat(lost(lease).kind()).isEqualTo(LossReason.Kind.REMOVED);
             Duration took = Duration.ofNanos(System.nanoTime() - deleted);
             assertThat(lease.isHeld()).isFalse();
             assertThat(lease.release()).isEqualTo(ReleaseOutcome.LOST);
             return took;
         });
-        assertThat(namespace.sessions()).as("the session goes on").hasSize(1);
+        assertThat(namespace.sessions()).as("the session continues").hasSize(1);
     }
 
     @Test
-    void S07_aRevokedLeaseIsToldSoonAndTheNextAcquireOpensANewSession() throws Exception {
-        toldWithin200Millis(() -> {
+    void S07_aRevokedLeaseIsReportedQuicklyAndTheNextAcquireOpensANewSession() throws Exception {
+        assertReportedWithin200Millis(() -> {
             Lease lease = client.named("x").acquire();
             long session = namespace.sessions().get(0).lease();
             long revoked = System.nanoTime();
-            namespace.bare().revokeLease(session);
-            // Its key goes with the session, and may be heard of first.
+            namespace.raw().revokeLease(session);
+            // The key is deleted with the session, and that event may arrive first.
             assertThat(lost(lease).kind()).isIn(LossReason.Kind.SESSION_ENDED, LossReason.Kind.REMOVED);
             Duration took = Duration.ofNanos(System.nanoTime() - revoked);
             try (Lease next = client.named("x").acquire()) {
@@ -91,13 +91,16 @@ class EtcdLossTest {
         });
     }
 
-    /** Told in time, the soonest of several: the machine may be busy. What it believes is right at any time. */
+    /**
+     * The loss is reported in time; the shortest of several times counts, since the machine may be busy. What the lease
+     * reports is right at any time.
+     */
     @Test
-    void S02_S07_aFrozenServerIsALossBeforeItsLeaseCanEnd() throws Exception {
+    void S02_S07_aFrozenServerIsReportedAsALossBeforeTheLeaseCanEnd() throws Exception {
         Duration soonest = LEASE.multipliedBy(2);
         for (int i = 0; i < 3 && soonest.compareTo(LEASE) >= 0; i++) {
-            Duration told = freeze();
-            soonest = told.compareTo(soonest) < 0 ? told : soonest;
+            Duration reported = freeze();
+            soonest = reported.compareTo(soonest) < 0 ? reported : soonest;
         }
         assertThat(soonest).isLessThan(LEASE);
     }
@@ -107,26 +110,26 @@ class EtcdLossTest {
         long frozen = System.nanoTime(); // the last renewal that counts was sent before
         server.pause();
         assertThat(lost(lease).kind()).isEqualTo(LossReason.Kind.EXPIRED);
-        Duration told = Duration.ofNanos(System.nanoTime() - frozen);
+        Duration reported = Duration.ofNanos(System.nanoTime() - frozen);
         assertThat(lease.isHeld()).isFalse();
         server.resume();
         Lease next = client.named("x").tryAcquire(Duration.ofSeconds(20)).orElseThrow();
         assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
         assertThat(lease.isHeld()).isFalse();
         next.close();
-        return told;
+        return reported;
     }
 
     @Test
-    void S01_aWaiterWhoseSessionEndedStandsInLineAnewAndWaitsOn() throws Exception {
+    void S01_aWaiterWhoseSessionEndedIsQueuedAgainAndKeepsWaiting() throws Exception {
         try (LockClient holder = namespace.client()) {
             Lease held = holder.named("x").acquire();
             CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
-            Await.until("it waits", SOON, () -> namespace.queue("x").size() == 2);
+            Await.until("the waiter is queued", SOON, () -> namespace.queue("x").size() == 2);
             long session = namespace.queue("x").get(1).lease();
-            namespace.bare().revokeLease(session);
+            namespace.raw().revokeLease(session);
             Await.until(
-                    "it waits anew",
+                    "the waiter is queued again",
                     Duration.ofSeconds(4),
                     () -> namespace.queue("x").size() == 2
                             && namespace.queue("x").get(1).lease() != session);
@@ -138,18 +141,18 @@ class EtcdLossTest {
     }
 
     @Test
-    void S01_aWaiterWhoseKeyWasDeletedStandsInLineAnew() throws Exception {
+    void S01_aWaiterWhoseKeyWasDeletedIsQueuedAgain() throws Exception {
         try (LockClient holder = namespace.client()) {
             Lease held = holder.named("x").acquire();
             CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
-            Await.until("it waits", SOON, () -> namespace.queue("x").size() == 2);
-            long place = namespace.queue("x").get(1).createRevision();
-            namespace.bare().delete(namespace.queue("x").get(1).key());
+            Await.until("the waiter is queued", SOON, () -> namespace.queue("x").size() == 2);
+            long position = namespace.queue("x").get(1).createRevision();
+            namespace.raw().delete(namespace.queue("x").get(1).key());
             Await.until(
-                    "it waits anew",
+                    "the waiter is queued again",
                     Duration.ofSeconds(4),
                     () -> namespace.queue("x").size() == 2
-                            && namespace.queue("x").get(1).createRevision() > place);
+                            && namespace.queue("x").get(1).createRevision() > position);
             assertThat(waiting).isNotDone();
             held.close();
             waiting.get(5, TimeUnit.SECONDS).close();

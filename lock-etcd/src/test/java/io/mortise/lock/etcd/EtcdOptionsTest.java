@@ -20,7 +20,7 @@ class EtcdOptionsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "h", "h:", "h:0", "h:65536", "h:x", ":1", "http://h:1", "h:1/x", "h:1,i:2", "::1:2379"})
-    void S14_badEndpoints(String endpoint) {
+    void S14_badEndpointsAreRefused(String endpoint) {
         assertThatThrownBy(() -> EtcdOptions.connectTo(List.of("good:1", endpoint)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("\"" + endpoint + "\"")
@@ -28,13 +28,13 @@ class EtcdOptionsTest {
     }
 
     @Test
-    void S14_noEndpoint() {
+    void S14_anEmptyListOfEndpointsIsRefused() {
         assertThatThrownBy(() -> EtcdOptions.connectTo(List.of())).isInstanceOf(IllegalArgumentException.class);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {" ", "a b", "a%", "ä", "a\n"})
-    void S14_badNamespaces(String namespace) {
+    void S14_badNamespacesAreRefused(String namespace) {
         assertThatThrownBy(() -> options.namespace(namespace))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("at most 256");
@@ -42,7 +42,7 @@ class EtcdOptionsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"PT0S", "PT0.999S", "PT1H0.001S", "-PT5S"})
-    void S14_badLeases(String lease) {
+    void S14_badLeaseDurationsAreRefused(String lease) {
         assertThatThrownBy(() -> options.leaseDuration(Duration.parse(lease)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(Duration.parse(lease).toString())
@@ -51,7 +51,7 @@ class EtcdOptionsTest {
     }
 
     @Test
-    void S14_emptyCredentials() {
+    void S14_emptyCredentialsAreRefused() {
         assertThatThrownBy(() -> options.credentials("", "x")).hasMessageContaining("user");
         assertThatThrownBy(() -> options.credentials("x", "")).hasMessageContaining("password");
     }
@@ -69,23 +69,23 @@ class EtcdOptionsTest {
     }
 
     @Test
-    void S14_whatABorrowedClientWasToldItselfIsRefused() throws Exception {
+    void S14_settingsOfAnApplicationSuppliedClientAreRefused() throws Exception {
         try (Client client = Client.builder().endpoints("http://h:2379").build()) {
-            EtcdOptions borrowed = EtcdOptions.using(client);
-            assertThatThrownBy(() -> borrowed.credentials("lena", "pssst"))
+            EtcdOptions supplied = EtcdOptions.using(client);
+            assertThatThrownBy(() -> supplied.credentials("lena", "pssst"))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("credentials")
                     .hasMessageNotContaining("pssst");
             SslContext tls = GrpcSslContexts.forClient().build();
-            assertThatThrownBy(() -> borrowed.tls(tls))
+            assertThatThrownBy(() -> supplied.tls(tls))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("tls");
-            assertThat(borrowed.settings().accessCheck()).isEmpty();
+            assertThat(supplied.settings().exposureCheck()).isEmpty();
         }
     }
 
     @Test
-    void S19_whatLetsAnyoneInIsWarnedOf() throws Exception {
+    void S19_missingProtectionIsReported() throws Exception {
         SslContext tls = GrpcSslContexts.forClient().build();
         assertThat(findings(options)).contains("open to everyone");
         assertThat(findings(options.credentials("lena", "pssst")))
@@ -95,11 +95,11 @@ class EtcdOptionsTest {
     }
 
     private static String findings(EtcdOptions options) {
-        return options.settings().accessCheck().orElseThrow().findings().toString();
+        return options.settings().exposureCheck().orElseThrow().findings().toString();
     }
 
     @Test
-    void addressesGoToJetcdAsItReadsThem() {
+    void endpointsAreConvertedToTheTargetFormOfJetcd() {
         URI target = URI.create(EtcdClientFactory.target(List.of("h:1", "[::1]:2", "a_b:3")));
         assertThat(target.getScheme()).isEqualTo("ip");
         assertThat(target.getAuthority()).isNull();

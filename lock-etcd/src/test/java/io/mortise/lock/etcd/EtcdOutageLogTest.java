@@ -21,7 +21,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** An outage is two lines of the log, and not one for each request that meets it. */
+/** Tests that an outage is logged twice, at its start and its end, and not for each failed request. */
 @Tag("once")
 class EtcdOutageLogTest {
     private static final Duration SOON = Duration.ofSeconds(20);
@@ -30,13 +30,13 @@ class EtcdOutageLogTest {
     private static List<String> all() {
         Path log = Path.of(System.getProperty("org.slf4j.simpleLogger.logFile"));
         try {
-            return Files.exists(log) ? Files.readAllLines(log) : List.of(); // nothing was logged yet
+            return Files.exists(log) ? Files.readAllLines(log) : List.of(); // no output yet
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    /** Since the beginning of this test, of ours and of the libraries. */
+    /** Returns the lines logged since the start of this test, by Mortise and by the libraries. */
     private List<String> lines() {
         List<String> all = all();
         return all.subList(before, all.size());
@@ -47,13 +47,13 @@ class EtcdOutageLogTest {
     }
 
     @Test
-    void S15_aServerThatIsNotThereIsSaidToRefuseAndLoggedOnce() throws Exception {
+    void S15_aMissingServerIsReportedAsRefusingAndLoggedOnce() throws Exception {
         int port;
         try (ServerSocket socket = new ServerSocket(0)) {
             port = socket.getLocalPort();
         }
-        ClientOptions impatient = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(5));
-        assertThatThrownBy(() -> Locks.connect("etcd://127.0.0.1:" + port, impatient))
+        ClientOptions shortTimeout = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(5));
+        assertThatThrownBy(() -> Locks.connect("etcd://127.0.0.1:" + port, shortTimeout))
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageContaining("127.0.0.1:" + port + " refused the connection");
         assertThat(lines("event=unreachable endpoints=etcd://127.0.0.1:" + port))
@@ -62,7 +62,7 @@ class EtcdOutageLogTest {
     }
 
     @Test
-    void S15_anOutageIsLoggedWhenItBeginsAndWhenItEnds() throws Exception {
+    void S15_anOutageIsLoggedAtItsStartAndItsEnd() throws Exception {
         try (EtcdTestServer server =
                         EtcdTestServer.start(EtcdServerOptions.defaults().withKeptData());
                 LockClient client = Locks.connect(server.url() + "?lease=1m")) {
@@ -70,7 +70,7 @@ class EtcdOutageLogTest {
             int connected = lines().size();
             server.stop();
             assertThat(client.named("y").acquireAsync()).isNotDone();
-            Await.until("it is noticed", SOON, () -> lines("event=unreachable endpoints=" + server.url()) > 0);
+            Await.until("the outage is noticed", SOON, () -> lines("event=unreachable endpoints=" + server.url()) > 0);
             assertThat(Await.holdsWithin(Duration.ofSeconds(5), () -> false)).isFalse();
             server.restart();
             Await.until("the outage ended", SOON, () -> lines("event=reachable-again endpoints=" + server.url()) > 0);

@@ -19,7 +19,7 @@ class EtcdProviderTest {
     }
 
     @Test
-    void isFoundByItsSchemes() {
+    void theProviderIsFoundByItsSchemes() {
         assertThat(Locks.providers())
                 .contains(
                         new Locks.ProviderInfo("etcd", EtcdProvider.class.getName()),
@@ -37,7 +37,7 @@ class EtcdProviderTest {
     }
 
     @Test
-    void everyPart() {
+    void allPartsOfAUrlAreRead() {
         EtcdSettings options = options("etcds://lena:a%40b@h1:1,[::1]:2/?namespace=&lease=4s");
         assertThat(options.endpointList()).containsExactly("h1:1", "[::1]:2");
         assertThat(options.namespace()).isEmpty();
@@ -61,7 +61,7 @@ class EtcdProviderTest {
         "etcds://h?key=/etc/hosts, cert",
         "etcd:h, host",
     })
-    void S14_whatCannotWorkIsRefusedByName(String url, String part) {
+    void S14_invalidPartsOfAUrlAreNamedInTheRefusal(String url, String part) {
         assertThatThrownBy(() -> Locks.connect(url))
                 .isInstanceOf(LockConfigurationException.class)
                 .hasMessageContaining(part)

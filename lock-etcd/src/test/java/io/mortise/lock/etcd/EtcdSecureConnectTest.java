@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A server that has a certificate and wants a password, but no certificate of its clients. */
+/** Tests connections to a server that uses TLS and requires a password, but no client certificate. */
 @Tag("once")
 class EtcdSecureConnectTest {
     private static final Duration SOON = Duration.ofSeconds(10);
@@ -38,7 +38,7 @@ class EtcdSecureConnectTest {
         server.close();
     }
 
-    private static void works(LockClient client) throws Exception {
+    private static void assertWorks(LockClient client) throws Exception {
         try (client;
                 Lease lease = client.named("x").acquire()) {
             assertThat(client.named("x").tryAcquire()).isEmpty();
@@ -47,13 +47,13 @@ class EtcdSecureConnectTest {
     }
 
     @Test
-    void S19_byTlsWithAPasswordAndACertificateAuthorityAlone() throws Exception {
-        works(Locks.connect(server.tlsUrl() + "?ca=" + server.certificate()));
+    void S19_connectsByTlsWithAPasswordAndNoClientCertificate() throws Exception {
+        assertWorks(Locks.connect(server.tlsUrl() + "?ca=" + server.certificate()));
     }
 
     /**
-     * jetcd fetches a token on the thread of a request that has none, and it comes to the Vert.x context of that thread: here the
-     * one that waits for the client. The first request of the session is held up until there is a connection.
+     * jetcd fetches a token on the thread of a request that has none, and receives it on the Vert.x context of that thread,
+     * which here waits for the client. The first request of the session is delayed until a token has been requested.
      */
     @Test
     void S15_theFirstTokenIsNotFetchedOnTheApplicationsThread() throws Exception {
@@ -61,17 +61,17 @@ class EtcdSecureConnectTest {
         wire.before(
                 "LeaseGrant",
                 () -> Await.until(
-                        "a token was asked for", SOON, () -> wire.counts().containsKey("Authenticate")));
+                        "a token was requested", SOON, () -> wire.counts().containsKey("Authenticate")));
         EtcdOptions options = EtcdOptions.connectTo(List.of("127.0.0.1:" + server.port()))
                 .credentials("root", PASSWORD)
                 .interceptors(List.of(wire));
-        ClientOptions patient = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(30));
+        ClientOptions longTimeout = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(30));
         Vertx vertx = Vertx.vertx(new VertxOptions().setUseDaemonThread(true));
         CompletableFuture<Boolean> worked = new CompletableFuture<>();
         try {
             vertx.getOrCreateContext().runOnContext(start -> {
                 try {
-                    works(EtcdLocks.connect(options, patient));
+                    assertWorks(EtcdLocks.connect(options, longTimeout));
                     worked.complete(true);
                 } catch (Exception e) {
                     worked.completeExceptionally(e);

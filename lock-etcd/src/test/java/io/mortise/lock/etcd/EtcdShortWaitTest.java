@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Waits of one client that are not much longer than a round trip, or end before they had one. */
+/** Tests waits that are hardly longer than a round trip, or end before their acquire requests are sent. */
 class EtcdShortWaitTest extends OneServerTest {
     private static final Duration ROUND_TRIP = Duration.ofSeconds(2);
 
@@ -45,7 +45,7 @@ class EtcdShortWaitTest extends OneServerTest {
         link.close();
     }
 
-    private List<CompletableFuture<Optional<Lease>>> crowd() {
+    private List<CompletableFuture<Optional<Lease>>> startManyWaiters() {
         link.delay(ROUND_TRIP.dividedBy(2));
         List<CompletableFuture<Optional<Lease>>> waiting = new ArrayList<>();
         for (int i = 0; i < 30; i++) {
@@ -54,11 +54,13 @@ class EtcdShortWaitTest extends OneServerTest {
         return waiting;
     }
 
-    /** By the grant of the first one the others know, also the next one, whose own answer comes too late. */
+    /**
+     * The grant of the first tells the others that the lock is taken, even the next one, whose own reply arrives too late.
+     */
     @Test
-    void S09_S15_ofACrowdOnAFreeLockOneGetsItAndTheOthersHearOfThat() throws Exception {
+    void S09_S15_ofManyWaitersForAFreeLockOneGetsItAndTheOthersLearnThat() throws Exception {
         List<Lease> got = new ArrayList<>();
-        for (CompletableFuture<Optional<Lease>> one : crowd()) {
+        for (CompletableFuture<Optional<Lease>> one : startManyWaiters()) {
             one.get(20, TimeUnit.SECONDS).ifPresent(got::add);
         }
         assertThat(got)
@@ -71,19 +73,19 @@ class EtcdShortWaitTest extends OneServerTest {
     }
 
     @Test
-    void S09_S15_ofACrowdOnALockThatAnotherHasAllHearOfThat() throws Exception {
+    void S09_S15_manyWaitersForATakenLockAllLearnThatItIsTaken() throws Exception {
         try (LockClient other = namespace.client();
                 Lease held = other.named("x").acquire()) {
-            for (CompletableFuture<Optional<Lease>> one : crowd()) {
+            for (CompletableFuture<Optional<Lease>> one : startManyWaiters()) {
                 assertThat(one.get(20, TimeUnit.SECONDS)).isEmpty();
             }
             assertThat(held.isHeld()).isTrue();
         }
     }
 
-    /** It is given back as soon as it is heard of, so it keeps the lock from nobody. */
+    /** The grant is given back as soon as it arrives, so it blocks no other waiter. */
     @Test
-    void S15_aGrantThatCameTooLateDoesNotMakeTheLockBusyForOthers() {
+    void S15_aGrantThatArrivesTooLateDoesNotMakeTheLockBusyForOthers() {
         link.delay(ROUND_TRIP.dividedBy(2));
         List<CompletableFuture<Optional<Lease>>> waiting = new ArrayList<>();
         waiting.add(client.named("x").tryAcquireAsync(ROUND_TRIP.dividedBy(4)));
@@ -100,9 +102,12 @@ class EtcdShortWaitTest extends OneServerTest {
         }
     }
 
-    /** A put and a delete each, of the one whose request was under way and of the last; it may meet the first one's key. */
+    /**
+     * One put and one delete each for the request that was in flight and for the last one, which may find the first one's
+     * key.
+     */
     @Test
-    void S10_aHundredWhoGaveUpBeforeTheirTurnCostNoRequest() throws Exception {
+    void S10_aHundredWaitersThatGaveUpBeforeTheirTurnCostNoRequest() throws Exception {
         wire.reset();
         link.blackHole();
         List<CompletableFuture<Lease>> waiting = new ArrayList<>();
@@ -113,7 +118,7 @@ class EtcdShortWaitTest extends OneServerTest {
         CompletableFuture<Lease> last = client.named("x").acquireAsync();
         link.heal();
         last.get(60, TimeUnit.SECONDS).close();
-        Await.until("nothing is left", SOON, () -> namespace.keys().isEmpty());
+        Await.until("no keys remain", SOON, () -> namespace.keys().isEmpty());
         assertThat(wire.counts().getOrDefault("Txn", 0) + wire.counts().getOrDefault("DeleteRange", 0))
                 .isBetween(4, 6);
     }

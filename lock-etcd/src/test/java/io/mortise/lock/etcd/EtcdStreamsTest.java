@@ -21,7 +21,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** On a server, as behind a proxy, that allows a connection few streams at once. */
+/**
+ * Tests that watches and renewals of many locks work on a server that allows few concurrent streams on a connection. Many
+ * proxies have such a limit.
+ */
 @Tag("once")
 class EtcdStreamsTest {
     private static final Duration LEASE = Duration.ofSeconds(6);
@@ -69,7 +72,8 @@ class EtcdStreamsTest {
         return waiting;
     }
 
-    private static void allAreHandedOver(List<Lease> held, List<CompletableFuture<Lease>> waiting) throws Exception {
+    private static void assertAllAreHandedOff(List<Lease> held, List<CompletableFuture<Lease>> waiting)
+            throws Exception {
         for (Lease lease : held) {
             assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
         }
@@ -79,7 +83,7 @@ class EtcdStreamsTest {
     }
 
     @Test
-    void S07_S11_manyHeldAndWaitedForLocksNeedOneStreamAndRenewalsGoThrough() throws Exception {
+    void S07_S11_manyHeldAndAwaitedLocksNeedOneStreamAndAreRenewed() throws Exception {
         try (LockClient other = EtcdLocks.connect(options(server.port()));
                 LockClient client = EtcdLocks.connect(options(server.port()).interceptors(List.of(wire)))) {
             List<Lease> others = hold(other, "other");
@@ -95,17 +99,17 @@ class EtcdStreamsTest {
                     .isFalse();
             assertThat(renewals() - renewals).as("renewals of two clients").isGreaterThan(8);
             assertThat(wire.streams()).isEqualTo(1);
-            allAreHandedOver(others, waiting);
+            assertAllAreHandedOff(others, waiting);
             assertThat(held).allMatch(Lease::isHeld);
         }
     }
 
     private long renewals() {
-        return namespace.bare().requests().getOrDefault("LeaseKeepAlive", 0L);
+        return namespace.raw().requests().getOrDefault("LeaseKeepAlive", 0L);
     }
 
     @Test
-    void S07_S11_aConnectionThatBreaksLosesNothingAndAllAreWatchedAgain() throws Exception {
+    void S07_S11_aBrokenConnectionLosesNoLeaseAndAllAreWatchedAgain() throws Exception {
         try (TcpProxy link = TcpProxy.to("127.0.0.1", server.port());
                 LockClient other = EtcdLocks.connect(options(server.port()));
                 LockClient client = EtcdLocks.connect(options(link.port()).interceptors(List.of(wire)))) {
@@ -117,7 +121,7 @@ class EtcdStreamsTest {
             Await.until("there is another stream", SOON, () -> wire.counts().getOrDefault("Watch", 0) > 1);
             Await.until("all are watched again", SOON, () -> wire.watching() == 1 + 2 * LOCKS);
             assertThat(wire.streams()).isEqualTo(1);
-            allAreHandedOver(others, waiting);
+            assertAllAreHandedOff(others, waiting);
             assertThat(held).allMatch(Lease::isHeld);
         }
     }

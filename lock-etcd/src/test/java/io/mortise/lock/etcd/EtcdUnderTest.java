@@ -14,7 +14,6 @@ import io.mortise.lock.testkit.LinkedBackendUnderTest;
 import io.mortise.lock.testkit.TestServerExtension;
 import io.mortise.lock.testkit.proxy.ClusterLinks;
 import java.net.URI;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
@@ -27,10 +26,9 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * A namespace of its own for one test of the kit, on a server or a cluster; each client reaches each member over a link of its
- * own.
+ * Gives each conformance test a new namespace on an etcd server or cluster, and each client its own links to the members.
  *
- * @param <S> a server or a cluster of our own
+ * @param <S> the server or cluster, as started by the tests
  */
 final class EtcdUnderTest<S extends AutoCloseable> extends LinkedBackendUnderTest<ClusterLinks> {
     private final String namespace = "conformance-" + UUID.randomUUID() + "/";
@@ -52,26 +50,29 @@ final class EtcdUnderTest<S extends AutoCloseable> extends LinkedBackendUnderTes
         return new EtcdUnderTest<>(server, EtcdTestServer::stop, EtcdTestServer::restart);
     }
 
-    /** All its members are stopped at once: one that ends in good order hands its lead over first. */
+    /**
+     * Returns a backend on a cluster whose members are all stopped at once: a member that shuts down regularly first hands
+     * over its leadership.
+     */
     static EtcdUnderTest<EtcdTestCluster> onCluster(TestServerExtension<EtcdTestCluster> cluster) {
         return new EtcdUnderTest<>(cluster, EtcdTestCluster::killAll, EtcdTestCluster::restartAll);
     }
 
-    /** It keeps its data over a restart. One from outside must be on this machine, and may serve others at the same time. */
+    /**
+     * Returns a server that keeps its data over a restart. An external server must be on this machine, and may serve others
+     * at the same time.
+     */
     static TestServerExtension<EtcdTestServer> server() {
         return new TestServerExtension<>(
                 "etcd", () -> EtcdTestServer.start(EtcdServerOptions.defaults().withKeptData()), EtcdTestServer::url);
     }
 
-    /** Three members. One from outside is given by all its members, and otherwise as {@link #server}. */
+    /**
+     * Returns a cluster of three members. An external cluster is specified by all its members, and otherwise as for {@link
+     * #server}.
+     */
     static TestServerExtension<EtcdTestCluster> cluster() {
         return new TestServerExtension<>("etcd.cluster", EtcdTestCluster::start, EtcdTestCluster::url);
-    }
-
-    /** The shorter default does not stand a machine that stalls: a renewal must be answered within three quarters of it. */
-    @Override
-    public Duration lease() {
-        return Duration.ofSeconds(3);
     }
 
     @Override
@@ -85,15 +86,15 @@ final class EtcdUnderTest<S extends AutoCloseable> extends LinkedBackendUnderTes
                 EtcdOptions.connectTo(link.addresses()).namespace(namespace).leaseDuration(lease()), options);
     }
 
-    /** The leases of this namespace. */
+    /** Returns the leases of the sessions in this namespace. */
     @Override
     protected Set<String> sessions() {
-        return bare().list(namespace + "%session/").stream()
+        return raw().list(namespace + "%session/").stream()
                 .map(session -> String.valueOf(session.lease()))
                 .collect(Collectors.toSet());
     }
 
-    private RawEtcd bare() {
+    private RawEtcd raw() {
         return RawEtcd.connect(members.get(0).getPort());
     }
 
@@ -103,10 +104,10 @@ final class EtcdUnderTest<S extends AutoCloseable> extends LinkedBackendUnderTes
         return Optional.of("etcd://" + addresses + "?namespace=" + namespace + "&lease=" + lease().toSeconds() + "s");
     }
 
-    /** A renewal is a keepalive, which jetcd writes twice, and one read. */
+    /** Counts a renewal as a keepalive, which jetcd sends twice, and one read. */
     @Override
     public OptionalLong requests() {
-        if (server.ifOwn().isEmpty()) {
+        if (server.startedServerIfAny().isEmpty()) {
             return OptionalLong.empty();
         }
         long sum = 0;
@@ -120,28 +121,28 @@ final class EtcdUnderTest<S extends AutoCloseable> extends LinkedBackendUnderTes
         return OptionalLong.of(sum);
     }
 
-    /** Its time has passed as far as the server is concerned. */
+    /** Ends the session as if its time had passed on the server. */
     @Override
     public void expireSession(LockClient client) {
-        bare().revokeLease(Long.parseLong(session(client)));
+        raw().revokeLease(Long.parseLong(session(client)));
     }
 
     @Override
     public void deleteGrant(String lockName) {
-        RawEtcd etcd = bare();
-        etcd.list(new EtcdKeyLayout(namespace).contenders(new LockName(lockName))).stream()
+        RawEtcd etcd = raw();
+        etcd.list(new EtcdKeyLayout(namespace).contenderPrefix(new LockName(lockName))).stream()
                 .min(Comparator.comparingLong(EtcdEntry::createRevision))
                 .ifPresent(holder -> etcd.delete(holder.key()));
     }
 
     @Override
     public void stopServer() {
-        stop.accept(server.own());
+        stop.accept(server.startedServer());
     }
 
     @Override
     public void startServer() {
-        restart.accept(server.own());
+        restart.accept(server.startedServer());
     }
 
     /** gRPC keeps threads for the whole JVM, and ends them a second after the last client. */

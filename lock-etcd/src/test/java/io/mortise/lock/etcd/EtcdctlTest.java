@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** With {@code etcdctl lock}, and so with Go's {@code concurrency.Mutex}, which it is made of. */
+/** Tests mutual exclusion with {@code etcdctl lock}, which is built on Go's {@code concurrency.Mutex}. */
 @Tag("once")
 class EtcdctlTest extends OneServerTest {
     private final List<Process> processes = new ArrayList<>();
@@ -30,7 +30,7 @@ class EtcdctlTest extends OneServerTest {
         processes.forEach(Process::destroyForcibly);
     }
 
-    /** Holds until it is told to end. */
+    /** Starts a process that holds the lock until it is terminated. */
     private Process etcdctl(String lock) throws IOException {
         return etcdctlOfAnyName(namespace.name() + lock);
     }
@@ -43,35 +43,39 @@ class EtcdctlTest extends OneServerTest {
         return started;
     }
 
-    /** It says so; one that is ended between its turn and that may leave its key until its lease ends. */
+    /**
+     * Waits until the process prints that it holds the lock. A process that is terminated between its grant and that output
+     * may leave its key until its lease ends.
+     */
     private static void awaitHolds(Process etcdctl) {
         assertTimeoutPreemptively(
                 SOON, () -> assertThat(etcdctl.getInputStream().read()).isPositive());
     }
 
     private static void end(Process etcdctl) throws Exception {
-        // Not Process.destroy: that closes its output too, and it dies of what it still writes, with its key in place.
+        // Not Process.destroy: it also closes the output, and the process would die of its next write and leave its
+        // key.
         etcdctl.toHandle().destroy();
         if (!etcdctl.waitFor(5, TimeUnit.SECONDS)) {
             etcdctl.destroyForcibly();
         }
     }
 
-    private void awaitLine(String lock, int length) {
+    private void awaitQueueLength(String lock, int length) {
         Await.until(
-                length + " stand in the queue",
+                length + " contenders are queued",
                 SOON,
                 () -> namespace.queue(lock).size() == length);
     }
 
     @Test
-    void S01_S11_itExcludesUsAndItsReleaseWakesUs() throws Exception {
+    void S01_S11_etcdctlExcludesAClientAndItsReleaseWakesTheClient() throws Exception {
         try (LockClient client = namespace.client()) {
             Process etcdctl = etcdctl("x");
             awaitHolds(etcdctl);
             assertThat(client.named("x").tryAcquire()).isEmpty();
             CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
-            awaitLine("x", 2);
+            awaitQueueLength("x", 2);
             assertThat(waiting).isNotDone();
             long start = System.nanoTime();
             end(etcdctl);
@@ -81,16 +85,16 @@ class EtcdctlTest extends OneServerTest {
     }
 
     @Test
-    void S01_S11_weExcludeItAndOurReleaseWakesIt() throws Exception {
+    void S01_S11_aClientExcludesEtcdctlAndItsReleaseWakesEtcdctl() throws Exception {
         try (LockClient client = namespace.client()) {
             Lease held = client.named("x").acquire();
-            long ours = held.fencingToken();
+            long ownToken = held.fencingToken();
             Process etcdctl = etcdctl("x");
-            awaitLine("x", 2);
-            assertThat(namespace.queue("x").get(0).createRevision()).isEqualTo(ours);
+            awaitQueueLength("x", 2);
+            assertThat(namespace.queue("x").get(0).createRevision()).isEqualTo(ownToken);
             held.close();
             CompletableFuture<Lease> next = client.named("x").acquireAsync();
-            awaitLine("x", 2);
+            awaitQueueLength("x", 2);
             assertThat(namespace.queue("x").get(0).value()).as("etcdctl's").isEmpty();
             awaitHolds(etcdctl);
             assertThat(next).isNotDone();
@@ -100,7 +104,7 @@ class EtcdctlTest extends OneServerTest {
     }
 
     @Test
-    void S18_itIsShownAsForeign() throws Exception {
+    void S18_etcdctlIsShownAsForeign() throws Exception {
         try (LockClient client = namespace.client()) {
             Process etcdctl = etcdctl("x");
             awaitHolds(etcdctl);
@@ -110,16 +114,16 @@ class EtcdctlTest extends OneServerTest {
                     .toCompletableFuture()
                     .get(5, TimeUnit.SECONDS);
             assertThat(status.holders()).singleElement().satisfies(holder -> {
-                assertThat(holder.foreign()).isTrue();
+                assertThat(holder.isForeign()).isTrue();
                 assertThat(holder.token()).hasValue(namespace.queue("x").get(0).createRevision());
             });
             end(etcdctl);
         }
     }
 
-    /** Their names need not begin as ours do by default. */
+    /** Lock names of etcdctl need not start with Mortise's default namespace. */
     @Test
-    void S01_S13_withoutANamespaceTheirNameIsOurs() throws Exception {
+    void S01_S13_withoutANamespaceTheLockNamesAreThoseOfEtcdctl() throws Exception {
         try (LockClient client = Locks.connect(server.url() + "?namespace=")) {
             DistributedLock lock = client.named("nightly");
             Process etcdctl = etcdctlOfAnyName("nightly");
@@ -130,9 +134,9 @@ class EtcdctlTest extends OneServerTest {
         }
     }
 
-    /** A slash in a name makes no hierarchy, as it does for etcdctl. */
+    /** A slash in a name creates no hierarchy, unlike in etcdctl. */
     @Test
-    void S13_aLockDoesNotWaitForThoseWhoseNamesBeginWithItsOwn() throws Exception {
+    void S13_aLockDoesNotWaitForLocksWhoseNamesStartWithItsOwn() throws Exception {
         try (LockClient client = namespace.client();
                 Lease below = client.named("inventory/42").acquire()) {
             assertThat(client.named("inventory").tryAcquire()).hasValueSatisfying(Lease::close);

@@ -13,7 +13,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.UUID;
 
-/** A namespace that nobody else uses, and what is in it. */
+/** A namespace that no other test uses, with access to its keys. */
 record OneNamespace(EtcdTestServer server, String name) {
     static OneNamespace on(EtcdTestServer server) {
         return new OneNamespace(server, "test-" + UUID.randomUUID() + "/");
@@ -27,36 +27,36 @@ record OneNamespace(EtcdTestServer server, String name) {
         return EtcdLocks.connect(options());
     }
 
-    /** Its renewals are so far apart that none is counted. */
+    /** Opens a client whose renewals are so far apart that none is counted. */
     LockClient client(Wire wire) {
         return EtcdLocks.connect(options().leaseDuration(Duration.ofMinutes(2)).interceptors(List.of(wire)));
     }
 
-    /** Whose requests soon count as unanswered. */
+    /** Opens a client whose requests soon time out. */
     LockClient client(Wire wire, Duration requestTimeout) {
         return EtcdLocks.connect(
                 options().interceptors(List.of(wire)), ClientOptions.defaults().requestTimeout(requestTimeout));
     }
 
-    RawEtcd bare() {
+    RawEtcd raw() {
         return server.connect();
     }
 
-    /** The contenders for a lock, the holder first. */
+    /** Returns the contenders for a lock, the holder first. */
     List<EtcdEntry> queue(String lock) {
-        return bare().list(new EtcdKeyLayout(name).contenders(new LockName(lock))).stream()
+        return raw().list(new EtcdKeyLayout(name).contenderPrefix(new LockName(lock))).stream()
                 .sorted(Comparator.comparingLong(EtcdEntry::createRevision))
                 .toList();
     }
 
-    /** The sessions of all clients. */
+    /** Returns the sessions of all clients. */
     List<EtcdEntry> sessions() {
-        return bare().list(name + "%session/");
+        return raw().list(name + "%session/");
     }
 
-    /** All keys but the sessions'. */
+    /** Returns all keys except those of sessions. */
     List<EtcdEntry> keys() {
-        return bare().list(name).stream()
+        return raw().list(name).stream()
                 .filter(key -> !key.key().startsWith(name + "%session/"))
                 .toList();
     }

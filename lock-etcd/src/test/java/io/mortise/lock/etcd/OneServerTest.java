@@ -7,7 +7,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 
-/** On one server a class; each test has a namespace and a {@link Wire} of its own. */
+/**
+ * Base class of tests that run on one etcd server, started once for each test class. Each test has its own namespace and
+ * {@link Wire}.
+ */
 abstract class OneServerTest {
     static final Duration SOON = Duration.ofSeconds(10);
     static EtcdTestServer server;

@@ -24,7 +24,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** What goes over a client's wire, by the names of etcd's methods; and a request that arrives far too late. */
+/** Counts a client's requests by etcd's method names, and can delay or fail single requests. */
 final class Wire implements ClientInterceptor {
     private final Map<String, Integer> counts = new ConcurrentHashMap<>();
     private final AtomicInteger watching = new AtomicInteger();
@@ -32,53 +32,55 @@ final class Wire implements ClientInterceptor {
     private final Map<String, Queue<Runnable>> before = new ConcurrentHashMap<>();
     private final Map<String, Status> failing = new ConcurrentHashMap<>();
     private final AtomicReference<@Nullable String> delaying = new AtomicReference<>();
-    private final CompletableFuture<Late> late = new CompletableFuture<>();
+    private final CompletableFuture<DelayedRequest> delayed = new CompletableFuture<>();
 
-    /** A request that was held up, and is still to arrive. */
-    interface Late {
-        /** It arrives now; completes when the server has executed it. */
-        CompletableFuture<Status> arrives();
+    /** A delayed request that has not arrived yet. */
+    interface DelayedRequest {
+        /** Lets the request arrive; completes when the server has executed it. */
+        CompletableFuture<Status> arrive();
     }
 
-    /** How often each was called: a stream counts once. */
+    /** Returns how often each method was called; a stream counts once. */
     Map<String, Integer> counts() {
         return new TreeMap<>(counts);
     }
 
-    /** How many watches were created and have not ended. */
+    /** Returns how many watches were created and have not ended. */
     int watching() {
         return watching.get();
     }
 
-    /** How many streams of watches have not ended. */
+    /** Returns how many watch streams have not ended. */
     int streams() {
         return streams.get();
     }
 
-    /** The session is watched, and was read; of a client that has just been opened. */
+    /** Returns whether the session of a newly opened client is watched and has been read. */
     boolean sessionIsWatched() {
         int beforeSession = 1; // the first request of a connection
         return watching() > 0 && counts.getOrDefault("Range", 0) > beforeSession;
     }
 
-    /** Runs on the sender's thread before a request of that name is sent: the first task before the next one, and so on. */
+    /**
+     * Runs tasks on the sender's thread before requests of that name: the first task before the next request, and so on.
+     */
     void before(String method, Runnable... tasks) {
         before.put(method, new ConcurrentLinkedQueue<>(List.of(tasks)));
     }
 
-    /** The next request of that name is not sent: this is its answer. */
-    void answerNext(String method, Status answer) {
-        failing.put(method, answer);
+    /** Does not send the next request of that name, and completes it with this reply. */
+    void replyToNext(String method, Status reply) {
+        failing.put(method, reply);
     }
 
     void reset() {
         counts.clear();
     }
 
-    /** Holds up the next request of that name: its sender is told that there was no answer. */
-    CompletableFuture<Late> delayNext(String method) {
+    /** Delays the next request of that name, and tells its sender that there was no reply. */
+    CompletableFuture<DelayedRequest> delayNext(String method) {
         delaying.set(method);
-        return late;
+        return delayed;
     }
 
     @Override
@@ -91,7 +93,7 @@ final class Wire implements ClientInterceptor {
         }
         Status failure = failing.remove(name);
         if (failure != null) {
-            return new Answered<>(failure);
+            return new Replied<>(failure);
         }
         if (name.equals("Watch")) {
             streams.incrementAndGet();
@@ -135,16 +137,16 @@ final class Wire implements ClientInterceptor {
         }
     }
 
-    private static final class Answered<Q, A> extends ClientCall<Q, A> {
-        private final Status answer;
+    private static final class Replied<Q, A> extends ClientCall<Q, A> {
+        private final Status reply;
 
-        Answered(Status answer) {
-            this.answer = answer;
+        Replied(Status reply) {
+            this.reply = reply;
         }
 
         @Override
         public void start(Listener<A> listener, Metadata headers) {
-            listener.onClose(answer, new Metadata());
+            listener.onClose(reply, new Metadata());
         }
 
         @Override
@@ -160,7 +162,7 @@ final class Wire implements ClientInterceptor {
         public void halfClose() {}
     }
 
-    private final class Delayed<Q, A> extends ClientCall<Q, A> implements Late {
+    private final class Delayed<Q, A> extends ClientCall<Q, A> implements DelayedRequest {
         private final Supplier<ClientCall<Q, A>> real;
         private @Nullable Listener<A> sender;
         private @Nullable Q message;
@@ -187,15 +189,15 @@ final class Wire implements ClientInterceptor {
 
         @Override
         public void halfClose() {
-            late.complete(this);
-            Listener<A> told = sender;
-            if (told != null) {
-                told.onClose(Status.UNAVAILABLE.withDescription("held up by the test"), new Metadata());
+            delayed.complete(this);
+            Listener<A> listener = sender;
+            if (listener != null) {
+                listener.onClose(Status.UNAVAILABLE.withDescription("held up by the test"), new Metadata());
             }
         }
 
         @Override
-        public CompletableFuture<Status> arrives() {
+        public CompletableFuture<Status> arrive() {
             CompletableFuture<Status> executed = new CompletableFuture<>();
             ClientCall<Q, A> call = real.get();
             call.start(

@@ -6,14 +6,22 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Starts further processes of this program. Its standard input ends when the one that started it ends, however that ends. */
+/**
+ * Starts this program again in child processes. A child's standard input ends when its parent ends, even if the parent is
+ * killed.
+ */
 public final class ChildProgram {
-    /** A process that a signal has ended shows this and the signal's number. */
+    /** Base of the exit codes of processes that were ended by a signal; the signal's number is added. */
     private static final int SIGNALLED = 128;
 
     private ChildProgram() {}
 
-    /** Starts one with these arguments; it prints where this process prints. */
+    /**
+     * Starts a child process with the output and error streams of this process.
+     *
+     * @param url URL of the lock store, which the child gets through its environment
+     * @param args command line of the child
+     */
     public static Process start(String url, List<String> args) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -27,15 +35,15 @@ public final class ChildProgram {
         return builder.start();
     }
 
-    /** Whether somebody has killed it, so that it said nothing about itself. */
+    /** Returns whether an ended child was killed by a signal, so that it could not report an error. */
     public static boolean wasKilled(Process ended) {
         return ended.exitValue() > SIGNALLED;
     }
 
-    /** In the child: returns when the parent has ended. */
-    public static void awaitParentsEnd() throws IOException {
+    /** Waits in a child until its parent has ended. */
+    public static void awaitParentExit() throws IOException {
         while (System.in.read() >= 0) {
-            // Nothing is said here.
+            // The parent sends no input.
         }
     }
 }

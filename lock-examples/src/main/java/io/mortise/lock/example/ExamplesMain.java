@@ -22,10 +22,10 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
-/** Main class of the examples: {@code demo}, {@code inventory} and {@code ledger} are its subcommands. */
+/** Main class of the example programs, with the subcommands {@code demo}, {@code inventory} and {@code ledger}. */
 @Command(
         name = "example",
-        description = "Programs to copy from. Each starts several processes that share one lock.",
+        description = "Example programs to copy from. Each starts several processes that share one lock.",
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {
             SalesDemoCommand.class,
@@ -36,7 +36,7 @@ import picocli.CommandLine.Spec;
             LedgerWriterCommand.class
         })
 public final class ExamplesMain implements Runnable {
-    /** Kept, or its level would be forgotten. */
+    /** Logger of etcd's client, kept in a field because its level would be lost if it were garbage-collected. */
     private static final Logger GRPC = Logger.getLogger("io.grpc");
 
     private static final int USAGE = 64;
@@ -45,7 +45,7 @@ public final class ExamplesMain implements Runnable {
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
-    @SuppressWarnings("unused") // picocli sees it, and prints the help
+    @SuppressWarnings("unused") // picocli reads it and prints the help
     @Option(
             names = {"-h", "--help"},
             usageHelp = true,
@@ -53,19 +53,19 @@ public final class ExamplesMain implements Runnable {
             description = "Show this help.")
     private boolean help;
 
-    /** Starts the example that the first argument names. */
+    /** Runs the example that the first argument names, and exits with its exit code. */
     public static void main(String[] args) {
         if (System.getProperty("org.slf4j.simpleLogger.defaultLogLevel") == null) {
             System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "warn");
         }
-        GRPC.setLevel(Level.WARNING); // which etcd's client logs by
+        GRPC.setLevel(Level.WARNING); // the logger of etcd's client
         System.exit(run(
                 new PrintWriter(System.out, true, StandardCharsets.UTF_8),
                 new PrintWriter(System.err, true, StandardCharsets.UTF_8),
                 args));
     }
 
-    /** Runs one command; returns the exit code. */
+    /** Runs one command line and returns its exit code. */
     public static int run(PrintWriter out, PrintWriter err, String... args) {
         return new CommandLine(new ExamplesMain())
                 .setOut(out)
@@ -87,6 +87,6 @@ public final class ExamplesMain implements Runnable {
     @Override
     public void run() {
         throw new ParameterException(
-                spec.commandLine(), "which one? 'demo', 'inventory' or 'ledger'; --help tells more");
+                spec.commandLine(), "missing command: use 'demo', 'inventory' or 'ledger'; see --help");
     }
 }

@@ -13,14 +13,17 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The option {@code --url}, and the client that it opens. */
+/** Defines the {@code --url} option and opens a lock client for the given URL. */
 public final class StoreOption {
-    /** How processes are told: their arguments are for everybody to read, and the URL may have a password. */
+    /**
+     * Environment variable that passes the URL to child processes. Other users can read a process's arguments, and the URL may
+     * contain a password.
+     */
     static final String VARIABLE = "MORTISE_URL";
 
     private static final Duration CHECKED_WITHIN = Duration.ofSeconds(15);
 
-    /** It was there a moment ago, but on a small machine several processes that start at once take their time. */
+    /** Connect timeout of child processes; long, since several of them that start together may be slow on a small machine. */
     private static final Duration CONNECTED_WITHIN = Duration.ofSeconds(60);
 
     private static final String FORMS =
@@ -32,38 +35,39 @@ public final class StoreOption {
     @Option(
             names = {"-u", "--url"},
             paramLabel = "URL",
-            description = "Where the locks live: " + FORMS + ". Default: the variable " + VARIABLE + ".")
+            description = "URL of the lock store: " + FORMS + ". Default: the environment variable " + VARIABLE + ".")
     private @Nullable String given;
 
-    /** What {@code --url} says, or the variable. */
+    /** Returns the URL from {@code --url} or the environment variable. */
     public String url() {
         return urlIfGiven()
                 .orElseThrow(() ->
-                        new ParameterException(spec.commandLine(), "where do the locks live? Give --url: " + FORMS));
+                        new ParameterException(spec.commandLine(), "missing option --url, the lock store: " + FORMS));
     }
 
-    /** The same, for a command that can do without. */
+    /** Returns the URL from {@code --url} or the environment variable; empty if there is none. */
     public Optional<String> urlIfGiven() {
         Optional<String> url = Optional.ofNullable(given != null ? given : System.getenv(VARIABLE));
-        if (url.filter(its -> its.startsWith("memory:")).isPresent()) {
+        if (url.filter(value -> value.startsWith("memory:")).isPresent()) {
             throw new ParameterException(
                     spec.commandLine(),
-                    "locks in memory: are seen by one process alone, and this example starts several; give " + FORMS);
+                    "memory: locks exclude only threads of a single process, but this example starts several; use "
+                            + FORMS);
         }
         return url;
     }
 
-    /** That it can be reached: what is wrong is told once, and not by each process that it is for. */
+    /** Checks that the store is reachable, so that an error is reported once and not by each child process. */
     public void check() {
         connect(CHECKED_WITHIN).close();
     }
 
-    /** A client that a process keeps until its end. */
+    /** Opens a client that the process uses until its end. */
     public LockClient connect() {
         return connect(CONNECTED_WITHIN);
     }
 
-    /** What is guarded here checks fencing tokens, so there must be some. */
+    /** Opens a client that supports fencing tokens, since the resources of the examples check them. */
     private LockClient connect(Duration limit) {
         return Locks.connect(url(), ClientOptions.defaults().connectTimeout(limit), Capability.FENCING);
     }

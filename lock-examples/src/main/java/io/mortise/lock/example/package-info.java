@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Programs to copy from: how an application uses the locks. */
+/** Example programs that show how an application uses the locks. */
 @NullMarked
 package io.mortise.lock.example;
 

@@ -21,28 +21,28 @@ class ExamplesMainTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"inventory", "ledger"})
-    void withoutAUrlItSaysWhichOnesItTakes(String example) {
+    void missingUrlIsAnErrorThatListsTheForms(String example) {
         assertThat(run(example)).isEqualTo(64);
         assertThat(err.toString()).contains("--url", "redis://", "zookeeper://", "etcd://", "redlock://");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"inventory", "ledger"})
-    void refusesLocksThatOneProcessAloneWouldSee(String example) {
+    void memoryUrlIsRejected(String example) {
         assertThat(run(example, "--url", "memory:x")).isEqualTo(64);
-        assertThat(err.toString()).contains("one process alone");
+        assertThat(err.toString()).contains("a single process");
     }
 
     @Test
-    void asksWhichOne() {
+    void missingCommandIsAnErrorThatListsTheCommands() {
         assertThat(run()).isEqualTo(64);
         assertThat(err.toString()).contains("inventory", "ledger");
     }
 
-    /** The script builds again what has changed: it must name every module that is in the jar. */
+    /** The script rebuilds changed modules, so it must list every module in the jar. */
     @ParameterizedTest
     @ValueSource(strings = {"demo", "example"})
-    void theScriptNamesWhatItIsMadeOf(String script) throws Exception {
+    void scriptListsItsModules(String script) throws Exception {
         assertThat(Files.readString(Path.of("../" + script)))
                 .contains("made_of=\"lock-api lock-memory lock-zookeeper lock-redis lock-redlock lock-etcd lock-testkit"
                         + " lock-test-servers lock-examples\"");
@@ -55,22 +55,22 @@ class ExamplesMainTest {
             demo --items 0         | is 0, must be a whole number from 1 to 1000000
             demo --items 1000001   | is 1000001, must be a whole number from 1 to 1000000
             demo --items many      | is many, must be a whole number from 1 to 1000000
-            demo --url memory:x    | one process alone
+            demo --url memory:x    | a single process
             demo --url nosuch:x    | no provider for scheme "nosuch"
             """)
-    void whatIsWrongWithTheDemosOptionsIsOneLineAnd64(String line, String message) {
+    void invalidDemoOptionsExitWith64AndOneLineOfError(String line, String message) {
         assertThat(run(line.split(" "))).isEqualTo(64);
         assertThat(err.toString().lines()).singleElement().asString().contains(message);
     }
 
     @Test
-    void anUnknownSchemeIsAMistakeOfTheCaller() {
+    void unknownSchemeIsAUsageError() {
         assertThat(run("inventory", "--url", "redsi://localhost")).isEqualTo(64);
         assertThat(err.toString()).contains("redsi");
     }
 
     @Test
-    void eachTellsHowItIsUsed() {
+    void helpShowsTheUsage() {
         StringWriter out = new StringWriter();
         assertThat(ExamplesMain.run(new PrintWriter(out, true), new PrintWriter(err, true), "inventory", "--help"))
                 .isZero();

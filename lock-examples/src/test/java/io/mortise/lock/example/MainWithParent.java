@@ -3,7 +3,7 @@ package io.mortise.lock.example;
 
 import io.mortise.lock.testkit.process.StdinWatchdog;
 
-/** The examples' command as tests start it: it never outlives the JVM that started it. Its own children see to that themselves. */
+/** Main class that runs the examples for a test, and ends with the test's JVM. The examples' child processes do so anyway. */
 public final class MainWithParent {
     private MainWithParent() {}
 

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** Administration of a {@link MemoryStore}. A cursor is the last name of its page. */
+/** Lists, inspects and forcibly releases the locks of a {@link MemoryStore}. A cursor is the last name on its page. */
 record MemoryAdmin(MemoryBackend connection, MemoryStore store) implements LockAdmin {
     @Override
     public CompletableFuture<LockStatus> status(String name) {
@@ -38,7 +38,9 @@ record MemoryAdmin(MemoryBackend connection, MemoryStore store) implements LockA
     public CompletableFuture<Boolean> forceRelease(String name, LockHolder seen) {
         LossReason reason = new LossReason(LossReason.Kind.REMOVED, "an operator released it");
         return connection
-                .send("forced release of lock \"" + LockName.shown(name) + "\"", () -> store.take(name, seen, reason))
+                .send(
+                        "forced release of lock \"" + LockName.shown(name) + "\"",
+                        () -> store.removeGrant(name, seen, reason))
                 .toCompletableFuture();
     }
 
@@ -54,7 +56,7 @@ record MemoryAdmin(MemoryBackend connection, MemoryStore store) implements LockA
                     if (connection.faulty()) {
                         findings.add(new Finding(
                                 Finding.Severity.WARNING,
-                                "scripted faults are active",
+                                "injected faults are active",
                                 "end them with MemoryFaults.heal()"));
                     }
                     return findings;

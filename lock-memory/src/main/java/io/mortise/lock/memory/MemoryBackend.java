@@ -21,9 +21,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
-/** One client's connection to a {@link MemoryStore}: every message passes the faults, in order. */
+/**
+ * The backend of one client: its connection to a {@link MemoryStore}. It applies the injected faults to each message, and keeps
+ * the order of messages.
+ */
 final class MemoryBackend implements LockBackend {
-    /** How long a grant lasts unless the application says otherwise. */
+    /** The lease duration if the application does not set one. */
     private static final Duration DEFAULT_LEASE = Duration.ofSeconds(30);
 
     private static final Set<Capability> CAPABILITIES = Set.copyOf(EnumSet.of(
@@ -40,12 +43,12 @@ final class MemoryBackend implements LockBackend {
     private final BackendContext context;
     private volatile boolean closed;
 
-    /** The store knows that this connection ended. Guarded by the store's monitor. */
-    boolean left;
+    /** Whether the store has been notified that this connection ended. Guarded by the store's monitor. */
+    boolean disconnected;
 
     MemoryBackend(MemoryStore store, MemoryFaults faults, BackendContext context) {
         if (faults.silent() || store.faults().silent()) {
-            throw new BackendUnavailableException(store.endpoint() + " does not answer: a scripted fault");
+            throw new BackendUnavailableException(store.endpoint() + " does not respond: an injected fault");
         }
         this.store = store;
         this.faults = faults;
@@ -63,8 +66,8 @@ final class MemoryBackend implements LockBackend {
     }
 
     @Override
-    public Duration leaseDuration(Optional<Duration> asked) {
-        return asked.orElse(DEFAULT_LEASE);
+    public Duration leaseDuration(Optional<Duration> requested) {
+        return requested.orElse(DEFAULT_LEASE);
     }
 
     @Override
@@ -73,8 +76,8 @@ final class MemoryBackend implements LockBackend {
     }
 
     @Override
-    public Contender enqueue(LockRequest request, ContenderListener waiter) {
-        return new MemoryContender(this, store, new MemoryQueueEntry(request, this, waiter, store.now()));
+    public Contender enqueue(LockRequest request, ContenderListener listener) {
+        return new MemoryContender(this, store, new MemoryQueueEntry(request, this, listener, store.now()));
     }
 
     @Override
@@ -86,7 +89,7 @@ final class MemoryBackend implements LockBackend {
         send("renewal of " + due.size() + " leases", () -> store.renew(entries)).whenComplete((removed, failure) -> {
             for (MemoryQueueEntry.Grant grant : grants) {
                 if (failure != null) {
-                    grant.unknown(failure);
+                    grant.renewalUnknown(failure);
                 } else if (removed.contains(grant.entry)) {
                     grant.removed("the store no longer has the grant");
                 } else {
@@ -101,11 +104,12 @@ final class MemoryBackend implements LockBackend {
         return Optional.of(new MemoryAdmin(this, store));
     }
 
-    /** Whether those are the faults of this connection. */
-    boolean meets(MemoryFaults of) {
-        return faults == of;
+    /** Returns whether the given faults are those of this connection. */
+    boolean hasFaults(MemoryFaults candidate) {
+        return faults == candidate;
     }
 
+    /** Returns whether any fault of this connection or of the store is active. */
     boolean faulty() {
         return faults.active() || store.faults().active();
     }
@@ -114,30 +118,30 @@ final class MemoryBackend implements LockBackend {
         return context.clock();
     }
 
-    /** A request to the store and its answer, as far as the faults let them through. */
+    /** Sends a request to the store and returns its reply, both subject to the injected faults. */
     <T> CompletionStage<T> send(String what, Supplier<T> execute) {
-        String asked = what + " at " + store.endpoint();
+        String description = what + " at " + store.endpoint();
         MemoryFaults.Fate fate = faults.next().worse(store.faults().next());
         if (fate == MemoryFaults.Fate.REFUSED || closed) {
             return CompletableFuture.failedFuture(new BackendUnavailableException(
-                    asked + ": " + (closed ? "closed" : "refused by a scripted fault")));
+                    description + ": " + (closed ? "closed" : "refused by an injected fault")));
         }
         CompletableFuture<T> reply = new CompletableFuture<>();
         if (fate != MemoryFaults.Fate.REQUEST_LOST) {
             pass(() -> {
                 if (closed) {
-                    return; // what was under way when the connection ended
+                    return; // the connection ended while the request was on its way
                 }
-                T answer = execute.get();
+                T result = execute.get();
                 if (fate != MemoryFaults.Fate.REPLY_LOST) {
-                    later(faults.delay().plus(store.faults().delay()), () -> pass(() -> reply.complete(answer)));
+                    later(faults.delay().plus(store.faults().delay()), () -> pass(() -> reply.complete(result)));
                 }
             });
         }
-        return reply.isDone() ? reply : context.timed(asked, reply);
+        return reply.isDone() ? reply : context.withRequestTimeout(description, reply);
     }
 
-    /** From the store to a waiter. */
+    /** Sends a message from the store to a contender, subject to the injected faults. */
     void push(boolean hint, Runnable message) {
         if (!hint || !(faults.losesHints() || store.faults().losesHints())) {
             pass(message);
@@ -160,7 +164,7 @@ final class MemoryBackend implements LockBackend {
     public void close() {
         if (!closed) {
             closed = true;
-            pass(() -> store.leave(this));
+            pass(() -> store.disconnect(this));
         }
     }
 }

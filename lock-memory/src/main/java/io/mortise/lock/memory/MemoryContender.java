@@ -6,11 +6,11 @@ import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.LockName;
 import java.util.concurrent.CompletionStage;
 
-/** The client's side of one {@link MemoryQueueEntry}. */
+/** The contender of the in-memory backend, which sends its requests to the store over the client's connection. */
 record MemoryContender(MemoryBackend connection, MemoryStore store, MemoryQueueEntry entry) implements Contender {
     @Override
     public CompletionStage<AttemptResult> attempt() {
-        return connection.send("acquire of lock \"" + LockName.shown(entry.name) + "\"", () -> store.ask(entry));
+        return connection.send("acquire of lock \"" + LockName.shown(entry.name) + "\"", () -> store.attempt(entry));
     }
 
     @Override

@@ -9,12 +9,13 @@ import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Faults between clients and a {@link MemoryStore}, injected on demand until {@link #heal()}. Those of {@link
- * MemoryStore#faults()} meet all clients; those of {@link MemoryStore#faultsOfOne()} the one that was opened with them.
- * Thread-safe. Durations count by the store's clock.
+ * Injects faults between clients and a {@link MemoryStore}, until {@link #heal()} ends them.
+ *
+ * <p>The faults of {@link MemoryStore#faults()} affect all clients; those of {@link MemoryStore#newClientFaults()} affect only the
+ * client that was connected with them. Durations are measured by the clock of the store. Thread-safe.
  */
 public final class MemoryFaults {
-    /** What becomes of one request; later is worse. */
+    /** What happens to one request, from the least to the most severe fault. */
     enum Fate {
         PASSES,
         REPLY_LOST,
@@ -27,11 +28,11 @@ public final class MemoryFaults {
     }
 
     private static final LossReason EXPIRED =
-            new LossReason(LossReason.Kind.EXPIRED, "a scripted fault ended the lease");
+            new LossReason(LossReason.Kind.EXPIRED, "an injected fault ended the lease");
 
     private final MemoryStore store;
 
-    // All guarded by this.
+    // All fields below are guarded by this.
     private final Deque<Runnable> held = new ArrayDeque<>();
     private boolean frozen;
     private boolean refusing;
@@ -45,32 +46,40 @@ public final class MemoryFaults {
         this.store = store;
     }
 
-    /** Every request fails at once with {@link io.mortise.lock.BackendUnavailableException} and does nothing. */
+    /**
+     * Makes every request fail immediately, with {@link io.mortise.lock.BackendUnavailableException} and without any effect in
+     * the store.
+     */
     public synchronized void refuse() {
         refusing = true;
         refusingUntil = null;
     }
 
-    /** As {@link #refuse()}, for so long. */
+    /** Makes every request fail as {@link #refuse()} does, for the given time from now. */
     public synchronized void refuse(Duration time) {
         refusing = true;
         refusingUntil = store.now().plus(time);
     }
 
     /**
-     * The next request that is sent is executed and never answered: its sender does not know whether it has the lock. One
-     * more with each call.
+     * Loses the reply to the next request: the store executes the request, but the client cannot know its outcome. Each call
+     * loses one more reply.
      */
     public synchronized void dropNextReply() {
         repliesToLose++;
     }
 
-    /** The next request that is sent never arrives. One more with each call. */
+    /** Loses the next request, so that it never reaches the store. Each call loses one more request. */
     public synchronized void dropNextRequest() {
         requestsToLose++;
     }
 
-    /** Answers arrive so much later than the store gave them; zero ends it. */
+    /**
+     * Delays every reply of the store.
+     *
+     * @param time the delay; zero ends this fault
+     * @throws IllegalArgumentException if the delay is negative
+     */
     public synchronized void delayReplies(Duration time) {
         if (time.isNegative()) {
             throw new IllegalArgumentException("delay is " + time + ", must be zero or more");
@@ -78,17 +87,17 @@ public final class MemoryFaults {
         delay = time;
     }
 
-    /** Hints that a lock was granted go missing: waiters find out when they ask again, after at most 6 s (S11). */
+    /** Loses the hints that wake waiters: they notice a grant only when they retry, after at most 6 s (S11). */
     public synchronized void loseHints() {
         losesHints = true;
     }
 
-    /** Nothing passes in either direction, and nobody is told: a store that hangs, or a cable that was pulled. */
+    /** Holds back all messages in both directions without an error, as if the store hangs or the network is interrupted. */
     public synchronized void freeze() {
         frozen = true;
     }
 
-    /** Ends {@link #freeze()}: what was sent meanwhile arrives now, late and in order. */
+    /** Ends {@link #freeze()}. The messages that were held back arrive now, in the order in which they were sent. */
     public void thaw() {
         while (true) {
             Runnable message;
@@ -99,11 +108,11 @@ public final class MemoryFaults {
                     return;
                 }
             }
-            message.run(); // still frozen meanwhile, so that what is sent now queues behind
+            message.run(); // still frozen, so that a message which is sent now arrives after the others
         }
     }
 
-    /** Ends all faults, {@link #freeze()} as {@link #thaw()} does. */
+    /** Ends all faults; messages that {@link #freeze()} held back arrive now, as after {@link #thaw()}. */
     public void heal() {
         synchronized (this) {
             refusing = false;
@@ -116,40 +125,50 @@ public final class MemoryFaults {
     }
 
     /**
-     * The lease of whoever holds that lock ends now, and its holder is told {@link LossReason.Kind#EXPIRED} at once. The next
-     * waiter has the lock.
+     * Ends the lease of one lock now, and grants the lock to the next waiter. The holder immediately loses its lease with
+     * {@link LossReason.Kind#EXPIRED}.
      *
-     * @return false if nobody held it
+     * @return false if no client held the lock
      */
     public boolean expire(String name) {
-        return store.takeFromAnyone(name, EXPIRED);
+        return store.removeAnyGrant(name, EXPIRED);
     }
 
     /**
-     * As {@link #expire(String)}, of every lock that a client holds which meets these faults: what the end of its session
-     * would do in a store that has sessions.
+     * Ends all leases of the clients that these faults affect, as {@link #expire(String)} does. It simulates the end of a
+     * session, since this store has no sessions.
      *
      * @return how many leases ended
      */
     public int expireAll() {
-        return store.takeAll(holder -> this == store.faults() || holder.connection.meets(this), EXPIRED);
+        return store.removeGrants(holder -> this == store.faults() || holder.connection.hasFaults(this), EXPIRED);
     }
 
     /**
-     * As {@link #expire}, but the holder notices only at its next renewal and believes until then: the case that fencing
-     * tokens are for (S3).
+     * Ends the lease of one lock now, without a notification of the holder. The holder considers its lease valid until its next
+     * renewal; fencing tokens protect a resource in this case (S3).
+     *
+     * @return false if no client held the lock
      */
     public boolean expireUnnoticed(String name) {
-        return store.takeFromAnyone(name, null);
+        return store.removeAnyGrant(name, null);
     }
 
-    /** As an operator's forced release: the holder is told {@link LossReason.Kind#REMOVED} at once. */
+    /**
+     * Removes the grant of one lock now, as an operator's forced release does. The holder immediately loses its lease with
+     * {@link LossReason.Kind#REMOVED}.
+     *
+     * @return false if no client held the lock
+     */
     public boolean remove(String name) {
-        return store.takeFromAnyone(
-                name, new LossReason(LossReason.Kind.REMOVED, "a scripted fault removed the grant"));
+        return store.removeAnyGrant(
+                name, new LossReason(LossReason.Kind.REMOVED, "an injected fault removed the grant"));
     }
 
-    /** Decided when the request is sent, so that a request it sets off in another client does not take its fate. */
+    /**
+     * Returns what happens to the next request. It is decided when the request is sent, before the request can cause another
+     * client to send one.
+     */
     synchronized Fate next() {
         if (refuses()) {
             return Fate.REFUSED;
@@ -172,7 +191,7 @@ public final class MemoryFaults {
         return refusing;
     }
 
-    /** Runs the message now, or when the connection is thawed. */
+    /** Delivers the message now, or when the freeze ends. */
     void pass(Runnable message) {
         synchronized (this) {
             if (frozen) {
@@ -191,12 +210,12 @@ public final class MemoryFaults {
         return losesHints;
     }
 
-    /** Whether a new client would get no answer. */
+    /** Returns whether a new client would get no response. */
     synchronized boolean silent() {
         return frozen || refuses();
     }
 
-    /** Whether any fault is set. */
+    /** Returns whether any fault is active. */
     synchronized boolean active() {
         return silent() || losesHints || requestsToLose + repliesToLose > 0 || !delay.isZero();
     }

@@ -8,9 +8,12 @@ import io.mortise.lock.spi.LockProvider;
 import io.mortise.lock.spi.LockUrl;
 import java.util.Set;
 
-/** Opens {@code memory:NAME}: the {@linkplain MemoryStore#named named store} of this JVM. It takes no parameters. */
+/**
+ * Opens the in-memory backend for URLs of the form {@code memory:NAME}. They name a {@linkplain MemoryStore#named store} of
+ * this JVM, and have no parameters.
+ */
 public final class MemoryProvider implements LockProvider {
-    /** For {@link java.util.ServiceLoader}. */
+    /** Creates the provider; {@link java.util.ServiceLoader} calls it. */
     public MemoryProvider() {}
 
     @Override
@@ -29,6 +32,6 @@ public final class MemoryProvider implements LockProvider {
             throw new LockConfigurationException("\"" + url + "\" names no store: expected memory:NAME");
         }
         MemoryStore store = MemoryStore.named(url.path());
-        return new MemoryBackend(store, store.faultsOfOne(), context);
+        return new MemoryBackend(store, store.newClientFaults(), context);
     }
 }

@@ -8,20 +8,25 @@ import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.MonotonicTime;
-import io.mortise.lock.spi.OwnerRecord;
+import io.mortise.lock.spi.OwnerRecordCodec;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** One contender in the store's queue of a lock, waiting or granted. What changes is guarded by the store's monitor. */
+/** A contender as the store sees it: new, queued or holding the lock. The store's monitor guards its mutable fields. */
 final class MemoryQueueEntry {
-    /** NEW, then QUEUED perhaps, then GRANTED; OVER when the store took it away, ENDED when its contender did. */
+    /** The state of an entry. */
     enum State {
+        /** Not known to the store yet. */
         NEW,
+        /** Waits in the queue of the lock. */
         QUEUED,
+        /** Holds the lock. */
         GRANTED,
-        OVER,
+        /** Removed by the store: its lease expired, an operator removed it, or it was a dead waiter. */
+        REMOVED,
+        /** Released or withdrawn by its contender. */
         ENDED
     }
 
@@ -30,47 +35,51 @@ final class MemoryQueueEntry {
     final Duration lease;
     final boolean mayWait;
     final MemoryBackend connection;
-    final ContenderListener waiter;
+    final ContenderListener listener;
 
     State state = State.NEW;
     long token;
     MonotonicTime expiresAt;
-    MonotonicTime lastAsked;
+    MonotonicTime lastAttempt;
 
     @Nullable
     Grant grant;
 
-    MemoryQueueEntry(LockRequest request, MemoryBackend connection, ContenderListener waiter, MonotonicTime now) {
+    MemoryQueueEntry(LockRequest request, MemoryBackend connection, ContenderListener listener, MonotonicTime now) {
         this.name = request.name().value();
         this.ownerRecord = request.ownerRecord();
         this.lease = request.leaseDuration();
         this.mayWait = request.mayWait();
         this.connection = connection;
-        this.waiter = waiter;
-        this.lastAsked = now;
+        this.listener = listener;
+        this.lastAttempt = now;
         this.expiresAt = now;
     }
 
     LockHolder holder() {
-        return OwnerRecord.parse(ownerRecord, state == State.GRANTED ? OptionalLong.of(token) : OptionalLong.empty());
+        return OwnerRecordCodec.parse(
+                ownerRecord, state == State.GRANTED ? OptionalLong.of(token) : OptionalLong.empty());
     }
 
-    /** A hint: the store has something for it. */
+    /** Returns the message that wakes the contender. */
     Runnable wake() {
-        return () -> connection.push(true, waiter::wake);
+        return () -> connection.push(true, listener::wake);
     }
 
-    /** Its grant is deleted. */
+    /** Returns the message that the grant was deleted. */
     Runnable lost(LossReason reason) {
-        return () -> connection.push(false, () -> waiter.lost(reason));
+        return () -> connection.push(false, () -> listener.lost(reason));
     }
 
-    /** What the holder's deadline hangs on: one per grant, counted from the instant that the store made it. */
+    /** The validity of one grant, whose deadline counts from the instant at which the store created the grant. */
     static final class Grant extends GrantValidity {
         final MemoryQueueEntry entry;
 
-        Grant(MemoryQueueEntry entry, MonotonicTime madeAt) {
-            super(entry.connection.clock(), Durations.divide(entry.lease, 3), LockClock.deadline(madeAt, entry.lease));
+        Grant(MemoryQueueEntry entry, MonotonicTime createdAt) {
+            super(
+                    entry.connection.clock(),
+                    Durations.divide(entry.lease, 3),
+                    LockClock.deadline(createdAt, entry.lease));
             this.entry = entry;
         }
     }

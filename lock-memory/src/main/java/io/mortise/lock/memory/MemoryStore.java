@@ -21,15 +21,17 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock store inside this JVM: a first-come-first-served queue per lock, rising tokens, leases that expire by its clock. A
- * release grants to the next waiter in the same step. Thread-safe, has no threads and sets no timers of its own: waiters ask
- * again in time to see a lease end.
+ * An in-memory lock store with fencing tokens and leases that expire.
+ *
+ * <p>Each lock has a first-in-first-out queue. A release grants the lock to the next waiter in the same step. The store has no
+ * threads and sets no timers: a lease ends with the first request after its expiry, and waiters retry in time to notice it.
+ * Thread-safe.
  */
 public final class MemoryStore {
-    /** A waiter that lost its hint asks again after this. */
+    /** The time after which a waiter whose hint was lost retries. */
     private static final Duration FALLBACK = Duration.ofSeconds(5);
 
-    /** A waiter that has not asked for so long is dead, and is passed over. */
+    /** The time without an attempt after which a waiter counts as dead and is skipped. */
     private static final Duration WAITER_TIMEOUT = FALLBACK.multipliedBy(3);
 
     private static final int SWEEP_FLOOR = 64;
@@ -43,7 +45,7 @@ public final class MemoryStore {
     private final TreeMap<String, LockQueue> queues = new TreeMap<>(); // guarded by monitor
     private int sweepAt = SWEEP_FLOOR; // guarded by monitor
 
-    /** One lock: its queue exists while somebody holds it, and nobody waits where nobody holds. */
+    /** The holder and the waiters of one lock. It exists only while the lock is held. */
     private static final class LockQueue {
         private MemoryQueueEntry holder;
         private final Set<MemoryQueueEntry> waiting = new LinkedHashSet<>();
@@ -53,27 +55,27 @@ public final class MemoryStore {
         }
     }
 
-    /** Which holder is meant. */
-    interface Meant {
-        boolean holds(MemoryQueueEntry holder);
+    /** Selects holders by a condition. */
+    interface HolderFilter {
+        boolean matches(MemoryQueueEntry holder);
     }
 
-    /** Runs under the monitor; what it is to send goes into the list. */
-    private interface Step<T> {
-        T take(List<Runnable> pushes);
+    /** A change that runs under the monitor, and adds the messages to send to the list. */
+    private interface Change<T> {
+        T apply(List<Runnable> messages);
     }
 
-    /** A step under the monitor, then the messages that it sends: none of them waits for the store, nor it for them. */
-    private <T> T step(Step<T> change) {
-        List<Runnable> pushes = new ArrayList<>();
-        T answer;
+    /** Applies a change under the monitor, and sends its messages outside it, so that neither waits for the other. */
+    private <T> T apply(Change<T> change) {
+        List<Runnable> messages = new ArrayList<>();
+        T result;
         synchronized (monitor) {
-            answer = change.take(pushes);
+            result = change.apply(messages);
         }
-        if (!pushes.isEmpty()) {
-            Trampoline.run(() -> pushes.forEach(Trampoline::run));
+        if (!messages.isEmpty()) {
+            Trampoline.run(() -> messages.forEach(Trampoline::run));
         }
-        return answer;
+        return result;
     }
 
     MemoryStore(String endpoint, @Nullable LockClock clock, AtomicLong tokens) {
@@ -82,14 +84,14 @@ public final class MemoryStore {
         this.tokens = tokens;
     }
 
-    /** A private store on the system's clock. Its first token is 1. */
+    /** Creates a private store that uses the monotonic clock of the JVM. Its first fencing token is 1. */
     public static MemoryStore create() {
         return new MemoryStore("memory (private)", null, new AtomicLong());
     }
 
     /**
-     * A private store on the given clock, such as {@link io.mortise.lock.spi.testing.ManualClock}, which its clients share. Its first
-     * token is 1.
+     * A private store on the given clock, such as {@link io.mortise.lock.spi.testing.ManualClock}, which its clients share. Its
+     * first token is 1.
      */
     public static MemoryStore create(LockClock clock) {
         Objects.requireNonNull(clock, "clock");
@@ -97,26 +99,30 @@ public final class MemoryStore {
     }
 
     /**
-     * The store that {@code memory:NAME} means. It lives as long as anything refers to it: a client that was opened on it,
-     * a lease, the application. After that the garbage collector takes it, with what was left in it; tokens go on rising.
+     * Returns the store for the URL {@code memory:NAME}, and creates it if necessary. It exists while a client, a lease or the
+     * application refers to it; then the garbage collector removes it with its contents. Even so, the tokens of named stores
+     * always increase.
      */
     public static MemoryStore named(String name) {
         Objects.requireNonNull(name, "name");
         return NamedStores.get(name);
     }
 
-    /** Faults that all clients of this store meet. */
+    /** Returns the faults that affect all clients of this store. */
     public MemoryFaults faults() {
         return faults;
     }
 
-    /** Faults for one client, to be given to {@link MemoryLocks#connect(MemoryStore, io.mortise.lock.ClientOptions, MemoryFaults)}. */
-    public MemoryFaults faultsOfOne() {
+    /**
+     * Creates new faults that affect a single client, for
+     * {@link MemoryLocks#connect(MemoryStore, io.mortise.lock.ClientOptions, MemoryFaults)}.
+     */
+    public MemoryFaults newClientFaults() {
         return new MemoryFaults(this);
     }
 
-    /** How many requests to acquire or to release a lock have been executed so far; renewals and reads are not counted. */
-    public long requests() {
+    /** Returns how many requests to acquire or release a lock were executed. Renewals and reads are not counted. */
+    public long requestCount() {
         return requests.get();
     }
 
@@ -132,17 +138,17 @@ public final class MemoryStore {
         return endpoint;
     }
 
-    /** Grants, queues or refuses; asked again, answers its state. */
-    AttemptResult ask(MemoryQueueEntry entry) {
+    /** Grants the lock to a new entry, queues it, or reports busy. For an entry that is known, returns its state. */
+    AttemptResult attempt(MemoryQueueEntry entry) {
         requests.incrementAndGet();
-        return step(pushes -> {
-            entry.lastAsked = now();
-            LockQueue queue = current(entry.name, pushes);
-            if (entry.state == MemoryQueueEntry.State.NEW && entry.connection.left) {
-                entry.state = MemoryQueueEntry.State.ENDED; // it was under way when its connection ended
+        return apply(messages -> {
+            entry.lastAttempt = now();
+            LockQueue queue = current(entry.name, messages);
+            if (entry.state == MemoryQueueEntry.State.NEW && entry.connection.disconnected) {
+                entry.state = MemoryQueueEntry.State.ENDED; // the connection ended while the request was on its way
             } else if (entry.state == MemoryQueueEntry.State.NEW) {
                 if (queue == null) {
-                    sweepSometimes(pushes);
+                    sweepSometimes(messages);
                     queues.put(entry.name, new LockQueue(entry));
                     grant(entry);
                 } else if (entry.mayWait) {
@@ -152,44 +158,47 @@ public final class MemoryStore {
             }
             return switch (entry.state) {
                 case GRANTED -> new AttemptResult.Granted(entry.token, Objects.requireNonNull(entry.grant));
-                case NEW, QUEUED -> new AttemptResult.Waiting(untilWorthAsking(entry));
-                case OVER -> new AttemptResult.Displaced("the store took the entry away");
+                case NEW, QUEUED -> new AttemptResult.Waiting(retryAfter(entry));
+                case REMOVED -> new AttemptResult.Displaced("the store removed the entry");
                 case ENDED -> new AttemptResult.Displaced("withdrawn");
             };
         });
     }
 
-    /** A lost hint must not cost the waiter a grant that was made to it, nor a dead holder's lease be overlooked. */
-    private Duration untilWorthAsking(MemoryQueueEntry entry) {
+    /**
+     * Returns the fallback time of a waiter: short enough to collect its grant in time if the hint was lost, and to notice the
+     * end of a dead holder's lease.
+     */
+    private Duration retryAfter(MemoryQueueEntry entry) {
         LockQueue queue = queues.get(entry.name);
         Duration left = queue == null ? Duration.ZERO : now().until(queue.holder.expiresAt);
         Duration pause = Durations.shorter(FALLBACK, Durations.divide(entry.lease, 3));
         return Durations.longer(Duration.ZERO, Durations.shorter(left, pause));
     }
 
-    /** Removes what a entry has. Whether something was there. */
+    /** Releases or withdraws an entry. Returns whether it was granted or queued. */
     boolean end(MemoryQueueEntry entry) {
         requests.incrementAndGet();
-        return step(pushes -> {
-            LockQueue queue = current(entry.name, pushes);
+        return apply(messages -> {
+            LockQueue queue = current(entry.name, messages);
             MemoryQueueEntry.State was = entry.state;
-            entry.state = MemoryQueueEntry.State.ENDED; // also defeats an attempt that executes later (S8)
+            entry.state = MemoryQueueEntry.State.ENDED; // an attempt that executes later is rejected (S8)
             if (queue != null && was == MemoryQueueEntry.State.QUEUED) {
                 return queue.waiting.remove(entry);
             } else if (queue != null && was == MemoryQueueEntry.State.GRANTED) {
-                handOff(queue, pushes);
+                handOff(queue, messages);
                 return true;
             }
             return false;
         });
     }
 
-    /** Extends what is still valid. Returns those that do not. */
+    /** Extends the leases that are still valid. Returns the entries that no longer hold their locks. */
     Set<MemoryQueueEntry> renew(List<MemoryQueueEntry> entries) {
-        return step(pushes -> {
+        return apply(messages -> {
             Set<MemoryQueueEntry> removed = new LinkedHashSet<>();
             for (MemoryQueueEntry entry : entries) {
-                current(entry.name, pushes);
+                current(entry.name, messages);
                 if (entry.state == MemoryQueueEntry.State.GRANTED) {
                     entry.expiresAt = now().plus(entry.lease);
                 } else {
@@ -200,10 +209,10 @@ public final class MemoryStore {
         });
     }
 
-    /** A connection ended: its waiters leave; its grants stay until their leases end, as those of a crashed process. */
-    void leave(MemoryBackend connection) {
+    /** Removes the waiters of a connection that ended. Its grants stay until their leases end, as after a crash. */
+    void disconnect(MemoryBackend connection) {
         synchronized (monitor) {
-            connection.left = true;
+            connection.disconnected = true;
             for (LockQueue queue : queues.values()) {
                 queue.waiting.removeIf(entry -> entry.connection == connection);
             }
@@ -211,56 +220,58 @@ public final class MemoryStore {
     }
 
     /**
-     * Takes the lock away from its holder, if that is exactly the one seen.
+     * Removes the grant of a lock, if exactly the given holder has it.
      *
-     * @param reason what the holder is told at once; null: nothing
+     * @param reason the loss that the holder is notified of immediately; null for no notification
+     * @return whether the grant was removed
      */
-    boolean take(String name, LockHolder seen, @Nullable LossReason reason) {
+    boolean removeGrant(String name, LockHolder seen, @Nullable LossReason reason) {
         Objects.requireNonNull(seen, "seen");
-        return take(name, holder -> holder.holder().equals(seen), reason);
+        return removeGrant(name, holder -> holder.holder().equals(seen), reason);
     }
 
-    /** Takes the lock away from whoever holds it. */
-    boolean takeFromAnyone(String name, @Nullable LossReason reason) {
-        return take(name, holder -> true, reason);
+    /** Removes the grant of a lock, whichever holder has it. */
+    boolean removeAnyGrant(String name, @Nullable LossReason reason) {
+        return removeGrant(name, holder -> true, reason);
     }
 
-    /** Takes all locks from the holders that are meant. Returns how many. */
-    int takeAll(Meant meant, LossReason reason) {
-        return step(pushes -> {
-            int taken = 0;
+    /** Removes the grants of all holders that match. Returns how many were removed. */
+    int removeGrants(HolderFilter filter, LossReason reason) {
+        return apply(messages -> {
+            int removed = 0;
             for (String name : List.copyOf(queues.keySet())) {
-                taken += take(name, meant, reason, pushes) ? 1 : 0;
+                removed += removeGrant(name, filter, reason, messages) ? 1 : 0;
             }
-            return taken;
+            return removed;
         });
     }
 
-    private boolean take(String name, Meant meant, @Nullable LossReason reason) {
-        return step(pushes -> take(name, meant, reason, pushes));
+    private boolean removeGrant(String name, HolderFilter filter, @Nullable LossReason reason) {
+        return apply(messages -> removeGrant(name, filter, reason, messages));
     }
 
-    private boolean take(String name, Meant meant, @Nullable LossReason reason, List<Runnable> pushes) {
-        LockQueue queue = current(name, pushes);
-        if (queue == null || !meant.holds(queue.holder)) {
+    private boolean removeGrant(
+            String name, HolderFilter filter, @Nullable LossReason reason, List<Runnable> messages) {
+        LockQueue queue = current(name, messages);
+        if (queue == null || !filter.matches(queue.holder)) {
             return false;
         }
         MemoryQueueEntry holder = queue.holder;
-        holder.state = MemoryQueueEntry.State.OVER;
+        holder.state = MemoryQueueEntry.State.REMOVED;
         if (reason != null) {
-            pushes.add(holder.lost(reason)); // before the next holder hears of its grant
+            messages.add(holder.lost(reason)); // sent before the message to the next holder
         }
-        handOff(queue, pushes);
+        handOff(queue, messages);
         return true;
     }
 
     LockStatus status(String name) {
-        return step(pushes -> status(name, current(name, pushes)));
+        return apply(messages -> status(name, current(name, messages)));
     }
 
-    /** Locks whose name begins so, in the order of their names, strictly after a name. At most {@code limit}. */
+    /** Returns at most {@code limit} locks whose names start with the prefix and follow a name, in the order of names. */
     List<LockStatus> list(String prefix, int limit, String after) {
-        return step(pushes -> {
+        return apply(messages -> {
             List<LockStatus> found = new ArrayList<>();
             String from = after.compareTo(prefix) > 0 ? after : prefix;
             for (String name :
@@ -268,7 +279,7 @@ public final class MemoryStore {
                 if (!name.startsWith(prefix) || found.size() == limit) {
                     break;
                 }
-                LockQueue queue = current(name, pushes);
+                LockQueue queue = current(name, messages);
                 if (queue != null) {
                     found.add(status(name, queue));
                 }
@@ -286,28 +297,28 @@ public final class MemoryStore {
                         queue.waiting.stream().map(MemoryQueueEntry::holder).toList());
     }
 
-    /** The queue after a lease that has ended. */
-    private @Nullable LockQueue current(String name, List<Runnable> pushes) {
+    /** Returns the queue of a lock, after it has ended the holder's lease if that has expired. */
+    private @Nullable LockQueue current(String name, List<Runnable> messages) {
         LockQueue queue = queues.get(name);
         if (queue != null && !now().isBefore(queue.holder.expiresAt)) {
-            queue.holder.state = MemoryQueueEntry.State.OVER;
-            handOff(queue, pushes);
+            queue.holder.state = MemoryQueueEntry.State.REMOVED;
+            handOff(queue, messages);
         }
         return queues.get(name);
     }
 
-    private void handOff(LockQueue queue, List<Runnable> pushes) {
+    private void handOff(LockQueue queue, List<Runnable> messages) {
         String name = queue.holder.name;
         while (!queue.waiting.isEmpty()) {
             MemoryQueueEntry next = queue.waiting.iterator().next();
             queue.waiting.remove(next);
-            pushes.add(next.wake());
-            if (next.lastAsked.until(now()).compareTo(WAITER_TIMEOUT) <= 0) {
+            messages.add(next.wake());
+            if (next.lastAttempt.until(now()).compareTo(WAITER_TIMEOUT) <= 0) {
                 queue.holder = next;
                 grant(next);
                 return;
             }
-            next.state = MemoryQueueEntry.State.OVER;
+            next.state = MemoryQueueEntry.State.REMOVED;
         }
         queues.remove(name);
     }
@@ -320,10 +331,10 @@ public final class MemoryStore {
         entry.grant = new MemoryQueueEntry.Grant(entry, now);
     }
 
-    /** Drops leases that have ended and that nobody has asked about, at a cost that does not grow per grant (S17). */
-    private void sweepSometimes(List<Runnable> pushes) {
+    /** Removes expired leases of locks that are not requested any more, at an amortized constant cost per grant (S17). */
+    private void sweepSometimes(List<Runnable> messages) {
         if (queues.size() >= sweepAt) {
-            List.copyOf(queues.keySet()).forEach(name -> current(name, pushes));
+            List.copyOf(queues.keySet()).forEach(name -> current(name, messages));
             sweepAt = Math.max(SWEEP_FLOOR, 2 * queues.size());
         }
     }

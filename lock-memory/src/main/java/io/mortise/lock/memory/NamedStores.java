@@ -6,11 +6,11 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Stores of this JVM by name, weakly referenced (S17). */
+/** The registry of the named stores of this JVM. It references them weakly, so that it does not grow (S17). */
 final class NamedStores {
     private static final Map<String, WeakReference<MemoryStore>> STORES = new HashMap<>(); // guarded by itself
 
-    /** Of all named stores: one that was collected and is made anew does not begin again at 1 (S3). */
+    /** The token counter of all named stores, so that tokens increase even if a store is collected and created again (S3). */
     private static final AtomicLong TOKENS = new AtomicLong();
 
     private NamedStores() {}

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Locks in memory: the reference backend, and the test double for applications. {@link io.mortise.lock.memory.MemoryStore}
- * is the store, {@link io.mortise.lock.memory.MemoryLocks} the way in, {@link io.mortise.lock.memory.MemoryFaults} what can
- * be made to go wrong. It excludes nobody outside this JVM.
+ * The in-memory backend, for tests of applications and as the reference for other backends.
+ *
+ * <p>{@link io.mortise.lock.memory.MemoryStore} is the store, {@link io.mortise.lock.memory.MemoryLocks} connects clients to
+ * it, and {@link io.mortise.lock.memory.MemoryFaults} injects faults. The locks give no exclusion between different JVMs.
  */
 @NullMarked
 package io.mortise.lock.memory;

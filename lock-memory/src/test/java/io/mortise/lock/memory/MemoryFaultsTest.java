@@ -18,7 +18,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Each scripted fault, on a hand-cranked clock: what it does, and that nothing is left of it after it has healed. */
+/** Tests the effect of each injected fault on a manual clock, and that nothing of it remains after it has ended. */
 class MemoryFaultsTest {
     private static final ClientOptions DIRECT = ClientOptions.defaults().callbackExecutor(Runnable::run);
     private static final Duration REQUEST = DIRECT.requestTimeout();
@@ -30,18 +30,18 @@ class MemoryFaultsTest {
     private final LockClient b = MemoryLocks.connect(store, DIRECT);
 
     @AfterEach
-    void nothingIsLeft() {
+    void nothingRemains() {
         faults.heal();
-        clock.advance(Duration.ofSeconds(2)); // clean-ups that wait for their next try
+        clock.advance(Duration.ofSeconds(2)); // for cleanups that wait for their next try
         a.close();
         b.close();
-        clock.advance(REQUEST); // deadlines of requests that were never answered
-        assertThat(store.list("", 100, "")).as("locks left in the store").isEmpty();
-        assertThat(clock.timers()).as("timers left by closed clients").isZero();
+        clock.advance(REQUEST); // for the deadlines of requests without a response
+        assertThat(store.list("", 100, "")).as("locks that remain in the store").isEmpty();
+        assertThat(clock.timerCount()).as("timers of closed clients").isZero();
     }
 
     @Test
-    void refuseForAWhileFailsAtOnceAndNamesTheStore() throws Exception {
+    void refusedRequestsFailImmediatelyAndNameTheStore() throws Exception {
         faults.refuse(Duration.ofSeconds(3));
         assertThatThrownBy(() -> a.named("x").tryAcquire())
                 .isInstanceOf(BackendUnavailableException.class)
@@ -61,14 +61,14 @@ class MemoryFaultsTest {
     }
 
     @Test
-    void aLostReplyIsAskedForAgainAndIsTheSameGrant() {
+    void aRetryAfterALostReplyReturnsTheSameGrant() {
         faults.dropNextReply();
         CompletableFuture<Lease> acquiring = a.named("x").acquireAsync();
         assertThat(acquiring).isNotDone();
         assertThat(store.status("x").holders()).as("it was executed").hasSize(1);
         clock.advance(REQUEST.plusSeconds(1));
         Lease lease = acquiring.join();
-        assertThat(lease.fencingToken()).as("no second grant was made").isEqualTo(1);
+        assertThat(lease.fencingToken()).as("no second grant was created").isEqualTo(1);
         assertThat(lease.remaining())
                 .as("counted from the first request")
                 .isLessThan(Duration.ofSeconds(30).minus(REQUEST));
@@ -76,7 +76,7 @@ class MemoryFaultsTest {
     }
 
     @Test
-    void aGrantWhoseReplyWasLostIsWithdrawnWhenTheCallerIsGone() {
+    void aGrantWhoseReplyWasLostIsWithdrawnAfterTheCallerGaveUp() {
         faults.dropNextReply();
         CompletableFuture<Optional<Lease>> acquiring = a.named("x").tryAcquireAsync(Duration.ZERO);
         clock.advance(REQUEST.plusSeconds(1));
@@ -85,7 +85,7 @@ class MemoryFaultsTest {
     }
 
     @Test
-    void aLostReleaseReplyIsUnknownThenSettled() throws Exception {
+    void aReleaseWhoseReplyWasLostCompletesByARetry() throws Exception {
         Lease lease = a.named("x").acquire();
         faults.dropNextReply();
         CompletableFuture<ReleaseOutcome> release = lease.releaseAsync();
@@ -97,7 +97,7 @@ class MemoryFaultsTest {
     }
 
     @Test
-    void aLostReleaseRequestIsRepeated() throws Exception {
+    void aLostReleaseRequestIsRetried() throws Exception {
         Lease lease = a.named("x").acquire();
         faults.dropNextRequest();
         lease.releaseAsync();
@@ -107,7 +107,7 @@ class MemoryFaultsTest {
     }
 
     @Test
-    void delayedRepliesArriveLateAndTheDeadlineCountsFromTheSend() {
+    void afterADelayedReplyTheDeadlineCountsFromTheRequest() {
         faults.delayReplies(Duration.ofSeconds(2));
         CompletableFuture<Lease> acquiring = a.named("x").acquireAsync();
         clock.advance(Duration.ofMillis(1999));
@@ -120,7 +120,7 @@ class MemoryFaultsTest {
     }
 
     @Test
-    void aLostHintCostsAtMostTheFallback() throws Exception {
+    void aWaiterWhoseHintWasLostIsGrantedAfterTheFallbackTime() throws Exception {
         Lease held = a.named("x").acquire();
         CompletableFuture<Lease> waiting = b.named("x").acquireAsync();
         faults.loseHints();
@@ -132,7 +132,7 @@ class MemoryFaultsTest {
     }
 
     @Test
-    void whatWasFrozenArrivesLateAndLeavesNothing() {
+    void aRequestThatArrivesAfterAFreezeLeavesNoOrphan() {
         faults.freeze();
         CompletableFuture<Optional<Lease>> acquiring = a.named("x").tryAcquireAsync(Duration.ofSeconds(1));
         clock.advance(Duration.ofSeconds(1));
@@ -145,7 +145,7 @@ class MemoryFaultsTest {
     }
 
     @Test
-    void anUnboundedWaitOnASilentStoreFailsAfterALease() {
+    void anUnboundedWaitOnASilentStoreFailsAfterOneLeaseDuration() {
         faults.freeze();
         CompletableFuture<Lease> acquiring = a.named("x").acquireAsync();
         clock.advance(Duration.ofSeconds(29));
@@ -155,29 +155,29 @@ class MemoryFaultsTest {
     }
 
     @Test
-    void expiryAndRemovalAreToldAtOnce() throws Exception {
+    void expiryAndRemovalAreReportedImmediately() throws Exception {
         Lease expired = a.named("x").acquire();
         assertThat(faults.expire("x")).isTrue();
         assertThat(reasonOf(expired)).isEqualTo(LossReason.Kind.EXPIRED);
         Lease removed = a.named("x").acquire();
         assertThat(faults.remove("x")).isTrue();
         assertThat(reasonOf(removed)).isEqualTo(LossReason.Kind.REMOVED);
-        assertThat(faults.remove("x")).as("nobody holds it").isFalse();
+        assertThat(faults.remove("x")).as("no client holds it").isFalse();
         assertThat(removed.release()).isEqualTo(ReleaseOutcome.LOST);
     }
 
     @Test
     void allLeasesOfOneClientExpireAndThoseOfOthersStay() throws Exception {
-        MemoryFaults line = store.faultsOfOne();
-        LockClient victim = MemoryLocks.connect(store, DIRECT, line);
+        MemoryFaults victimFaults = store.newClientFaults();
+        LockClient victim = MemoryLocks.connect(store, DIRECT, victimFaults);
         Lease one = victim.named("one").acquire();
         Lease two = victim.named("two").acquire();
         Lease others = b.named("three").acquire();
         CompletableFuture<Lease> next = victim.named("one").acquireAsync();
-        assertThat(line.expireAll()).isEqualTo(2);
+        assertThat(victimFaults.expireAll()).isEqualTo(2);
         assertThat(reasonOf(one)).isEqualTo(LossReason.Kind.EXPIRED);
         assertThat(reasonOf(two)).isEqualTo(LossReason.Kind.EXPIRED);
-        assertThat(next.join().isHeld()).as("a waiter is no lease").isTrue();
+        assertThat(next.join().isHeld()).as("the waiter had no lease yet").isTrue();
         assertThat(others.isHeld()).isTrue();
         assertThat(store.faults().expireAll()).as("of all clients").isEqualTo(2);
         assertThat(reasonOf(others)).isEqualTo(LossReason.Kind.EXPIRED);
@@ -191,49 +191,50 @@ class MemoryFaultsTest {
         assertThat(lease.isHeld()).isTrue();
         assertThat(b.named("x").tryAcquire()).isEmpty();
         lease.close();
-        // Two acquires; two releases, of which one withdraws what was not granted.
-        assertThat(store.requests()).isEqualTo(4);
+        // Two acquires and two releases, one of which withdraws the attempt that was not granted.
+        assertThat(store.requestCount()).isEqualTo(4);
     }
 
     @Test
-    void anUnnoticedExpiryMakesAStaleHolderThatTheTokenTellsApart() throws Exception {
+    void anUnnoticedExpiryCreatesAStaleHolderWithALowerToken() throws Exception {
         Lease stale = a.named("x").acquire();
         assertThat(faults.expireUnnoticed("x")).isTrue();
-        Lease fresh = b.named("x").acquire();
-        assertThat(stale.isHeld()).as("it believes until its next renewal").isTrue();
-        assertThat(fresh.fencingToken()).isGreaterThan(stale.fencingToken());
+        Lease current = b.named("x").acquire();
+        assertThat(stale.isHeld()).as("considered valid until the next renewal").isTrue();
+        assertThat(current.fencingToken()).isGreaterThan(stale.fencingToken());
         clock.advance(Duration.ofSeconds(10));
         assertThat(stale.isHeld()).isFalse();
-        assertThat(fresh.isHeld()).isTrue();
+        assertThat(current.isHeld()).isTrue();
         assertThat(stale.release()).isEqualTo(ReleaseOutcome.LOST);
-        assertThat(fresh.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(current.release()).isEqualTo(ReleaseOutcome.RELEASED);
     }
 
     @Test
-    void closingOnASilentLineIsBoundedAndTheLeaseRunsOut() throws Exception {
-        MemoryFaults line = store.faultsOfOne();
-        LockClient silent = MemoryLocks.connect(store, DIRECT, line);
+    void closeOnASilentConnectionIsBoundedAndTheLeaseExpires() throws Exception {
+        MemoryFaults connectionFaults = store.newClientFaults();
+        LockClient silent = MemoryLocks.connect(store, DIRECT, connectionFaults);
         Lease held = silent.named("x").acquire();
         CompletableFuture<Lease> waiting = b.named("x").acquireAsync();
-        line.freeze();
+        connectionFaults.freeze();
         CompletableFuture<Void> closing = CompletableFuture.runAsync(silent::close);
         while (!closing.isDone()) {
-            clock.advance(Duration.ofMillis(100)); // its bound is set at some moment of this clock
+            clock.advance(
+                    Duration.ofMillis(100)); // close() runs on another thread and sets its time limit on this clock
             LockSupport.parkNanos(1_000_000);
         }
         assertThat(reasonOf(held)).isNotNull();
         clock.advance(Duration.ofSeconds(40));
         assertThat(waiting).as("crash release").isCompleted();
         waiting.join().close();
-        line.heal();
+        connectionFaults.heal();
     }
 
     @Test
-    void closingWithdrawsWhatIsStillUnderWay() {
+    void closeWithdrawsARequestInProgress() {
         LockClient closing = MemoryLocks.connect(store, DIRECT);
-        faults.delayReplies(Duration.ofSeconds(2)); // well within the bound of close
+        faults.delayReplies(Duration.ofSeconds(2)); // less than the time limit of close()
         CompletableFuture<Lease> acquiring = closing.named("x").acquireAsync();
-        assertThat(store.status("x").holders()).as("executed, not answered yet").hasSize(1);
+        assertThat(store.status("x").holders()).as("executed, but no reply yet").hasSize(1);
         CompletableFuture<Void> closed = CompletableFuture.runAsync(closing::close);
         while (!closed.isDone()) {
             clock.advance(Duration.ofMillis(100));
@@ -244,7 +245,7 @@ class MemoryFaultsTest {
     }
 
     @Test
-    void closingEndsAWaiterThatTheStoreStillQueues() throws Exception {
+    void closeRemovesAWaiterFromTheQueueOfTheStore() throws Exception {
         Lease held = b.named("x").acquire();
         CompletableFuture<Lease> waiting = a.named("x").acquireAsync();
         a.close();

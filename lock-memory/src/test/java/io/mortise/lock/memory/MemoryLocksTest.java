@@ -17,9 +17,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The ways in, and the backend as the test double of an application. */
+/** Tests the entry points of the backend, and its use as a test double in an application's tests. */
 class MemoryLocksTest {
-    /** An application class: a resource that refuses writes with an older token. */
+    /** A resource of an application, which rejects writes with an older token. */
     private static final class Ledger {
         private final List<String> lines = new ArrayList<>();
         private long highest;
@@ -53,7 +53,7 @@ class MemoryLocksTest {
     }
 
     @Test
-    void aNamedStoreIsTheSameForAsLongAsItIsReferredTo() {
+    void aNamedStoreExistsWhileItIsReferenced() {
         MemoryStore store = MemoryStore.named("kept");
         assertThat(MemoryStore.named("kept")).isSameAs(store);
         assertThat(MemoryStore.named("kept2")).isNotSameAs(store);
@@ -61,7 +61,7 @@ class MemoryLocksTest {
     }
 
     @Test
-    void tokensOfANamedStoreRiseEvenAfterItWasCollected() throws Exception {
+    void tokensOfANamedStoreIncreaseEvenAfterItWasCollected() throws Exception {
         long before = tokenOfOneGrant();
         System.gc();
         assertThat(tokenOfOneGrant()).isGreaterThan(before);
@@ -81,18 +81,18 @@ class MemoryLocksTest {
         ClientOptions options = ClientOptions.defaults().callbackExecutor(Runnable::run);
         try (LockClient locks = MemoryLocks.connect(store, options)) {
             Lease lease = locks.named("job").acquire();
-            List<String> told = new ArrayList<>();
-            lease.lost().thenAccept(reason -> told.add(reason.kind().toString()));
+            List<String> reported = new ArrayList<>();
+            lease.lost().thenAccept(reason -> reported.add(reason.kind().toString()));
             store.faults().freeze();
             clock.advance(Duration.ofSeconds(31));
             assertThat(lease.isHeld()).isFalse();
-            assertThat(told).containsExactly("EXPIRED");
+            assertThat(reported).containsExactly("EXPIRED");
             store.faults().heal();
         }
     }
 
     @Test
-    void anApplicationTestsThatItsResourceRefusesAStaleHolder() throws Exception {
+    void anApplicationTestsThatItsResourceRejectsAStaleHolder() throws Exception {
         MemoryStore store = MemoryStore.create();
         Ledger ledger = new Ledger();
         try (LockClient one = MemoryLocks.connect(store, ClientOptions.defaults());
@@ -108,7 +108,7 @@ class MemoryLocksTest {
     @Test
     void threadsExcludeEachOtherOnTheSystemClock() throws Exception {
         MemoryStore store = MemoryStore.create();
-        int[] inside = new int[2]; // now, and all that came through; guarded by the lock itself
+        int[] inside = new int[2]; // threads in the body now, and executions so far; guarded by the lock under test
         try (LockClient one = MemoryLocks.connect(store, ClientOptions.defaults());
                 LockClient two = MemoryLocks.connect(store, ClientOptions.defaults())) {
             List<Thread> threads = new ArrayList<>();

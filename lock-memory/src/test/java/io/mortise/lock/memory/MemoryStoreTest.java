@@ -23,32 +23,34 @@ import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The rules on a hand-cranked clock: nothing here sleeps, and nothing depends on the machine's speed. */
+/** Tests the rules on a manual clock, so that no test sleeps or depends on the speed of the machine. */
 class MemoryStoreTest {
     private static final ClientOptions DIRECT = ClientOptions.defaults().callbackExecutor(Runnable::run);
 
     private final ManualClock clock = new ManualClock();
     private final MemoryStore store = MemoryStore.create(clock);
-    private final MemoryFaults faultsOfA = store.faultsOfOne();
+    private final MemoryFaults faultsOfA = store.newClientFaults();
     private final LockClient a = MemoryLocks.connect(store, DIRECT, faultsOfA);
     private final LockClient b = MemoryLocks.connect(store, DIRECT);
 
     @AfterEach
-    void nothingIsLeft() {
+    void nothingRemains() {
         store.faults().heal();
         faultsOfA.heal();
-        clock.advance(Duration.ofSeconds(2)); // clean-ups that wait for their next try
+        clock.advance(Duration.ofSeconds(2)); // for cleanups that wait for their next try
         a.close();
         b.close();
-        assertThat(store.list("", 100, "")).as("S17: locks left in the store").isEmpty();
-        assertThat(clock.timers()).as("timers left by closed clients").isZero();
+        assertThat(store.list("", 100, ""))
+                .as("S17: locks that remain in the store")
+                .isEmpty();
+        assertThat(clock.timerCount()).as("timers of closed clients").isZero();
     }
 
     @Test
     @SuppressWarnings("NullAway")
-    void S14_anOperatorWhoNamesNobodyTakesNothing() throws Exception {
+    void S14_aForcedReleaseWithoutAHolderIsRejected() throws Exception {
         try (Lease held = a.named("x").acquire()) {
-            assertThatThrownBy(() -> store.take("x", null, null)).hasMessage("seen");
+            assertThatThrownBy(() -> store.removeGrant("x", null, null)).hasMessage("seen");
             assertThat(held.isHeld()).isTrue();
             assertThat(store.status("x").holders()).hasSize(1);
         }
@@ -68,7 +70,7 @@ class MemoryStoreTest {
     }
 
     @Test
-    void S02_aSilentHolderStopsBelievingBeforeTheStoreGrantsAgain() throws Exception {
+    void S02_aSilentHoldersLeaseEndsBeforeTheStoreGrantsAgain() throws Exception {
         Lease old = a.named("x").acquire();
         CompletableFuture<Lease> next = b.named("x").acquireAsync();
         faultsOfA.freeze();
@@ -80,7 +82,7 @@ class MemoryStoreTest {
         assertThat(old.isHeld()).isFalse();
         assertThat(reasonOf(old)).isEqualTo(LossReason.Kind.EXPIRED);
         assertThat(next.join().fencingToken()).isGreaterThan(old.fencingToken());
-        // Crash takeover: lease, plus at most a fifth of the last pause between questions.
+        // The lock is granted after the lease duration, plus at most a fifth of the last pause between attempts.
         assertThat(clock.now().nanos()).isLessThan(Duration.ofSeconds(32).toNanos());
         faultsOfA.heal();
         assertThat(next.join().isHeld()).isTrue();
@@ -102,9 +104,9 @@ class MemoryStoreTest {
     }
 
     @Test
-    void S02_afterAPauseTheFirstCallSaysNo() throws Exception {
+    void S02_isHeldIsFalseAtTheFirstCallAfterAPause() throws Exception {
         Lease lease = a.named("x").acquire();
-        clock.leap(Duration.ofSeconds(30));
+        clock.advanceWithoutTimers(Duration.ofSeconds(30));
         assertThat(lease.isHeld()).isFalse();
         Lease next = b.named("x").tryAcquire().orElseThrow();
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.LOST);
@@ -113,7 +115,7 @@ class MemoryStoreTest {
     }
 
     @Test
-    void S03_tokensRiseOverReleaseClientAndExpiry() throws Exception {
+    void S03_tokensIncreaseAcrossReleasesClientsAndExpiry() throws Exception {
         List<Long> tokens = new ArrayList<>();
         for (LockClient client : List.of(a, b, a)) {
             try (Lease lease = client.named("x").acquire()) {
@@ -130,7 +132,7 @@ class MemoryStoreTest {
     }
 
     @Test
-    void S12_grantsInTheOrderOfAsking() throws Exception {
+    void S12_grantsInTheOrderOfTheRequests() throws Exception {
         Lease first = a.named("x").acquire();
         List<Integer> order = new ArrayList<>();
         List<CompletableFuture<Void>> all = new ArrayList<>();
@@ -159,7 +161,7 @@ class MemoryStoreTest {
     }
 
     @Test
-    void S12_aDeadWaiterIsPassedOver() throws Exception {
+    void S12_aDeadWaiterIsSkipped() throws Exception {
         Lease held = b.named("x").acquire();
         CompletableFuture<Lease> dead = a.named("x").acquireAsync();
         CompletableFuture<Lease> alive = b.named("x").acquireAsync();
@@ -182,7 +184,7 @@ class MemoryStoreTest {
     }
 
     @Test
-    void S16_closeFreesAtOnceAndTellsEveryone() throws Exception {
+    void S16_closeReleasesImmediatelyAndNotifiesHoldersAndWaiters() throws Exception {
         Lease held = a.named("x").acquire();
         CompletableFuture<Lease> waitingHere = a.named("x").acquireAsync();
         CompletableFuture<Lease> waitingThere = b.named("x").acquireAsync();
@@ -196,7 +198,7 @@ class MemoryStoreTest {
     }
 
     @Test
-    void S18_anOperatorSeesAndTakesExactlyWhatWasSeen() throws Exception {
+    void S18_aForcedReleaseRemovesExactlyTheHolderThatWasSeen() throws Exception {
         Lease held = a.named("x", LockOptions.defaults().metadata(Map.of("job", "nightly")))
                 .acquire();
         CompletableFuture<Lease> waiting = b.named("x").acquireAsync();
@@ -212,14 +214,14 @@ class MemoryStoreTest {
         assertThat(reasonOf(held)).isEqualTo(LossReason.Kind.REMOVED);
         assertThat(waiting).isCompleted();
         assertThat(force("x", seen))
-                .as("the same again, with a successor there")
+                .as("the same holder again, after another one was granted the lock")
                 .isFalse();
         assertThat(waiting.join().isHeld()).isTrue();
         waiting.join().close();
     }
 
     @Test
-    void S18_listsByPagesAndPrefix() throws Exception {
+    void S18_listsByPageAndPrefix() throws Exception {
         List<Lease> leases = new ArrayList<>();
         for (String name : List.of("p/1", "p/2", "p/3", "q", "p")) {
             leases.add(a.named(name).acquire());
@@ -241,8 +243,8 @@ class MemoryStoreTest {
     }
 
     @Test
-    void S17_whatSilentHoldersLeaveIsSweptAsNewLocksCome() throws Exception {
-        faultsOfA.dropNextRequest(); // whatever comes first; then nothing more from this client
+    void S17_expiredGrantsOfSilentHoldersAreRemovedAsNewLocksAreAcquired() throws Exception {
+        faultsOfA.dropNextRequest(); // the next request of this client, whichever it is
         for (int i = 0; i < 1000; i++) {
             Lease abandoned = b.named("once-" + i).acquire();
             store.faults().freeze();

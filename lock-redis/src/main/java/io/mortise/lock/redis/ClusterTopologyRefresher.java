@@ -12,11 +12,14 @@ import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Knows which master serves which slot; reads the topology anew when something points to a change. */
+/**
+ * Refreshes Lettuce's map from hash slots to cluster masters after redirects and connection failures. It repeats the refresh
+ * until all masters that this client uses are connected again.
+ */
 final class ClusterTopologyRefresher {
     private static final Logger log = LoggerFactory.getLogger(ClusterTopologyRefresher.class);
 
-    /** Between two, since each asks all nodes; longer and longer while a master is away. */
+    /** The pause between two refreshes, since each one queries all nodes; it grows while a master is unreachable. */
     private static final Duration SHORTEST_PAUSE = Duration.ofMillis(200);
 
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
@@ -25,73 +28,74 @@ final class ClusterTopologyRefresher {
 
     private final RedisClusterClient client;
     private final LockClock clock;
-    private final BooleanSupplier whole;
+    private final BooleanSupplier allConnected;
     private final Runnable refreshed;
 
     @GuardedBy("this")
     private boolean underWay;
 
     @GuardedBy("this")
-    private boolean wanted;
+    private boolean requested;
 
     @GuardedBy("this")
     private Duration pause = SHORTEST_PAUSE;
 
-    private volatile CompletableFuture<Void> view = CompletableFuture.completedFuture(null);
+    private volatile CompletableFuture<Void> lastRefresh = CompletableFuture.completedFuture(null);
     private volatile boolean closed;
 
     /**
-     * @param whole whether the view is one to rest on: otherwise it is asked for again after a pause
-     * @param refreshed told after each new view, on an I/O thread
+     * @param allConnected whether the topology can be relied on; otherwise it is refreshed again after a pause
+     * @param refreshed called after each refresh, on an I/O thread
      */
-    ClusterTopologyRefresher(RedisClusterClient client, LockClock clock, BooleanSupplier whole, Runnable refreshed) {
+    ClusterTopologyRefresher(
+            RedisClusterClient client, LockClock clock, BooleanSupplier allConnected, Runnable refreshed) {
         this.client = client;
         this.clock = clock;
-        this.whole = whole;
+        this.allConnected = allConnected;
         this.refreshed = refreshed;
     }
 
-    /** Soon, in the background. */
+    /** Refreshes the topology soon, in the background. */
     void refresh() {
         synchronized (this) {
-            wanted = true;
+            requested = true;
             if (underWay) {
                 return;
             }
             underWay = true;
         }
-        ask();
+        refreshNow();
     }
 
-    private void ask() {
+    private void refreshNow() {
         synchronized (this) {
-            wanted = false;
+            requested = false;
         }
         try {
-            CompletableFuture<Void> asked = client.refreshPartitionsAsync().toCompletableFuture();
-            view = asked;
-            asked.whenComplete((ok, failure) -> {
+            CompletableFuture<Void> refreshing = client.refreshPartitionsAsync().toCompletableFuture();
+            lastRefresh = refreshing;
+            refreshing.whenComplete((ok, failure) -> {
                 if (failure != null) {
                     log.debug("event=topology-unknown cause=\"{}\"", failure.toString());
                 }
                 refreshed.run();
-                rest();
+                pause();
             });
-        } catch (RuntimeException e) { // closed under our feet
+        } catch (RuntimeException e) { // the client was closed meanwhile
             log.debug("event=topology-unknown cause=\"{}\"", e.toString());
-            rest();
+            pause();
         }
     }
 
-    private synchronized void rest() {
+    private synchronized void pause() {
         clock.schedule(pause, this::next);
     }
 
-    /** What came in the pause is asked for now. */
+    /** Starts the next refresh, if one was requested during the pause or the topology is not stable yet. */
     private void next() {
-        boolean stable = closed || whole.getAsBoolean();
+        boolean stable = closed || allConnected.getAsBoolean();
         synchronized (this) {
-            if (closed || (stable && !wanted)) {
+            if (closed || (stable && !requested)) {
                 underWay = false;
                 pause = SHORTEST_PAUSE;
                 return;
@@ -99,12 +103,14 @@ final class ClusterTopologyRefresher {
             Duration longer = pause.multipliedBy(3).dividedBy(2);
             pause = stable ? SHORTEST_PAUSE : Durations.shorter(longer, LONGEST_PAUSE);
         }
-        ask();
+        refreshNow();
     }
 
-    /** Ends when nothing is asked for any more, or soon. */
+    /** Ends the refreshes; completes when the one under way has ended, or after a short limit. */
     CompletableFuture<?> close() {
         closed = true;
-        return view.handle((ok, failure) -> true).completeOnTimeout(false, CLOSE_LIMIT_MILLIS, TimeUnit.MILLISECONDS);
+        return lastRefresh
+                .handle((ok, failure) -> true)
+                .completeOnTimeout(false, CLOSE_LIMIT_MILLIS, TimeUnit.MILLISECONDS);
     }
 }

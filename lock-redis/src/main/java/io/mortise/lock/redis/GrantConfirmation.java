@@ -11,43 +11,46 @@ import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Decides when an acknowledged grant counts: enough replicas have it, and a majority of sentinels names its server. */
+/** Confirms a grant once enough replicas have stored it and a majority of sentinels names its server as the master. */
 final class GrantConfirmation {
-    private final RedisConnections link;
+    private final RedisConnectionRouter connections;
 
-    GrantConfirmation(RedisConnections link) {
-        this.link = link;
+    GrantConfirmation(RedisConnectionRouter connections) {
+        this.connections = connections;
     }
 
-    /** Callback with the result of a check. */
+    /** Callback that receives the result of one confirmation. */
     interface ResultHandler {
         /**
          * Called once.
          *
-         * @param countsFrom when the oldest request was sent that the deadline rests on; meaningless after a failure
+         * @param countsFrom when the oldest request that the grant's deadline is based on was sent; meaningless after a failure
          * @param failure null if the grant counts
          */
         void checked(MonotonicTime countsFrom, @Nullable LockException failure);
     }
 
-    /** Returns whether an acknowledged write counts without further questions. */
-    boolean isNone(RedisNodeClient node) {
-        return !node.replication().required() && link.sentinels().isEmpty();
+    /** Returns whether an acknowledged write counts without a confirmation. */
+    boolean isUnneeded(RedisNodeClient node) {
+        return !node.replication().required() && connections.sentinels().isEmpty();
     }
 
-    /** Asks the sentinels ahead, so that their answer comes along with the server's. */
+    /** Queries the sentinels in advance, so that their replies arrive at about the same time as the server's. */
     void prepare(RedisNodeClient node, Duration lease) {
-        link.sentinels().ifPresent(sentinels -> sentinels.named(node, lease));
+        connections.sentinels().ifPresent(sentinels -> sentinels.confirm(node, lease));
     }
 
-    /** Returns a grant that was handed off with the deadline that it has; empty if that is too soon, or not known. */
+    /**
+     * Returns a handed-off grant with the deadline that the sentinels' last confirmation allows; empty if that deadline is too
+     * soon or not known.
+     */
     Optional<HandOffDeadlineCalculator.Grant> bounded(
             HandOffDeadlineCalculator.Grant grant, RedisNodeClient node, Duration lease, LockClock clock) {
-        if (link.sentinels().isEmpty()) {
+        if (connections.sentinels().isEmpty()) {
             return Optional.of(grant);
         }
         prepare(node, lease);
-        Optional<MonotonicTime> named = link.sentinels().get().lastNamed(node.epoch());
+        Optional<MonotonicTime> named = connections.sentinels().get().lastConfirmed(node.epoch());
         if (named.isEmpty()) {
             return Optional.empty();
         }
@@ -58,21 +61,21 @@ final class GrantConfirmation {
     }
 
     /**
-     * Checks what the server has just acknowledged.
+     * Confirms a grant that the server has just acknowledged.
      *
-     * @param until when replicas are no longer waited for
+     * @param until when to stop waiting for replicas
      */
     void check(RedisNodeClient node, MonotonicTime sent, MonotonicTime until, Duration lease, ResultHandler handler) {
         int epoch = node.epoch();
-        if (link.sentinels().isEmpty()) {
+        if (connections.sentinels().isEmpty()) {
             replicas(node, epoch, sent, until, handler);
             return;
         }
-        link.sentinels().get().named(node, lease).whenComplete((named, failure) -> {
+        connections.sentinels().get().confirm(node, lease).whenComplete((named, failure) -> {
             if (failure == null) {
                 replicas(node, epoch, named.orEarlier(sent), until, handler);
             } else {
-                handler.checked(sent, RedisErrors.of(failure, "the sentinels' answer", link.endpoints()));
+                handler.checked(sent, RedisErrors.of(failure, "the query to the sentinels", connections.endpoints()));
             }
         });
     }

@@ -7,31 +7,32 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Parses the message that a lock's server publishes for one of its waiters. Anybody may publish on its channel: what is not of
- * this form is no message, and what is counts only if its signature is right (S19).
+ * A message that grants the lock to a waiter or wakes the waiter. The scripts publish it on the channel of the waiter's client.
+ * Any client may publish there, so text of another form is ignored, and a message counts only if its signature is valid (S19).
  */
 sealed interface GrantMessage {
     Pattern FORM = Pattern.compile("(G ([0-9a-f]{32}) (\\d{1,16}) (\\d{1,16})|W ([0-9a-f]{32})) ([0-9a-f]{40}) (\\S+)");
 
-    /** Whom it is about. */
+    /** Returns the id of the attempt that the message is for. */
     String attemptId();
 
-    /** The key of the lock's grant. */
+    /** Returns the key of the lock's grant. */
     String key();
 
-    /** All of it but the signature. */
+    /** Returns the message without its signature. */
     String signedText();
 
-    /** 40 hexadecimal digits, see {@link MessageSignature}. */
+    /** Returns the signature in 40 hexadecimal digits, see {@link MessageAuthenticator}. */
     String signature();
 
-    /** The lock was handed off to it, at that time of the server's clock. */
+    /** Message that the lock was handed off to the attempt at the given time of the server's clock. */
     record Granted(String attemptId, long token, ServerTime time, String key, String signedText, String signature)
             implements GrantMessage {}
 
-    /** The lock is free and it may try first. */
+    /** Message that the lock is free and that the attempt may try to acquire it before others. */
     record Wake(String attemptId, String key, String signedText, String signature) implements GrantMessage {}
 
+    /** Parses a published text; empty if it is not such a message. */
     static Optional<GrantMessage> parse(String text) {
         Matcher matcher = FORM.matcher(text);
         if (!matcher.matches()) {

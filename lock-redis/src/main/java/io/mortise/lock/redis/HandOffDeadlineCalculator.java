@@ -13,50 +13,51 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Computes the deadline of a grant that the server handed off: by how much later than the waiter's last request (ADR 0017).
- * Thread-safe.
+ * Computes the deadline of a handed-off grant on the local clock from two server timestamps. They are those of the server's
+ * last "busy" reply to the waiter and of the hand-off. See ADR 0017. Thread-safe.
  */
 final class HandOffDeadlineCalculator {
-    private volatile @Nullable Standing standing;
-    private final AtomicReference<@Nullable Pushed> pushed = new AtomicReference<>();
+    private volatile @Nullable BusyReply lastBusy;
+    private final AtomicReference<@Nullable ReceivedGrant> received = new AtomicReference<>();
 
-    /** The server answered "busy": when that was asked on our clock, and when it was answered on the server's. */
-    private record Standing(int epoch, MonotonicTime sent, ServerTime server) {}
+    /** The last "busy" reply, with the local time of its request and the server's time of the reply. */
+    private record BusyReply(int epoch, MonotonicTime sent, ServerTime server) {}
 
-    /** What a message said, and when it arrived. */
-    private record Pushed(GrantMessage.Granted grant, int epoch, MonotonicTime arrived) {}
+    /** A hand-off message and the local time of its arrival. */
+    private record ReceivedGrant(GrantMessage.Granted grant, int epoch, MonotonicTime arrived) {}
 
-    /** It can be collected. */
+    /** A handed-off grant and the deadline until which it is certainly valid. */
     record Grant(long token, MonotonicTime validUntil) {}
 
-    /** We were told to wait. */
-    void confirmed(int epoch, MonotonicTime sent, ServerTime server) {
-        pushed.set(null); // what was said before, on the same connection, no longer counts
-        standing = new Standing(epoch, sent, server);
+    /** Records that the server replied "busy". */
+    void onBusy(int epoch, MonotonicTime sent, ServerTime server) {
+        received.set(null); // the reply supersedes an earlier message on the same connection
+        lastBusy = new BusyReply(epoch, sent, server);
     }
 
-    /** We were told that it is ours. */
-    void told(GrantMessage.Granted grant, int epoch, MonotonicTime arrived) {
-        pushed.set(new Pushed(grant, epoch, arrived));
+    /** Records a message that the lock was handed off to this waiter. */
+    void onHandOff(GrantMessage.Granted grant, int epoch, MonotonicTime arrived) {
+        received.set(new ReceivedGrant(grant, epoch, arrived));
     }
 
     /**
-     * It is valid without asking if both came on the present connection. Otherwise the message was a hint, and so it is
-     * when half of the lease has ended, or the server's clock was set in between: asking renews. Once for each message.
+     * Returns the grant of the last message, at most once, if it is valid without another request. That needs the reply and the
+     * message to have come on the present connection. Otherwise the message is only a hint. It also is one if half of the lease
+     * has passed, or if the server's clock was set in between: the next request then renews the grant.
      */
     Optional<Grant> collect(RedisNodeClient node, Duration lease, MonotonicTime now) {
-        Pushed message = pushed.getAndSet(null);
-        Standing told = standing;
+        ReceivedGrant message = received.getAndSet(null);
+        BusyReply busy = lastBusy;
         if (message == null
-                || told == null
+                || busy == null
                 || node.replication().required()
-                || told.epoch != message.epoch
+                || busy.epoch != message.epoch
                 || !RedisContender.isPlausible(message.grant.token())
-                || message.grant.time().isBefore(told.server)
+                || message.grant.time().isBefore(busy.server)
                 || message.epoch != node.epoch()) {
             return Optional.empty();
         }
-        MonotonicTime handedOff = ServerClock.noLaterThan(told.sent, told.server, message.grant.time());
+        MonotonicTime handedOff = ServerClock.noLaterThan(busy.sent, busy.server, message.grant.time());
         MonotonicTime validUntil = LockClock.deadline(handedOff, lease);
         boolean clockWasSet = handedOff.isAfter(message.arrived);
         return clockWasSet || validUntil.isBefore(now.plus(Durations.divide(lease, 2)))

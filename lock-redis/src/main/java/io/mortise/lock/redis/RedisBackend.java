@@ -21,31 +21,31 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The backend for Redis: makes contenders, dispatches the servers' messages to them, renews their grants. */
-final class RedisBackend implements LockBackend, ClusterConnections.Listener {
+/** Lock backend for Redis that creates contenders, dispatches the servers' messages to them, and renews their grants. */
+final class RedisBackend implements LockBackend, RedisClusterConnectionRouter.Listener {
     private static final Logger log = LoggerFactory.getLogger(RedisBackend.class);
 
     private final RedisOptions options;
     private final BackendContext context;
     private final RedisKeyLayout keys;
-    private final MessageSignature signer = new MessageSignature();
-    private final ContenderRegistry<RedisContender> mailbox;
-    private final RedisConnections link;
+    private final MessageAuthenticator signer = new MessageAuthenticator();
+    private final ContenderRegistry<RedisContender> contenders;
+    private final RedisConnectionRouter connections;
     private final RedisRenewals renewals;
-    private final GrantConfirmation grantCheck;
+    private final GrantConfirmation confirmation;
 
-    @SuppressWarnings("this-escape") // messages before the constructor ends find an empty mailbox
+    @SuppressWarnings("this-escape") // messages that arrive before the constructor ends find no contender
     private RedisBackend(RedisOptions options, BackendContext context) {
         this.options = options;
         this.context = context;
         this.keys =
                 options.isCluster() ? RedisKeyLayout.clustered(options.prefix()) : new RedisKeyLayout(options.prefix());
-        this.mailbox = new ContenderRegistry<>(context.clock());
-        this.link = options.isCluster()
-                ? ClusterConnections.open(options, keys, context, this)
+        this.contenders = new ContenderRegistry<>(context.clock());
+        this.connections = options.isCluster()
+                ? RedisClusterConnectionRouter.open(options, keys, context, this)
                 : SingleMasterConnection.open(options, keys.channel(context.clientId()), context, this);
-        this.grantCheck = new GrantConfirmation(link);
-        this.renewals = new RedisRenewals(link, grantCheck, context.clock(), context.requestTimeout());
+        this.confirmation = new GrantConfirmation(connections);
+        this.renewals = new RedisRenewals(connections, confirmation, context.clock(), context.requestTimeout());
     }
 
     static RedisBackend open(RedisOptions options, BackendContext context) {
@@ -62,20 +62,20 @@ final class RedisBackend implements LockBackend, ClusterConnections.Listener {
         return keys;
     }
 
-    ContenderRegistry<RedisContender> mailbox() {
-        return mailbox;
+    ContenderRegistry<RedisContender> contenders() {
+        return contenders;
     }
 
-    MessageSignature signer() {
+    MessageAuthenticator signer() {
         return signer;
     }
 
-    RedisConnections link() {
-        return link;
+    RedisConnectionRouter connections() {
+        return connections;
     }
 
-    GrantConfirmation grantCheck() {
-        return grantCheck;
+    GrantConfirmation confirmation() {
+        return confirmation;
     }
 
     Optional<StoreExposureCheck> access() {
@@ -91,43 +91,43 @@ final class RedisBackend implements LockBackend, ClusterConnections.Listener {
     }
 
     @Override
-    public void message(RedisNodeClient from, String text) {
+    public void onMessage(RedisNodeClient from, String text) {
         Optional<GrantMessage> message = GrantMessage.parse(text);
         if (message.isEmpty() || !signer.isGenuine(message.get())) {
-            log.debug("event=message-ignored length={}", text.length()); // anybody may publish anything (S19)
+            log.debug("event=message-ignored length={}", text.length()); // any client may publish any text (S19)
             return;
         }
-        Optional<RedisContender> contender = mailbox.find(message.get().attemptId());
+        Optional<RedisContender> contender = contenders.find(message.get().attemptId());
         if (contender.isEmpty()) {
-            giveBack(message.get());
+            releaseUnclaimed(message.get());
             return;
         }
         if (message.get() instanceof GrantMessage.Granted granted) {
-            contender.get().pushed(granted, from.epoch());
+            contender.get().onHandOff(granted, from.epoch());
         } else {
             contender.get().wake();
         }
     }
 
-    /** The server may be another one, or have lost what it had: holders hear of that at once (S7). */
+    /** Renews at once, since the server may be another one or have lost its data, so that holders learn of a loss soon (S7). */
     @Override
-    public void listening(RedisNodeClient node) {
-        mailbox.wakeAll(contender -> contender.waitsAt(node));
-        context.renewNow(RedisGrantValidity.class, grant -> link.nodeOf(grant.keys()) == node);
+    public void onSubscribed(RedisNodeClient node) {
+        contenders.wakeAll(contender -> contender.waitsAt(node));
+        context.renewNow(RedisGrantValidity.class, grant -> connections.nodeOf(grant.keys()) == node);
     }
 
-    /** Who waits where its lock is no longer asks where it is now, and so does who holds it. */
+    /** Makes waiters and holders whose lock has moved send their next request to the server that has it now. */
     @Override
     public void rerouted() {
-        mailbox.wakeAll(RedisContender::isMisplaced);
-        context.renewNow(RedisGrantValidity.class, grant -> grant.isMisplaced(link));
+        contenders.wakeAll(RedisContender::isMisplaced);
+        context.renewNow(RedisGrantValidity.class, grant -> grant.isMisplaced(connections));
     }
 
     /**
-     * No contender here has that attempt id: it was given up, or one of its requests came so late that it was executed
-     * after its withdrawal. What it was given is the next one's, not nobody's for a whole lease.
+     * Releases a grant that was handed off to an attempt which this client no longer has. The attempt was given up, or one of
+     * its requests was executed after its withdrawal. Without this the lock would be blocked for a whole lease.
      */
-    private void giveBack(GrantMessage message) {
+    private void releaseUnclaimed(GrantMessage message) {
         Optional<String> name = keys.lockName(message.key());
         if (name.isEmpty()) {
             log.debug("event=message-ignored length={}", message.key().length());
@@ -136,11 +136,12 @@ final class RedisBackend implements LockBackend, ClusterConnections.Listener {
         RedisKeyLayout.OfLock lock = keysOf(name.get());
         context.cleanUp(
                 "a grant handed off to an attempt for lock \"" + LockName.shown(name.get())
-                        + "\" that nobody here makes any more",
-                () -> link.nodeOf(lock)
-                        .ask(
-                                "giving back a hand-off",
-                                RedisScript.RELEASE.script(),
+                        + "\" that this client has given up",
+                () -> connections
+                        .nodeOf(lock)
+                        .execute(
+                                "release of an unclaimed hand-off",
+                                RedisLockScript.RELEASE.script(),
                                 lock.all(),
                                 message.attemptId(),
                                 "0",
@@ -148,14 +149,14 @@ final class RedisBackend implements LockBackend, ClusterConnections.Listener {
                 context.clock().now().plus(options.leaseDuration()));
     }
 
-    /** What every record of this client contains, and none of another's: a forged message takes nothing from others (S19). */
+    /** Returns a string that only this client's owner records contain, so that a forged message frees no other grant (S19). */
     String mark() {
-        return " client=" + context.clientId(); // as CLIENT LIST names its connection
+        return " client=" + context.clientId(); // the name of its connection in CLIENT LIST
     }
 
     @Override
     public String endpoints() {
-        return link.endpoints();
+        return connections.endpoints();
     }
 
     @Override
@@ -170,10 +171,10 @@ final class RedisBackend implements LockBackend, ClusterConnections.Listener {
                 Capability.LIST);
     }
 
-    /** Redis counts in milliseconds. */
+    /** Rounds up, because Redis counts expiry times in milliseconds. */
     @Override
-    public Duration leaseDuration(Optional<Duration> asked) {
-        return Durations.roundUpToMillis(asked.orElse(options.leaseDuration()));
+    public Duration leaseDuration(Optional<Duration> requested) {
+        return Durations.roundUpToMillis(requested.orElse(options.leaseDuration()));
     }
 
     @Override
@@ -196,13 +197,13 @@ final class RedisBackend implements LockBackend, ClusterConnections.Listener {
         return Optional.of(new RedisLockAdmin(this));
     }
 
-    /** For the operator's view. */
+    /** Returns the keys of the lock with this name, for administration. */
     RedisKeyLayout.OfLock keysOf(String name) {
         return keys.of(new LockName(name));
     }
 
     @Override
     public void close() {
-        link.close();
+        connections.close();
     }
 }

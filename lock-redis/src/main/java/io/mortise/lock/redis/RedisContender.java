@@ -27,22 +27,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One contender: an entry in the lock's queue in Redis. Whoever releases hands the lock on to the first entry, and publishes
- * that to the client that waits there. The core does not overlap calls; answers and messages come on the I/O thread.
+ * One attempt to acquire a lock on Redis, from its first request until its withdrawal or the lock's release. While it
+ * waits, it has an entry in the lock's queue in Redis. A release hands the lock off to the first entry and publishes a
+ * message to its client. The core does not overlap calls; replies and messages arrive on the I/O thread.
  */
 final class RedisContender implements Contender, ContenderRegistry.Owner {
     private static final Logger log = LoggerFactory.getLogger(RedisContender.class);
 
-    /** How often a waiter asks at least, in case a message was lost; also how it notices that a holder died. */
+    /** The longest time between two requests of a waiter, in case a message was lost or a holder died. */
     static final Duration FALLBACK = Duration.ofSeconds(5);
 
-    /** How long a queue entry is kept without being asked for again: three fallbacks, with the core's jitter. */
-    static final Duration PLACE_STANDS = Duration.ofSeconds(20);
+    /** How long a queue entry is kept without another request: three fallback times with the core's jitter. */
+    static final Duration ENTRY_LIFETIME = Duration.ofSeconds(20);
 
-    /** The server's clock may have been set forward since it was last heard: one answer tells by how much. */
+    /** How often a late request is sent: the server's clock may have been set forward, and each reply contains its time. */
     private static final int MOST_ROUNDS = 3;
 
-    /** From here on Lua's numbers, and many a resource's, do not tell a token from the next. By the clock it is the year 2255. */
+    /** From here on Lua and many resources cannot distinguish a token from the next. The clock reaches it in the year 2255. */
     private static final long TOO_HIGH = 1L << 53;
 
     private final RedisBackend backend;
@@ -54,10 +55,10 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
     private final String nonce;
     private final AttemptRemoval removal;
     private final HandOffDeadlineCalculator handedOff = new HandOffDeadlineCalculator();
-    private volatile boolean leaves; // something may be in the store
+    private volatile boolean mayHaveOrphan; // the server may have a grant or a queue entry of this attempt
     private volatile boolean granted;
     private volatile boolean abandoned;
-    private volatile @Nullable RedisNodeClient asked;
+    private volatile @Nullable RedisNodeClient lastNode;
 
     RedisContender(RedisBackend backend, LockRequest request, ContenderListener waiter) {
         this.backend = backend;
@@ -65,29 +66,29 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         this.request = request;
         this.waiter = waiter;
         this.keys = backend.keys().of(request.name());
-        this.record = request.ownerRecord() + backend.mark(); // since when it asked, however often it asks (S18)
+        this.record = request.ownerRecord() + backend.mark(); // its start time stays the same for all requests (S18)
         this.nonce = request.mayWait() ? backend.signer().nonce(request.attemptId()) : "";
-        this.removal =
-                new AttemptRemoval(context, request, this::node, RedisScript.RELEASE.script(), keys.all(), timeWanted ->
-                        new String[] {request.attemptId(), timeWanted ? "1" : "0"});
+        this.removal = new AttemptRemoval(
+                context, request, this::node, RedisLockScript.RELEASE.script(), keys.all(), withTime ->
+                        new String[] {request.attemptId(), withTime ? "1" : "0"});
     }
 
     @Override
     public CompletionStage<AttemptResult> attempt() {
         Optional<HandOffDeadlineCalculator.Grant> collected = handedOff
                 .collect(node(), request.leaseDuration(), context.clock().now())
-                .flatMap(
-                        grant -> backend.grantCheck().bounded(grant, node(), request.leaseDuration(), context.clock()));
+                .flatMap(grant ->
+                        backend.confirmation().bounded(grant, node(), request.leaseDuration(), context.clock()));
         if (collected.isPresent()) {
             return CompletableFuture.completedFuture(
                     grant(collected.get().token(), collected.get().validUntil()));
         }
         if (request.mayWait()) {
-            backend.mailbox().add(request.attemptId(), this); // before it is sent: a message may come with the answer
+            backend.contenders().add(request.attemptId(), this); // before sending: a message may arrive with the reply
         }
-        CompletableFuture<AttemptResult> answer = new CompletableFuture<>();
-        ask(answer, MOST_ROUNDS);
-        return answer;
+        CompletableFuture<AttemptResult> result = new CompletableFuture<>();
+        sendWhenOpen(result, MOST_ROUNDS);
+        return result;
     }
 
     private AttemptResult.Granted grant(long token, MonotonicTime validUntil) {
@@ -98,17 +99,17 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
                         context.clock(), keys, request.attemptId(), request.leaseDuration(), validUntil));
     }
 
-    private void ask(CompletableFuture<AttemptResult> answer, int rounds) {
+    private void sendWhenOpen(CompletableFuture<AttemptResult> result, int rounds) {
         RedisNodeClient node = node();
         if (node.isOpen()) {
-            ask(answer, rounds, node);
+            send(result, rounds, node);
         } else {
-            node.whenOpen(failure -> ask(answer, rounds, node));
+            node.whenOpen(failure -> send(result, rounds, node));
         }
     }
 
-    private void ask(CompletableFuture<AttemptResult> answer, int rounds, RedisNodeClient node) {
-        asked = node;
+    private void send(CompletableFuture<AttemptResult> result, int rounds, RedisNodeClient node) {
+        lastNode = node;
         MonotonicTime now = context.clock().now();
         int epoch = node.epoch();
         ServerTime notAfter = node.notAfter(now);
@@ -117,154 +118,157 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
             record,
             String.valueOf(request.leaseDuration().toMillis()),
             String.valueOf(notAfter.micros()),
-            request.mayWait() ? backend.link().listen(node, keys) : "",
-            String.valueOf(PLACE_STANDS.toMillis()),
+            request.mayWait() ? backend.connections().listen(node, keys) : "",
+            String.valueOf(ENTRY_LIFETIME.toMillis()),
             nonce
         };
-        leaves = true;
-        backend.grantCheck().prepare(node, request.leaseDuration());
-        node.run(RedisScript.ACQUIRE.script(), keys.all(), args, new ReplyHandler() {
+        mayHaveOrphan = true;
+        backend.confirmation().prepare(node, request.leaseDuration());
+        node.run(RedisLockScript.ACQUIRE.script(), keys.all(), args, new ReplyHandler() {
             @Override
-            public void answered(List<Object> values) {
-                RedisContender.this.answered(answer, rounds, node, now, values);
+            public void onReply(List<Object> values) {
+                handleReply(result, rounds, node, now, values);
             }
 
             @Override
-            public void failed(Throwable cause, boolean notExecuted) {
+            public void onFailure(Throwable cause, boolean notExecuted) {
                 if (!notExecuted) {
-                    removal.unanswered(epoch, notAfter);
+                    removal.onInDoubt(epoch, notAfter);
                 }
-                answer.completeExceptionally(RedisErrors.of(cause, acquire(), backend.endpoints()));
+                result.completeExceptionally(RedisErrors.of(cause, acquire(), backend.endpoints()));
             }
         });
     }
 
-    private void answered(
-            CompletableFuture<AttemptResult> answer,
+    private void handleReply(
+            CompletableFuture<AttemptResult> result,
             int rounds,
             RedisNodeClient node,
             MonotonicTime sent,
             List<Object> values) {
         ServerTime time = new ServerTime((Long) values.get(values.size() - 1));
-        node.time().heard(sent, time);
-        removal.answered(node.epoch(), time);
-        boolean alone = values.size() == 1; // the time, which is the token as well
-        switch (alone ? "granted" : (String) values.get(0)) {
+        node.serverClock().onReply(sent, time);
+        removal.onReply(node.epoch(), time);
+        boolean tokenOnly = values.size() == 1; // the token is the server's time then
+        switch (tokenOnly ? "granted" : (String) values.get(0)) {
             case "granted" -> {
-                long token = alone ? time.micros() : (Long) values.get(1);
+                long token = tokenOnly ? time.micros() : (Long) values.get(1);
                 if (!isPlausible(token)) {
-                    refuse(answer, token);
-                } else if (backend.grantCheck().isNone(node)) {
-                    answer.complete(grant(token, LockClock.deadline(sent, request.leaseDuration())));
+                    refuse(result, token);
+                } else if (backend.confirmation().isUnneeded(node)) {
+                    result.complete(grant(token, LockClock.deadline(sent, request.leaseDuration())));
                 } else {
-                    check(answer, node, sent, token);
+                    confirm(result, node, sent, token);
                 }
             }
             case "busy" -> {
-                handedOff.confirmed(node.epoch(), sent, time);
-                leaves = request.mayWait() || removal.mayYetExecute();
-                answer.complete(new AttemptResult.Waiting(untilNext((Long) values.get(1))));
+                handedOff.onBusy(node.epoch(), sent, time);
+                mayHaveOrphan = request.mayWait() || removal.mayStillExecute();
+                result.complete(new AttemptResult.Waiting(untilNext((Long) values.get(1))));
             }
             default -> {
                 if (rounds > 1) {
-                    ask(answer, rounds - 1);
+                    sendWhenOpen(result, rounds - 1);
                 } else {
-                    answer.completeExceptionally(new BackendUnavailableException(acquire() + " at "
-                            + backend.endpoints() + ": it arrived too late each time, or the server's clock jumps"));
+                    result.completeExceptionally(new BackendUnavailableException(
+                            acquire() + " at " + backend.endpoints() + ": the request arrived too late " + MOST_ROUNDS
+                                    + " times, or the server's clock jumps"));
                 }
             }
         }
     }
 
-    /** Whether it can be a token: whoever writes to the store may have set the counter to anything (S19). */
+    /** Returns whether this can be a token: another writer may have set the counter to any value (S19). */
     static boolean isPlausible(long token) {
         return token > 0 && token < TOO_HIGH;
     }
 
-    /** No resource that has seen it would ever accept another: it is given back. */
-    private void refuse(CompletableFuture<AttemptResult> answer, long token) {
+    /** Releases a grant whose token is out of range: a resource that has seen such a token would never accept another. */
+    private void refuse(CompletableFuture<AttemptResult> result, long token) {
         BackendRefusedException why = new BackendRefusedException(acquire() + " at " + backend.endpoints()
                 + ": the fencing token " + token + " is out of range: something else wrote to \"" + keys.counter()
                 + "\" or \"" + keys.grant() + "\"; find out what, then delete them");
-        removal.release(found -> answer.completeExceptionally(why), failure -> answer.completeExceptionally(why));
+        removal.release(found -> result.completeExceptionally(why), failure -> result.completeExceptionally(why));
     }
 
-    /** It counts only once replicas have it, and sentinels name the server; otherwise it is given back. */
-    private void check(CompletableFuture<AttemptResult> answer, RedisNodeClient node, MonotonicTime sent, long token) {
-        MonotonicTime until =
-                sent.plus(Durations.divide(context.requestTimeout(), 2)); // the rest is for giving it back
-        backend.grantCheck().check(node, sent, until, request.leaseDuration(), (countsFrom, failure) -> {
+    /** Completes with the grant once replicas and sentinels have confirmed it; otherwise releases it. */
+    private void confirm(
+            CompletableFuture<AttemptResult> result, RedisNodeClient node, MonotonicTime sent, long token) {
+        MonotonicTime until = sent.plus(Durations.divide(context.requestTimeout(), 2)); // the rest is for a release
+        backend.confirmation().check(node, sent, until, request.leaseDuration(), (countsFrom, failure) -> {
             if (failure == null) {
-                answer.complete(grant(token, LockClock.deadline(countsFrom, request.leaseDuration())));
+                result.complete(grant(token, LockClock.deadline(countsFrom, request.leaseDuration())));
             } else {
                 removal.release(
-                        found -> answer.completeExceptionally(failure), cause -> answer.completeExceptionally(failure));
+                        found -> result.completeExceptionally(failure), cause -> result.completeExceptionally(failure));
             }
         });
     }
 
-    /** At the latest when the present holder's time has passed, if it died. */
-    private static Duration untilNext(long leftMillis) {
-        return leftMillis < 0 || leftMillis >= FALLBACK.toMillis() ? FALLBACK : Duration.ofMillis(leftMillis + 1);
+    /** Returns the time until the next request, at the latest when the present holder's grant expires, in case it died. */
+    private static Duration untilNext(long remainingMillis) {
+        return remainingMillis < 0 || remainingMillis >= FALLBACK.toMillis()
+                ? FALLBACK
+                : Duration.ofMillis(remainingMillis + 1);
     }
 
-    /** The lock was handed off to us. On the I/O thread. */
-    void pushed(GrantMessage.Granted grant, int epoch) {
-        handedOff.told(grant, epoch, context.clock().now());
+    /** Receives the message that the lock was handed off to this attempt. Called on the I/O thread. */
+    void onHandOff(GrantMessage.Granted grant, int epoch) {
+        handedOff.onHandOff(grant, epoch, context.clock().now());
         wake();
     }
 
-    /** Whether it waits for a message from there. */
+    /** Returns whether this attempt waits for a message from that server. */
     boolean waitsAt(RedisNodeClient node) {
-        return !granted && asked == node;
+        return !granted && lastNode == node;
     }
 
-    /** Whether it waits at a server that does not have its lock any more. */
+    /** Returns whether this attempt waits at a server that no longer has its lock. */
     boolean isMisplaced() {
-        return !granted && asked != null && asked != node();
+        return !granted && lastNode != null && lastNode != node();
     }
 
-    /** It may be first in the queue by now: a message may have been lost. */
+    /** Makes the waiter retry: it may be first in the queue by now, or a message may have been lost. */
     @Override
     public void wake() {
         if (abandoned) {
-            withdrawUnasked();
+            withdrawAbandoned();
         } else {
             waiter.wake();
         }
     }
 
-    /** Nobody waits for it any more, but it was still queued when the server was back: the next one is served. */
-    private void withdrawUnasked() {
+    /** Withdraws an abandoned attempt that was still queued when the server came back, so that the next waiter is served. */
+    private void withdrawAbandoned() {
         removal.end(
-                found -> backend.mailbox().remove(request.attemptId()),
+                found -> backend.contenders().remove(request.attemptId()),
                 failure -> log.debug("event=queue-entry-left lock=\"{}\"", request.name(), failure));
     }
 
     @Override
     public CompletionStage<Boolean> end() {
-        if (!leaves) {
+        if (!mayHaveOrphan) {
             return CompletableFuture.completedFuture(false);
         }
         CompletableFuture<Boolean> done = new CompletableFuture<>();
         removal.end(
                 found -> {
-                    backend.mailbox().remove(request.attemptId());
+                    backend.contenders().remove(request.attemptId());
                     done.complete(found.held() || (found.queued() && !granted));
                 },
                 done::completeExceptionally);
         return done;
     }
 
-    /** Its grant and its queue entry expire by themselves; until then a message for it is answered by its withdrawal. */
+    /** Lets the grant and the queue entry expire; a message that arrives before then triggers a withdrawal. */
     @Override
     public void abandon() {
         abandoned = true;
-        context.clock().schedule(PLACE_STANDS, () -> backend.mailbox().remove(request.attemptId()));
+        context.clock().schedule(ENTRY_LIFETIME, () -> backend.contenders().remove(request.attemptId()));
     }
 
     private RedisNodeClient node() {
-        return backend.link().nodeOf(keys);
+        return backend.connections().nodeOf(keys);
     }
 
     private String acquire() {

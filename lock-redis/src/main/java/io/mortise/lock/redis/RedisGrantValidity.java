@@ -9,14 +9,14 @@ import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Validity of one grant: its key in Redis. */
+/** The validity of one grant in Redis, extended by each renewal of the grant's key. */
 final class RedisGrantValidity extends GrantValidity {
     private static final int RENEWALS_PER_LEASE = 3;
 
     private final RedisKeyLayout.OfLock keys;
     private final String attemptId;
     private final Duration lease;
-    private volatile @Nullable RedisNodeClient renewedAt; // none yet
+    private volatile @Nullable RedisNodeClient renewedAt; // null before the first renewal
 
     RedisGrantValidity(
             LockClock clock, RedisKeyLayout.OfLock keys, String attemptId, Duration lease, MonotonicTime validUntil) {
@@ -26,14 +26,14 @@ final class RedisGrantValidity extends GrantValidity {
         this.lease = lease;
     }
 
-    /** It is asked there. */
+    /** Records the server to which the latest renewal is sent. */
     void renewedAt(RedisNodeClient node) {
         renewedAt = node;
     }
 
-    /** Whether it was renewed last at a server that does not have its lock any more. */
-    boolean isMisplaced(RedisConnections link) {
-        return link.nodeOf(keys) != renewedAt;
+    /** Returns whether the latest renewal was sent to a server that no longer has the lock. */
+    boolean isMisplaced(RedisConnectionRouter connections) {
+        return connections.nodeOf(keys) != renewedAt;
     }
 
     RedisKeyLayout.OfLock keys() {

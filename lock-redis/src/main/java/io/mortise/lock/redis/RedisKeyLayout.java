@@ -12,15 +12,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Names of the keys and channels of a lock. Mortise's own keys begin with a percent sign and a letter that no escaped name can
- * have in that place, so that no lock ever meets them (S13). In a cluster all that belongs to one lock is in the slot of its
- * bucket's hash tag.
+ * Builds the names of the Redis keys and channels that belong to a lock. Mortise's own keys begin with a percent sign and a
+ * letter that no escaped name can have in that position, so that they never collide with a lock's name (S13). In a cluster, all
+ * keys of one lock are in the slot of its bucket's hash tag.
  */
 final class RedisKeyLayout {
-    /** Before a channel in a waiter's entry: it is published on by SPUBLISH. No prefix of keys has a brace. */
+    /** Precedes a channel in a queue entry that needs SPUBLISH. It is unambiguous, since no prefix of keys has a brace. */
     static final String SHARDED = "{s}";
 
-    /** How many counters there are for good in a cluster, and how many of its nodes can have locks at most. */
+    /** The number of token counters in a cluster, which must never change, and the largest number of nodes with locks. */
     static final int BUCKETS = 64;
 
     private static final String QUEUE = "%queue:";
@@ -36,26 +36,26 @@ final class RedisKeyLayout {
     private RedisKeyLayout(String prefix, boolean clustered) {
         this.prefix = prefix;
         this.clustered = clustered;
-        // One server has no slots, and would be connected to later by the time that all of these take.
+        // A single server has no slots, and computing all of these would delay the first connection.
         for (int bucket = 0; clustered && bucket < BUCKETS; bucket++) {
             slots[bucket] = SlotHash.getSlot(tag(bucket));
         }
     }
 
-    /** For one server. */
+    /** Creates the layout for one server. */
     RedisKeyLayout(String prefix) {
         this(prefix, false);
     }
 
-    /** For a cluster. */
+    /** Creates the layout for a cluster. */
     static RedisKeyLayout clustered(String prefix) {
         return new RedisKeyLayout(prefix, true);
     }
 
     /**
-     * All that a script may touch for one lock, in the order in which the scripts expect them.
+     * The keys that a script may access for one lock, in the order in which the scripts expect them.
      *
-     * @param slot in a cluster, where all of them are
+     * @param slot the hash slot of all these keys; unused outside a cluster
      */
     record OfLock(String grant, String counter, String queue, String entries, int slot) {
         String[] all() {
@@ -71,7 +71,7 @@ final class RedisKeyLayout {
                 start + escaped, start + COUNTER, start + QUEUE + escaped, start + ENTRIES + escaped, slots[bucket]);
     }
 
-    /** What {@code CLUSTER KEYSLOT} says of the escaped name, which has no braces, modulo 64. */
+    /** Returns the slot that {@code CLUSTER KEYSLOT} returns for the escaped name, which has no braces, modulo 64. */
     private static int bucket(String escaped) {
         return CRC16.crc16(escaped.getBytes(StandardCharsets.US_ASCII)) % BUCKETS;
     }
@@ -80,22 +80,22 @@ final class RedisKeyLayout {
         return String.format(Locale.ROOT, "{b%02d}", bucket);
     }
 
-    /** What a client listens to. */
+    /** Returns the channel on which a client receives its messages. */
     String channel(String clientId) {
         return prefix + CHANNEL + clientId;
     }
 
-    /** What a client listens to for the locks of the same bucket: in their slot. */
+    /** Returns the channel on which a client receives messages for the locks of this lock's bucket; it is in their slot. */
     String shardChannel(OfLock lock, String clientId) {
         return lock.counter().substring(0, lock.counter().length() - COUNTER.length()) + CHANNEL + clientId;
     }
 
-    /** For SCAN: all keys with the prefix. */
+    /** Returns the pattern for SCAN that matches all keys with the prefix. */
     String pattern() {
         return LockListing.pattern(prefix);
     }
 
-    /** The lock whose grant a key is; empty for any other key. */
+    /** Returns the name of the lock whose grant this key is; empty for any other key. */
     Optional<String> lockName(String key) {
         if (!key.startsWith(prefix)) {
             return Optional.empty();
@@ -112,7 +112,7 @@ final class RedisKeyLayout {
             LockName name = new LockName(LockName.unescape(escaped));
             return name.escaped().equals(escaped) ? Optional.of(name.value()) : Optional.empty();
         } catch (IllegalArgumentException e) {
-            return Optional.empty(); // one of our own, or somebody else's
+            return Optional.empty(); // another key of Mortise, or one of another application
         }
     }
 }

@@ -20,7 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
 
-/** Administration of locks on Redis: reads keys and queues. */
+/** Implements the status, listing, forced release and diagnosis of locks on Redis. */
 final class RedisLockAdmin implements LockAdmin {
     private final RedisBackend backend;
 
@@ -31,9 +31,9 @@ final class RedisLockAdmin implements LockAdmin {
     @Override
     public CompletableFuture<LockStatus> status(String name) {
         RedisKeyLayout.OfLock keys = backend.keysOf(name);
-        return backend.link()
+        return backend.connections()
                 .nodeOf(keys)
-                .ask("status of lock \"" + LockName.shown(name) + "\"", RedisScript.STATUS.script(), keys.all())
+                .execute("status of lock \"" + LockName.shown(name) + "\"", RedisLockScript.STATUS.script(), keys.all())
                 .thenApply(status -> new LockStatus(
                         name, StatusReplyParser.holder(status).stream().toList(), StatusReplyParser.waiters(status)))
                 .toCompletableFuture();
@@ -41,7 +41,7 @@ final class RedisLockAdmin implements LockAdmin {
 
     @Override
     public CompletableFuture<Page> list(String prefix, int limit, String cursor) {
-        List<LockListing.Source> sources = backend.link().nodes().stream()
+        List<LockListing.Source> sources = backend.connections().nodes().stream()
                 .map(node -> new LockListing.Source(node.id(), node))
                 .toList();
         return new LockListing(backend.keys().pattern(), backend.keys()::lockName, (source, name) -> status(name))
@@ -52,34 +52,34 @@ final class RedisLockAdmin implements LockAdmin {
     @Override
     public CompletableFuture<Boolean> forceRelease(String name, LockHolder seen) {
         RedisKeyLayout.OfLock keys = backend.keysOf(name);
-        return backend.link()
+        return backend.connections()
                 .nodeOf(keys)
-                .ask(
+                .execute(
                         "forced release of lock \"" + LockName.shown(name) + "\"",
-                        RedisScript.FORCE_RELEASE.script(),
+                        RedisLockScript.FORCE_RELEASE.script(),
                         keys.all(),
                         seen.raw())
-                .thenApply(answer -> answer.get(0).equals(1L))
+                .thenApply(reply -> reply.get(0).equals(1L))
                 .toCompletableFuture();
     }
 
     @Override
     public CompletableFuture<List<Finding>> diagnose() {
-        Map<String, RedisNodeClient> servers = backend.link().servers();
+        Map<String, RedisNodeClient> servers = backend.connections().servers();
         CompletionStage<List<Finding>> all = CompletableFuture.completedFuture(new ArrayList<>(
                 backend.access().map(StoreExposureCheck::findings).orElse(List.of())));
         for (Map.Entry<String, RedisNodeClient> server : servers.entrySet()) {
             CompletionStage<List<Finding>> one = findings(server.getValue());
-            // Alone it is the store itself that cannot be asked; beside others it is what is wrong with the store.
+            // A single server that does not respond fails the diagnosis; one of several becomes a finding.
             all = all.thenCombine(
                     servers.size() == 1 ? one : RedisRiskCheck.named(one, server.getKey()), (found, ofNode) -> {
                         found.addAll(ofNode);
                         return found;
                     });
         }
-        if (backend.link().sentinels().isPresent()) {
-            RedisNodeClient master = backend.link().nodes().get(0);
-            all = all.thenCombine(backend.link().sentinels().get().diagnose(master), (found, ofSentinels) -> {
+        if (backend.connections().sentinels().isPresent()) {
+            RedisNodeClient master = backend.connections().nodes().get(0);
+            all = all.thenCombine(backend.connections().sentinels().get().diagnose(master), (found, ofSentinels) -> {
                 found.addAll(ofSentinels);
                 return found;
             });
@@ -107,6 +107,6 @@ final class RedisLockAdmin implements LockAdmin {
 
     @Override
     public CompletableFuture<Map<String, Instant>> clocks() {
-        return ServerClockReader.of(backend.link().servers()).toCompletableFuture();
+        return ServerClockReader.of(backend.connections().servers()).toCompletableFuture();
     }
 }

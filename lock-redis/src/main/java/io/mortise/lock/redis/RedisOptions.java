@@ -16,12 +16,15 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** Options of the Redis backend. Immutable: each method returns a changed copy. Never prints credentials. */
+/**
+ * Options of the Redis backend, such as the server, the key prefix and the lease duration. Immutable: each method returns a
+ * changed copy. {@link #toString} never shows credentials.
+ */
 public final class RedisOptions {
-    /** What all keys begin with unless said otherwise. */
+    /** The default prefix of all keys. */
     public static final String DEFAULT_PREFIX = "lock:";
 
-    /** How long a grant lasts without renewal unless said otherwise. */
+    /** The default time that a grant lasts without renewal. */
     public static final Duration DEFAULT_LEASE = Duration.ofSeconds(30);
 
     static final int MOST_REPLICAS = 100;
@@ -29,7 +32,7 @@ public final class RedisOptions {
     private final Target target;
     private final Settings settings;
 
-    /** What to connect to: one of them. */
+    /** The server, cluster or application-supplied client to use; exactly one is set. */
     private record Target(
             Optional<RedisURI> uri,
             List<RedisURI> clusterUris,
@@ -70,9 +73,9 @@ public final class RedisOptions {
     }
 
     /**
-     * A connection of Mortise's own: host and port, a Unix socket, or sentinels and the name of a master, with TLS, credentials
-     * and database as the URI says. Sentinels are asked anew at each connection; their own credentials are those in {@link
-     * RedisURI#getSentinels()}.
+     * Returns options with which Mortise opens its own connection to this URI. The URI names a host and port, a Unix socket,
+     * or sentinels and a master, and sets TLS, credentials and database. Sentinels are queried again for each connection;
+     * their own credentials are those in {@link RedisURI#getSentinels()}.
      */
     public static RedisOptions connectTo(RedisURI uri) {
         Objects.requireNonNull(uri, "uri");
@@ -89,9 +92,10 @@ public final class RedisOptions {
     }
 
     /**
-     * The application's own client, which Mortise never closes: it opens one connection of its own there. The client must have
-     * been created with a {@code RedisURI}, and its options must not pin RESP2. If that names sentinels, they are asked for the master at
-     * each connection, but not whether a majority of them still names it (ADR 0030): use {@link #connectTo} for that.
+     * Returns options with which Mortise uses a client that the application supplies. Mortise opens one connection with it and
+     * never closes the client. The client must have been created with a {@code RedisURI}, and its options must not pin RESP2.
+     * If the URI names sentinels, they are queried for the master at each connection, but not whether a majority of them still
+     * names it (ADR 0030): use {@link #connectTo} for that.
      */
     public static RedisOptions using(RedisClient client) {
         Objects.requireNonNull(client, "client");
@@ -99,30 +103,30 @@ public final class RedisOptions {
     }
 
     /**
-     * A cluster, by connections of Mortise's own to those of its masters that have locks. Credentials and TLS as the first URI
-     * says. A cluster's locks have other keys than those of one server (ADR 0018).
+     * Returns options with which Mortise opens its own connections to the masters of a cluster that have locks. Credentials and
+     * TLS are those of the first URI. Locks in a cluster have other keys than locks on one server (ADR 0018).
      *
-     * @param uris of some of its nodes: one that answers is enough
+     * @param uris the URIs of some nodes of the cluster; one that responds is enough
      */
     public static RedisOptions connectToCluster(List<RedisURI> uris) {
         Objects.requireNonNull(uris, "uris");
         if (uris.isEmpty()) {
             throw new IllegalArgumentException("uris is empty, must name one node at least");
         }
-        List<RedisURI> own = new ArrayList<>();
+        List<RedisURI> copies = new ArrayList<>();
         for (RedisURI uri : uris) {
             if (uri.getHost() == null || !uri.getSentinels().isEmpty() || uri.getDatabase() != 0) {
                 throw new IllegalArgumentException(
                         "uris must each name a host and port, and database 0: clusters have no other");
             }
-            own.add(new AddressLookupRedisUri(uri));
+            copies.add(new AddressLookupRedisUri(uri));
         }
-        return withDefaults(new Target(Optional.empty(), List.copyOf(own), Optional.empty(), Optional.empty()));
+        return withDefaults(new Target(Optional.empty(), List.copyOf(copies), Optional.empty(), Optional.empty()));
     }
 
     /**
-     * The application's own client of a cluster, which Mortise never closes: it opens connections of its own there, and has it
-     * refresh its view of the cluster when that seems to have changed. Its options must not pin RESP2.
+     * Returns options with which Mortise uses a cluster client that the application supplies. Mortise opens connections with
+     * it, refreshes its topology when the cluster seems to have changed, and never closes it. Its options must not pin RESP2.
      */
     public static RedisOptions using(RedisClusterClient client) {
         Objects.requireNonNull(client, "client");
@@ -130,31 +134,35 @@ public final class RedisOptions {
     }
 
     /**
-     * What all keys begin with, 1 to 256 printable ASCII characters without spaces, braces and percent signs. Clients with
-     * different prefixes do not see each other's locks, unless one prefix begins with the other: {@code a:} and lock
-     * {@code b:x} are the key of {@code a:b:} and lock {@code x}. Default {@value #DEFAULT_PREFIX}.
+     * Sets the prefix of all keys: 1 to 256 printable ASCII characters without spaces, braces and percent signs. Clients with
+     * different prefixes do not see each other's locks, unless one prefix begins with the other: lock {@code b:x} with prefix
+     * {@code a:} has the same key as lock {@code x} with prefix {@code a:b:}. Default {@value #DEFAULT_PREFIX}.
      */
     public RedisOptions prefix(String start) {
         OptionLimits.checkPrefix(start);
         return with(settings.withPrefix(start));
     }
 
-    /** How long the server keeps the lock of a silent client, for locks that do not say so themselves. 1 s to 1 h, default 30 s. */
+    /**
+     * Sets how long the server keeps the lock of a silent client, for locks without a lease duration of their own. From 1 s to
+     * 1 h, default 30 s.
+     */
     public RedisOptions leaseDuration(Duration lease) {
         OptionLimits.checkLease("leaseDuration", lease);
         return with(settings.withLeaseDuration(lease));
     }
 
-    /** Trusted and own certificates, for a URI with TLS. Ignored with {@link #using}. */
+    /** Sets the trusted certificates and the client's own, for a URI with TLS. Ignored with {@link #using}. */
     public RedisOptions sslOptions(SslOptions options) {
         Objects.requireNonNull(options, "options");
         return with(settings.withSslOptions(options));
     }
 
     /**
-     * A grant, and each renewal, counts only once so many replicas have it (S1): a master that fails loses it only together
-     * with them. Each grant then takes a round trip more; while there are too few replicas there are no grants ({@link
-     * io.mortise.lock.BackendUnavailableException}). 0 to {@value #MOST_REPLICAS}, default 0: replicas are not asked.
+     * Sets how many replicas must have a grant or a renewal before it counts (S1). A failing master then loses it only
+     * together with these replicas. Each grant takes one more round trip. While too few replicas acknowledge in time, no lock is
+     * granted: an acquire of a free lock fails with {@link io.mortise.lock.BackendUnavailableException}. From 0 to {@value #MOST_REPLICAS}; the default 0
+     * waits for none.
      */
     public RedisOptions waitReplicas(int replicas) {
         if (replicas < 0 || replicas > MOST_REPLICAS) {
@@ -204,13 +212,13 @@ public final class RedisOptions {
         return servers() + " prefix " + settings.prefix;
     }
 
-    /** Who can reach the locks, as far as the options tell. */
+    /** Returns the check whether the options leave the locks open to others; empty if the options do not tell. */
     Optional<StoreExposureCheck> access() {
         List<RedisURI> uris = isCluster() ? target.clusterUris : uri().stream().toList();
         return RedisExposureCheck.of(servers(), uris, settings.sslOptions.isPresent());
     }
 
-    /** Where they are, without secrets. */
+    /** Returns the addresses of the servers, without secrets. */
     String servers() {
         if (isCluster()) {
             return target.clusterUris.isEmpty()

@@ -4,7 +4,7 @@ package io.mortise.lock.redis;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.mortise.lock.LockConfigurationException;
-import io.mortise.lock.redis.client.RedisUrlParser;
+import io.mortise.lock.redis.client.RedisUrlComponents;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockProvider;
@@ -15,11 +15,11 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Opens Redis clients by URL: of one server, behind sentinels, or of a cluster.
+ * Opens the Redis backend for a URL that names one server, sentinels or a cluster.
  *
  * <p>{@code redis://[[user]:password@]host:6379/database}; {@code redis-socket:///path/of/socket?db=0}; {@code
  * redis-sentinel://[[user]:password@]sentinel1:26379,sentinel2/database?master=NAME}, with the credentials of the master;
- * {@code redis-cluster://[[user]:password@]node1:6379,node2}, of which one that answers is enough. With TLS: {@code rediss},
+ * {@code redis-cluster://[[user]:password@]node1:6379,node2}, where one node that responds is enough. With TLS: {@code rediss},
  * {@code rediss-sentinel} and {@code rediss-cluster}.
  *
  * <p>Parameters: {@code prefix} ({@code lock:}), {@code lease} (30s), {@code db} (as the path), {@code waitReplicas} (0, see
@@ -30,7 +30,7 @@ public final class RedisProvider implements LockProvider {
     private static final int DEFAULT_PORT = 6379;
     private static final int DEFAULT_SENTINEL_PORT = 26379;
 
-    /** For the service loader. */
+    /** Creates the provider; called by the service loader. */
     public RedisProvider() {}
 
     @Override
@@ -68,7 +68,7 @@ public final class RedisProvider implements LockProvider {
             }
             options = options.waitReplicas(
                     url.integer("waitReplicas", 0, RedisOptions.MOST_REPLICAS).orElse(0));
-            Optional<SslOptions> trusted = RedisUrlParser.sslOptions(url);
+            Optional<SslOptions> trusted = RedisUrlComponents.sslOptions(url);
             if (trusted.isPresent()) {
                 options = options.sslOptions(trusted.get());
             }
@@ -81,7 +81,7 @@ public final class RedisProvider implements LockProvider {
     private static List<RedisURI> nodes(LockUrl url) {
         List<RedisURI> nodes = new ArrayList<>();
         for (LockUrl.Endpoint node : url.endpoints(DEFAULT_PORT)) {
-            nodes.add(uri(url, RedisURI.Builder.redis(RedisUrlParser.plain(node.host()), node.port()))
+            nodes.add(uri(url, RedisURI.Builder.redis(RedisUrlComponents.plain(node.host()), node.port()))
                     .build());
         }
         return nodes;
@@ -90,7 +90,7 @@ public final class RedisProvider implements LockProvider {
     private static RedisURI.Builder uri(LockUrl url) {
         if (url.scheme().equals("redis-socket")) {
             if (url.path().length() < 2) {
-                throw new IllegalArgumentException("it names no socket: expected redis-socket:///path/of/socket");
+                throw new IllegalArgumentException("the URL names no socket: expected redis-socket:///path/of/socket");
             }
             return uri(url, RedisURI.Builder.socket(url.path()));
         }
@@ -102,7 +102,7 @@ public final class RedisProvider implements LockProvider {
             throw new IllegalArgumentException("master needs redis-sentinel://");
         }
         boolean tls = url.scheme().startsWith("rediss");
-        return RedisUrlParser.access(url, tls, "rediss", uri).withDatabase(database(url));
+        return RedisUrlComponents.access(url, tls, "rediss", uri).withDatabase(database(url));
     }
 
     private static RedisURI.Builder sentinels(LockUrl url) {
@@ -110,22 +110,22 @@ public final class RedisProvider implements LockProvider {
                 .withSentinelMasterId(url.text("master")
                         .filter(name -> !name.isEmpty())
                         .orElseThrow(() -> new IllegalArgumentException(
-                                "it names no master: expected ?master=NAME, as the sentinels know it")));
+                                "the URL names no master: expected ?master=NAME, as the sentinels know it")));
         url.endpoints(DEFAULT_SENTINEL_PORT)
-                .forEach(sentinel -> uri.withSentinel(RedisUrlParser.plain(sentinel.host()), sentinel.port()));
+                .forEach(sentinel -> uri.withSentinel(RedisUrlComponents.plain(sentinel.host()), sentinel.port()));
         return uri;
     }
 
     private static RedisURI.Builder tcp(LockUrl url) {
         List<LockUrl.Endpoint> hosts = url.endpoints(DEFAULT_PORT);
         if (hosts.size() > 1) {
-            throw new IllegalArgumentException("it names " + hosts.size() + " hosts, must name one");
+            throw new IllegalArgumentException("the URL names " + hosts.size() + " hosts, must name one");
         }
         return RedisURI.Builder.redis(
-                RedisUrlParser.plain(hosts.get(0).host()), hosts.get(0).port());
+                RedisUrlComponents.plain(hosts.get(0).host()), hosts.get(0).port());
     }
 
     private static int database(LockUrl url) {
-        return RedisUrlParser.database(url, url.scheme().equals("redis-socket") ? "" : url.path());
+        return RedisUrlComponents.database(url, url.scheme().equals("redis-socket") ? "" : url.path());
     }
 }

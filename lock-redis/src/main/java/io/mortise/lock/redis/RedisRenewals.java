@@ -13,31 +13,35 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Renews many grants by few requests; each has its own deadline. */
+/** Renews many grants with few batched requests. Each grant keeps its own deadline. */
 final class RedisRenewals {
-    /** A script stops the server for all others: so many take it well below a millisecond. */
+    /** The largest batch. A script blocks the server for all other clients; this many take well below a millisecond. */
     private static final int CHUNK = 250;
 
-    private final RedisConnections link;
-    private final GrantConfirmation grantCheck;
+    private final RedisConnectionRouter connections;
+    private final GrantConfirmation confirmation;
     private final LockClock clock;
     private final Duration requestTimeout;
 
-    RedisRenewals(RedisConnections link, GrantConfirmation grantCheck, LockClock clock, Duration requestTimeout) {
-        this.link = link;
-        this.grantCheck = grantCheck;
+    RedisRenewals(
+            RedisConnectionRouter connections,
+            GrantConfirmation confirmation,
+            LockClock clock,
+            Duration requestTimeout) {
+        this.connections = connections;
+        this.confirmation = confirmation;
         this.clock = clock;
         this.requestTimeout = requestTimeout;
     }
 
     void renew(List<GrantValidity> due) {
-        Map<String, List<RedisGrantValidity>> bySlot = new LinkedHashMap<>(); // a script's keys must be in one
-        for (RedisGrantValidity mine : GrantValidity.cast(due, RedisGrantValidity.class)) {
-            bySlot.computeIfAbsent(mine.keys().counter(), counter -> new ArrayList<>())
-                    .add(mine);
+        Map<String, List<RedisGrantValidity>> bySlot = new LinkedHashMap<>(); // a script's keys must be in one slot
+        for (RedisGrantValidity grant : GrantValidity.cast(due, RedisGrantValidity.class)) {
+            bySlot.computeIfAbsent(grant.keys().counter(), counter -> new ArrayList<>())
+                    .add(grant);
         }
         bySlot.values().forEach(all -> {
-            RedisNodeClient node = link.nodeOf(all.get(0).keys());
+            RedisNodeClient node = connections.nodeOf(all.get(0).keys());
             for (int from = 0; from < all.size(); from += CHUNK) {
                 renew(node, all.subList(from, Math.min(all.size(), from + CHUNK)));
             }
@@ -48,24 +52,24 @@ final class RedisRenewals {
         String[] keys = new String[chunk.size()];
         String[] args = new String[2 * chunk.size()];
         for (int i = 0; i < chunk.size(); i++) {
-            RedisGrantValidity mine = chunk.get(i);
-            keys[i] = mine.keys().grant();
-            mine.renewedAt(node);
-            args[2 * i] = mine.attemptId();
-            args[2 * i + 1] = String.valueOf(mine.lease().toMillis());
+            RedisGrantValidity grant = chunk.get(i);
+            keys[i] = grant.keys().grant();
+            grant.renewedAt(node);
+            args[2 * i] = grant.attemptId();
+            args[2 * i + 1] = String.valueOf(grant.lease().toMillis());
         }
         Duration shortest = chunk.stream()
                 .map(RedisGrantValidity::lease)
                 .min(Duration::compareTo)
                 .orElseThrow();
         MonotonicTime sent = clock.now();
-        grantCheck.prepare(node, shortest);
-        node.run(RedisScript.RENEW.script(), keys, args, new ReplyHandler() {
+        confirmation.prepare(node, shortest);
+        node.run(RedisLockScript.RENEW.script(), keys, args, new ReplyHandler() {
             @Override
-            public void answered(List<Object> answer) {
+            public void onReply(List<Object> reply) {
                 List<RedisGrantValidity> renewed = new ArrayList<>();
                 for (int i = 0; i < chunk.size(); i++) {
-                    if (answer.get(i).equals(1L)) {
+                    if (reply.get(i).equals(1L)) {
                         renewed.add(chunk.get(i));
                     } else {
                         chunk.get(i).removed("its key was deleted, or has another owner's value");
@@ -75,8 +79,8 @@ final class RedisRenewals {
             }
 
             @Override
-            public void failed(Throwable cause, boolean notExecuted) {
-                chunk.forEach(mine -> mine.unknown(RedisErrors.of(cause, "renewal", link.endpoints())));
+            public void onFailure(Throwable cause, boolean notExecuted) {
+                chunk.forEach(grant -> grant.renewalUnknown(RedisErrors.of(cause, "renewal", connections.endpoints())));
             }
         });
     }
@@ -85,16 +89,16 @@ final class RedisRenewals {
         if (renewed.isEmpty()) {
             return;
         }
-        if (grantCheck.isNone(node)) {
-            renewed.forEach(mine -> mine.extend(LockClock.deadline(sent, mine.lease())));
+        if (confirmation.isUnneeded(node)) {
+            renewed.forEach(grant -> grant.extend(LockClock.deadline(sent, grant.lease())));
             return;
         }
-        grantCheck.check(node, sent, sent.plus(requestTimeout), shortest, (countsFrom, failure) -> {
-            for (RedisGrantValidity mine : renewed) {
+        confirmation.check(node, sent, sent.plus(requestTimeout), shortest, (countsFrom, failure) -> {
+            for (RedisGrantValidity grant : renewed) {
                 if (failure == null) {
-                    mine.extend(LockClock.deadline(countsFrom, mine.lease()));
+                    grant.extend(LockClock.deadline(countsFrom, grant.lease()));
                 } else {
-                    mine.unknown(failure);
+                    grant.renewalUnknown(failure);
                 }
             }
         });

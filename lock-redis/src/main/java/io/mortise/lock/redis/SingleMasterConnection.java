@@ -25,15 +25,15 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
-/** The connection to one server, or to the master that the sentinels name. */
-final class SingleMasterConnection implements RedisConnections {
+/** Holds the connection to a single Redis server, or to the master that sentinels name. */
+final class SingleMasterConnection implements RedisConnectionRouter {
     private static final CompletionStage<@Nullable Void> DONE = CompletableFuture.completedFuture(null);
 
     private final RedisNodeClient node;
     private final String server;
     private final String channel;
     private final BackendContext context;
-    private final @Nullable ManagedRedisClient<RedisClient> own;
+    private final @Nullable ManagedRedisClient<RedisClient> managed;
     private final Optional<SentinelMasterConfirmation> sentinels;
 
     private SingleMasterConnection(
@@ -41,28 +41,30 @@ final class SingleMasterConnection implements RedisConnections {
             String server,
             String channel,
             BackendContext context,
-            @Nullable ManagedRedisClient<RedisClient> own,
+            @Nullable ManagedRedisClient<RedisClient> managed,
             Optional<SentinelMasterConfirmation> sentinels) {
         this.sentinels = sentinels;
         this.node = node;
         this.server = server;
         this.channel = channel;
         this.context = context;
-        this.own = own;
+        this.managed = managed;
     }
 
     static SingleMasterConnection open(
             RedisOptions options, String channel, BackendContext context, NodeListener listener) {
         String endpoints = options.toString();
         AddressLookupRedisUri uri = options.uri()
-                .map(given -> ManagedRedisClient.uri(given, context))
+                .map(original -> ManagedRedisClient.uri(original, context))
                 .orElse(null);
-        ManagedRedisClient<RedisClient> own =
+        ManagedRedisClient<RedisClient> managed =
                 uri == null ? null : ManagedRedisClient.toServers(options.sslOptions(), context);
-        RedisClient client = own != null ? own.client() : options.client().orElseThrow();
+        RedisClient client =
+                managed != null ? managed.client() : options.client().orElseThrow();
         if (!client.getOptions().isAutoReconnect()) {
             throw new LockConfigurationException(
-                    "the application's RedisClient has autoReconnect(false): its first lost connection would be its last");
+                    "the application's RedisClient has autoReconnect(false): after the first lost connection no lock could"
+                            + " be acquired or renewed. Set autoReconnect(true)");
         }
         Optional<SentinelGroup> sentinels = sentinels(uri, client, context);
         try {
@@ -75,7 +77,7 @@ final class SingleMasterConnection implements RedisConnections {
                                 options.waitReplicas(),
                                 listener);
                         return opened.start(channel)
-                                .thenCompose(ok -> isOneServer(uri) ? ReadOnlyReplicaCheck.refuse(opened) : DONE)
+                                .thenCompose(ok -> isFixedServer(uri) ? ReadOnlyReplicaCheck.refuse(opened) : DONE)
                                 .thenApply(ok -> opened);
                     },
                     RedisNodeClient::close,
@@ -83,25 +85,29 @@ final class SingleMasterConnection implements RedisConnections {
                     endpoints,
                     context);
             EvictionCheck.warn(node);
-            Optional<SentinelMasterConfirmation> quorum =
+            Optional<SentinelMasterConfirmation> confirmation =
                     sentinels.map(all -> new SentinelMasterConfirmation(all, context));
-            quorum.ifPresent(
-                    ask -> ask.named(node, options.leaseDuration())); // its connections are there for the first grant
-            return new SingleMasterConnection(node, options.servers(), channel, context, own, quorum);
+            confirmation.ifPresent(it ->
+                    it.confirm(node, options.leaseDuration())); // connects to the sentinels before the first grant
+            return new SingleMasterConnection(node, options.servers(), channel, context, managed, confirmation);
         } catch (RuntimeException | Error e) {
-            if (own != null) {
-                own.shutdown(BoundedCloseWait.LIMIT); // not awaited: what does not answer would not answer this either
+            if (managed != null) {
+                managed.shutdown(
+                        BoundedCloseWait.LIMIT); // not awaited: a server that does not respond would delay this too
             }
             throw e;
         }
     }
 
-    /** Always the same one: elsewhere a replica that is met means that the master changes just now. */
-    private static boolean isOneServer(@Nullable RedisURI uri) {
+    /**
+     * Returns whether the connection always leads to the same server. Behind sentinels, a replica only means that a failover
+     * is in progress.
+     */
+    private static boolean isFixedServer(@Nullable RedisURI uri) {
         return uri != null && uri.getSentinels().isEmpty();
     }
 
-    /** Those that name the master, if any; each connection leads to the one that they name then. */
+    /** Returns the sentinels in the URI, if any, and makes each new connection lead to the master that they name then. */
     private static Optional<SentinelGroup> sentinels(
             @Nullable AddressLookupRedisUri uri, RedisClient client, BackendContext context) {
         if (uri == null || uri.getSentinels().isEmpty()) {
@@ -112,12 +118,12 @@ final class SingleMasterConnection implements RedisConnections {
         return Optional.of(sentinels);
     }
 
-    /** Those that are connected to first. */
+    /** Returns the servers to which the first connection is opened: the sentinels, if there are any. */
     private static List<RedisURI> servers(@Nullable RedisURI uri) {
         return uri == null ? List.of() : uri.getSentinels().isEmpty() ? List.of(uri) : uri.getSentinels();
     }
 
-    /** @param uri null: the application's client has one of its own */
+    /** @param uri the server's URI; null for an application-supplied client, which has its own */
     private static CompletionStage<StatefulRedisPubSubConnection<String, String>> connect(
             RedisClient client, @Nullable RedisURI uri) {
         return CompletableFuture.completedFuture(
@@ -151,9 +157,9 @@ final class SingleMasterConnection implements RedisConnections {
 
     @Override
     public void close() {
-        node.closing();
+        node.announceClose();
         sentinels.ifPresent(SentinelMasterConfirmation::close);
-        Future<?> ended = own == null ? node.close() : own.shutdown(BoundedCloseWait.LIMIT);
+        Future<?> ended = managed == null ? node.close() : managed.shutdown(BoundedCloseWait.LIMIT);
         BoundedCloseWait.await(ended, context.requestTimeout(), "endpoints=" + endpoints());
     }
 }

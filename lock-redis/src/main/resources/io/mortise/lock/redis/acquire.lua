@@ -1,12 +1,13 @@
--- One attempt. Asked again by the same attempt id it answers the same grant.
--- ARGV: attempt id, owner record, lease in ms, not after this server time in µs, channel or '' for one that does not wait,
---       lifetime of a queue entry in ms, unless it is asked for again, the nonce that messages for it are signed with
--- Answers the token alone where it equals the time (the rule) | 'granted', token, time
---       | 'busy', ms to go (-1: unknown), time | 'late', time
+-- Tries to acquire a lock. Repeating it with the same attempt id returns the same grant and renews it.
+-- ARGV: attempt id, owner record, lease in ms, server time in µs after which the request is refused,
+--       channel or '' if the attempt does not wait, lifetime of a queue entry in ms unless the request is repeated,
+--       nonce for signing messages to the attempt
+-- Returns the token alone if it equals the time (the usual case) | 'granted', token, time
+--       | 'busy', ms until the grant expires (-1: unknown), time | 'late', time
 local attempt, record, lease, not_after, channel, entry_ms, nonce = unpack(ARGV)
 local now = micros()
 if now > tonumber(not_after) then
-  return { 'late', now } -- its sender has given it up, and may have withdrawn it
+  return { 'late', now } -- the sender has given up, and may have sent a withdrawal
 end
 
 local function grant()

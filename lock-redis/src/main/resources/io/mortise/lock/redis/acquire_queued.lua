@@ -1,11 +1,11 @@
--- The rest of acquire: the lock is busy, or others are queued.
+-- The rest of acquire, for a lock that is busy or has a queue.
 
--- Free, but others are queued: the holder died, or a wake is under way.
+-- The lock is free but has a queue: the holder died, or a wake message is on its way.
 local free_millis = WAKE_MICROS / 1000
 if not value then
   local first, more_dead = first_live(now, attempt)
   if more_dead then
-    free_millis = 1 -- who asks again goes on with them
+    free_millis = 1 -- the next request removes more of them
   elseif not first or first.attempt == attempt then
     leave(attempt)
     return grant()
@@ -24,9 +24,9 @@ if channel ~= '' then
   end
   local entry = channel .. ' ' .. lease .. ' ' .. digits(now + entry_ms * 1000) .. ' ' .. nonce .. ' ' .. record
   redis.call('HSET', entries_key, attempt, entry)
-  -- An abandoned queue expires, later than its last entry.
+  -- An abandoned queue expires after its last entry.
   redis.call('PEXPIRE', queue_key, entry_ms * 2)
   redis.call('PEXPIRE', entries_key, entry_ms * 2)
 end
-local left = redis.call('PTTL', grant_key)
-return { 'busy', left == -2 and free_millis or left, now }
+local remaining = redis.call('PTTL', grant_key)
+return { 'busy', remaining == -2 and free_millis or remaining, now }

@@ -1,6 +1,6 @@
--- Takes the lock away from exactly the grant with this value.
--- ARGV: the value as it was seen
--- Answers 1 or 0: it was there
+-- Ends exactly the grant with this value.
+-- ARGV: the grant's value as the operator saw it
+-- Returns 1 if that grant existed, else 0
 local value = redis.pcall('GET', grant_key)
 if value ~= ARGV[1] then
   return { 0 }

@@ -1,33 +1,34 @@
--- How the queue moves. After what needs no queue, and before what does.
+-- Functions that hand the lock off to the queue. Placed after the code that needs no queue, and before the code that does.
 
--- So many grants in a row, or for so long, are handed off; then the lock is left free once, for who does not stand in the queue.
+-- After this many hand-offs in a row, or this much time, the lock is left free once, for clients that do not queue.
 local ROW_GRANTS, ROW_MICROS = 16, 1000000
--- Whom a wake was sent to may come first for so long; then any other moves the queue on.
+-- How long the attempt that was woken may come first. After that any request hands the lock off to the queue.
 local WAKE_MICROS = 1000000
 
--- Whoever may publish on its channel can forge a message, but not the signature: only scripts see the nonce, and none answers it.
-local function tell_signed(first, said)
-  tell(first, said .. ' ' .. redis.sha1hex(first.nonce .. said .. ' ' .. grant_key .. first.nonce))
+-- A client that may publish on the channel can forge a message, but not its signature: only scripts read the nonce, and none
+-- returns it.
+local function publish_signed(first, message)
+  tell(first, message .. ' ' .. redis.sha1hex(first.nonce .. message .. ' ' .. grant_key .. first.nonce))
 end
 
--- Makes it the holder: first in the store, so that nobody is told of a grant that could not be written.
+-- Grants the lock to the entry. The grant is written before the message, so that no client is notified of a failed write.
 local function grant_to(first, number_in_row, row_since, now)
   local _, token = next_token(now)
   local row = ' row=' .. digits(number_in_row) .. ':' .. digits(row_since)
   redis.call('SET', grant_key, first.record .. ' token=' .. token .. row, 'PX', first.lease)
   leave(first.attempt)
-  tell_signed(first, 'G ' .. first.attempt .. ' ' .. token .. ' ' .. digits(now))
+  publish_signed(first, 'G ' .. first.attempt .. ' ' .. token .. ' ' .. digits(now))
 end
 
--- Leaves the lock free and lets it try first.
+-- Leaves the lock free and lets the entry's attempt try first.
 local function wake(first, now)
   redis.call('DEL', grant_key)
   redis.call('HSET', entries_key, 'wake', digits(now))
-  tell_signed(first, 'W ' .. first.attempt)
+  publish_signed(first, 'W ' .. first.attempt)
 end
 
--- Whoever holds the lock by this value no longer does: the next one in the queue does, or nobody. True: nobody yet, for there are more
--- dead ones.
+-- Ends the grant with this value and hands the lock off to the next live entry, if there is one. Returns true if this must be
+-- run again, because there are more dead entries.
 local function hand_off(value, now)
   local first, more_dead = first_live(now)
   if not first then

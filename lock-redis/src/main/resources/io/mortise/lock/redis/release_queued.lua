@@ -1,4 +1,4 @@
--- The rest of release: others stand in the queue, or this one did.
+-- The rest of release, for a lock with a queue.
 local now = micros()
 local ours = mark == '' or string.find(redis.call('HGET', entries_key, attempt) or '', mark, 1, true)
 local was_queued = false

@@ -1,4 +1,5 @@
--- Higher than all before, also when the counter was lost: the clock has advanced since. As a number, and in digits.
+-- Returns a token that is higher than all before, as a number and as a string. This holds even after a loss of the counter,
+-- since the clock has advanced meanwhile.
 local function next_token(now)
   local token = digits(now)
   local last = tonumber(redis.call('GETSET', counter_key, token) or '') or 0

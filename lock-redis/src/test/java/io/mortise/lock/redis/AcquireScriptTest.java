@@ -8,14 +8,14 @@ import io.mortise.lock.servers.redis.RawRedis;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** {@code acquire.lua} alone, on a server. */
-class AcquireScriptTest extends RedisScriptTest {
+/** Tests {@code acquire.lua} by direct calls on a server. */
+class AcquireScriptTest extends RedisLockScriptTest {
     @Test
     void aFreeLockIsGrantedWithItsLeaseAndToken() {
         long before = fixture.micros();
-        List<?> answer = fixture.acquire(1, "");
-        assertThat(answer.get(0)).isEqualTo("granted");
-        long token = (Long) answer.get(1);
+        List<?> reply = fixture.acquire(1, "");
+        assertThat(reply.get(0)).isEqualTo("granted");
+        long token = (Long) reply.get(1);
         assertThat(token).isBetween(before, fixture.micros());
         assertThat(fixture.value()).isEqualTo(ScriptFixture.record(1) + " token=" + token);
         assertThat((Long) fixture.redis.call("PTTL", ScriptFixture.KEYS.grant()))
@@ -42,15 +42,15 @@ class AcquireScriptTest extends RedisScriptTest {
     }
 
     @Test
-    void S08_whatComesAfterItsTimeIsNotExecuted() {
-        List<?> answer = fixture.acquire(1, fixture.listen("c"), fixture.micros() - 1);
-        assertThat(answer.get(0)).isEqualTo("late");
-        assertThat((Long) answer.get(1)).isPositive();
+    void S08_aRequestThatArrivesTooLateIsNotExecuted() {
+        List<?> reply = fixture.acquire(1, fixture.listen("c"), fixture.micros() - 1);
+        assertThat(reply.get(0)).isEqualTo("late");
+        assertThat((Long) reply.get(1)).isPositive();
         assertThat(fixture.keys()).isEmpty();
     }
 
     @Test
-    void S03_tokensRiseOverReleaseExpiryAndALostOrFutureCounter() {
+    void S03_tokensIncreaseOverReleaseExpiryAndALostOrFutureCounter() {
         long first = fixture.granted(1);
         fixture.release(1);
         long second = fixture.granted(2);
@@ -70,11 +70,11 @@ class AcquireScriptTest extends RedisScriptTest {
     }
 
     @Test
-    void aBusyLockQueuesWhoWaitsAndNobodyElse() {
+    void aBusyLockQueuesOnlyAttemptsThatWait() {
         fixture.granted(1);
-        List<?> answer = fixture.acquire(2, "");
-        assertThat(answer.get(0)).isEqualTo("busy");
-        assertThat((Long) answer.get(1)).isBetween(ScriptFixture.LEASE_MILLIS - 5_000, ScriptFixture.LEASE_MILLIS);
+        List<?> reply = fixture.acquire(2, "");
+        assertThat(reply.get(0)).isEqualTo("busy");
+        assertThat((Long) reply.get(1)).isBetween(ScriptFixture.LEASE_MILLIS - 5_000, ScriptFixture.LEASE_MILLIS);
         assertThat(fixture.keys()).containsExactly("lock:%token", "lock:x");
         fixture.acquire(3, "c");
         fixture.acquire(4, "c");
@@ -84,8 +84,8 @@ class AcquireScriptTest extends RedisScriptTest {
         assertThat(fixture.redis.call("HLEN", ScriptFixture.KEYS.entries())).isEqualTo(2L);
         for (String key : List.of(ScriptFixture.KEYS.queue(), ScriptFixture.KEYS.entries())) {
             assertThat((Long) fixture.redis.call("PTTL", key))
-                    .as("later than the last entry in it")
-                    .isBetween(ScriptFixture.STANDS_MILLIS + 1, 2 * ScriptFixture.STANDS_MILLIS);
+                    .as("expires after its last entry")
+                    .isBetween(ScriptFixture.ENTRY_MILLIS + 1, 2 * ScriptFixture.ENTRY_MILLIS);
         }
     }
 
@@ -101,7 +101,7 @@ class AcquireScriptTest extends RedisScriptTest {
     }
 
     @Test
-    void S12_aNewcomerDoesNotOvertakeAndHandsOnWhatADeadHolderLeft() {
+    void S12_aNewcomerDoesNotOvertakeAndHandsOffTheLockOfADeadHolder() {
         fixture.granted(1);
         fixture.acquire(2, fixture.listen("c2"));
         fixture.redis.call("DEL", ScriptFixture.KEYS.grant()); // it expired
@@ -114,7 +114,7 @@ class AcquireScriptTest extends RedisScriptTest {
     }
 
     @Test
-    void S11_theFirstInTheQueueIsGrantedWhenItAsks() {
+    void S11_theFirstInTheQueueIsGrantedAtItsNextRequest() {
         fixture.granted(1);
         fixture.acquire(2, "c");
         fixture.redis.call("DEL", ScriptFixture.KEYS.grant());
@@ -123,7 +123,7 @@ class AcquireScriptTest extends RedisScriptTest {
     }
 
     @Test
-    void S12_theDeadAreSkipped() {
+    void S12_deadEntriesAreSkipped() {
         fixture.granted(1);
         fixture.acquire(2, fixture.listen("c"));
         fixture.timeOut(2);
@@ -134,13 +134,13 @@ class AcquireScriptTest extends RedisScriptTest {
     }
 
     @Test
-    void aForeignHolderIsWaitedForAndAForeignTypeRefused() {
+    void aForeignHolderMakesTheLockBusyAndAForeignTypeIsRefused() {
         fixture.redis.call("SET", ScriptFixture.KEYS.grant(), "not ours", "NX", "PX", "30000");
-        List<?> answer = fixture.acquire(1, "");
-        assertThat(answer.get(0)).isEqualTo("busy");
-        assertThat((Long) answer.get(1)).isBetween(25_000L, 30_000L);
+        List<?> reply = fixture.acquire(1, "");
+        assertThat(reply.get(0)).isEqualTo("busy");
+        assertThat((Long) reply.get(1)).isBetween(25_000L, 30_000L);
         fixture.redis.call("PERSIST", ScriptFixture.KEYS.grant());
-        assertThat(fixture.acquire(1, "").get(1)).as("no end known").isEqualTo(-1L);
+        assertThat(fixture.acquire(1, "").get(1)).as("no expiry").isEqualTo(-1L);
         assertThat(fixture.value()).isEqualTo("not ours");
         fixture.redis.call("DEL", ScriptFixture.KEYS.grant());
         fixture.redis.call("LPUSH", ScriptFixture.KEYS.grant(), "a", "list");

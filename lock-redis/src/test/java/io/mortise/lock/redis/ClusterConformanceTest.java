@@ -6,7 +6,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.servers.redis.RedisTestCluster;
 import io.mortise.lock.testkit.BackendUnderTest;
-import io.mortise.lock.testkit.HealthyConformance;
+import io.mortise.lock.testkit.FaultFreeConformance;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -15,16 +15,16 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 
-/** The contract of every backend, kept on a Redis Cluster of six nodes. */
+/** Tests that the backend fulfils the contract of every backend on a Redis Cluster of six nodes. */
 @Tag("once")
 @Tag("long")
-class ClusterConformanceTest extends HealthyConformance {
+class ClusterConformanceTest extends FaultFreeConformance {
     private static RedisTestCluster cluster;
 
     @BeforeAll
     static void startCluster() throws InterruptedException {
         cluster = RedisTestCluster.start();
-        // The first client of a JVM on a busy machine can outlast a lease.
+        // On a busy machine, opening the first client of a JVM can take longer than a lease.
         try (LockClient client = new OnePrefix("warm:").open(RedisTests.LONG_TIMEOUTS)) {
             client.named("x").acquire().release();
         }
@@ -51,7 +51,7 @@ class ClusterConformanceTest extends HealthyConformance {
                     options);
         }
 
-        /** A renewal comes every third of it, on a machine that stalls. */
+        /** Long enough that a machine that stalls still renews in time, which happens every third of it. */
         @Override
         public Duration lease() {
             return Duration.ofSeconds(3);
@@ -68,7 +68,7 @@ class ClusterConformanceTest extends HealthyConformance {
             return OptionalLong.of(RedisTests.scriptsButRenewals(cluster));
         }
 
-        /** Netty keeps one executor for the whole JVM; the client's own threads are Lettuce's. */
+        /** Netty keeps one executor for the whole JVM; the client's threads are those of Lettuce and Mortise. */
         @Override
         public boolean isServerThread(Thread thread) {
             String name = thread.getName();

@@ -31,7 +31,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 
-/** The other half: each client reaches each node over a link of its own, by an application's client whose addresses lead there. */
+/**
+ * Tests the contract of every backend on a Redis Cluster over links that fail. Each client reaches each node over its own
+ * link: an application-supplied Lettuce client maps the nodes' addresses to the links.
+ */
 @Tag("once")
 @Tag("long")
 class ClusterFaultConformanceTest extends FaultConformance {
@@ -40,7 +43,7 @@ class ClusterFaultConformanceTest extends FaultConformance {
     @BeforeAll
     static void startCluster() throws InterruptedException {
         cluster = RedisTestCluster.start(RedisServerOptions.defaults().withKeptData());
-        OnePrefix warm = new OnePrefix("warm:"); // the first client of a JVM on a busy machine can outlast a lease
+        OnePrefix warm = new OnePrefix("warm:"); // opening the first client of a JVM can take longer than a lease
         try (LockClient client = warm.open(RedisTests.LONG_TIMEOUTS)) {
             client.named("x").acquire().release();
         } finally {
@@ -58,8 +61,8 @@ class ClusterFaultConformanceTest extends FaultConformance {
         return new OnePrefix("conformance-" + UUID.randomUUID() + ":");
     }
 
-    /** With the application's client, whose addresses lead there. */
-    private static final class Lines extends ClusterLinks {
+    /** The links of one client, and an application-supplied Lettuce client that uses them. */
+    private static final class MappedLinks extends ClusterLinks {
         private final ClientResources resources = ClientResources.builder()
                 .socketAddressResolver(MappingSocketAddressResolver.create((HostAndPort address) -> HostAndPort.of(
                         "127.0.0.1", to("127.0.0.1:" + address.getPort()).port())))
@@ -67,7 +70,7 @@ class ClusterFaultConformanceTest extends FaultConformance {
         private volatile @Nullable RedisClusterClient client;
         private volatile String clientId = "";
 
-        Lines() {
+        MappedLinks() {
             super(List.of(cluster.addresses().split(",", -1)));
         }
 
@@ -76,7 +79,7 @@ class ClusterFaultConformanceTest extends FaultConformance {
             first.setTimeout(requestTimeout);
             RedisClusterClient created = RedisClusterClient.create(resources, first);
             created.setOptions(
-                    ClusterClientOptions.builder(ManagedRedisClient.lettuce(Optional.empty(), requestTimeout))
+                    ClusterClientOptions.builder(ManagedRedisClient.clientOptions(Optional.empty(), requestTimeout))
                             .build());
             client = created;
             return created;
@@ -93,7 +96,7 @@ class ClusterFaultConformanceTest extends FaultConformance {
         }
     }
 
-    private static final class OnePrefix extends LinkedBackendUnderTest<Lines> {
+    private static final class OnePrefix extends LinkedBackendUnderTest<MappedLinks> {
         private final String prefix;
 
         OnePrefix(String prefix) {
@@ -101,13 +104,13 @@ class ClusterFaultConformanceTest extends FaultConformance {
         }
 
         @Override
-        protected Lines newLink() {
-            return new Lines();
+        protected MappedLinks newLink() {
+            return new MappedLinks();
         }
 
         @Override
-        protected LockClient connect(Lines link, ClientOptions options) {
-            return BackendClients.over(
+        protected LockClient connect(MappedLinks link, ClientOptions options) {
+            return BackendClients.open(
                     context -> {
                         link.clientId = context.clientId();
                         return RedisBackend.open(
@@ -157,7 +160,7 @@ class ClusterFaultConformanceTest extends FaultConformance {
             cluster.masterOf(0);
         }
 
-        /** The application's client has threads of its own, which stay. */
+        /** The application-supplied client has its own threads, which outlive the lock client. */
         @Override
         public boolean isServerThread(Thread thread) {
             return !thread.getName().startsWith("mortise-");

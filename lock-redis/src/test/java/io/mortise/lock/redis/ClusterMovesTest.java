@@ -31,7 +31,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Locks whose slot goes to another master, by an operator's hand or because theirs has died. */
+/** Tests locks whose slot moves to another master, because an operator moves it or their master fails. */
 @Tag("once")
 class ClusterMovesTest {
     private static final RedisKeyLayout KEYS = RedisKeyLayout.clustered(RedisOptions.DEFAULT_PREFIX);
@@ -41,7 +41,7 @@ class ClusterMovesTest {
     private RedisTestCluster cluster;
     private LockClient one;
     private LockClient two;
-    private volatile boolean over;
+    private volatile boolean stopped;
 
     @BeforeEach
     void start() {
@@ -57,7 +57,7 @@ class ClusterMovesTest {
 
     @AfterEach
     void stop() throws InterruptedException {
-        over = true;
+        stopped = true;
         for (Thread worker : workers) {
             worker.join();
         }
@@ -66,15 +66,15 @@ class ClusterMovesTest {
         cluster.close();
     }
 
-    /** Many take turns; each sees that it is alone, and that its token is above all before. */
-    private final class Turns {
+    /** Several threads that acquire one lock in turn; each checks that it is alone and that its token is the highest so far. */
+    private final class LockingThreads {
         final String name;
         private final AtomicInteger inside = new AtomicInteger();
         private final AtomicLong highest = new AtomicLong();
         private final AtomicLong taken = new AtomicLong();
-        private final AtomicReference<@Nullable String> wrong = new AtomicReference<>();
+        private final AtomicReference<@Nullable String> violation = new AtomicReference<>();
 
-        Turns(String name) {
+        LockingThreads(String name) {
             this.name = name;
             for (LockClient client : List.of(one, two)) {
                 for (int i = 0; i < 3; i++) {
@@ -86,32 +86,32 @@ class ClusterMovesTest {
         }
 
         private void work(LockClient client) {
-            while (!over) {
+            while (!stopped) {
                 try (Lease lease = client.named(name).acquire()) {
                     long before = highest.getAndSet(lease.fencingToken());
                     if (inside.incrementAndGet() != 1) {
-                        wrong.set("two at once");
+                        violation.set("two at once");
                     }
                     if (before >= lease.fencingToken()) {
-                        wrong.set("token " + lease.fencingToken() + " after " + before);
+                        violation.set("token " + lease.fencingToken() + " after " + before);
                     }
                     if (!lease.isHeld()) {
-                        wrong.set("not held");
+                        violation.set("not held");
                     }
                     inside.decrementAndGet();
                     taken.incrementAndGet();
                 } catch (BackendUnavailableException e) {
-                    wrong.set("an unbounded wait ended: " + e);
+                    violation.set("an acquire without a time limit failed: " + e);
                 } catch (InterruptedException e) {
-                    wrong.set("interrupted");
+                    violation.set("interrupted");
                 }
             }
         }
 
         void awaitMore(String when) {
             long until = taken.get() + 20;
-            Await.until(name + " goes on " + when, RedisTests.SOON, () -> taken.get() >= until);
-            assertThat(wrong.get()).isNull();
+            Await.until(name + " is still acquired " + when, RedisTests.SOON, () -> taken.get() >= until);
+            assertThat(violation.get()).isNull();
         }
     }
 
@@ -120,7 +120,7 @@ class ClusterMovesTest {
         moveUnderLoad();
     }
 
-    /** As on Redis 6: who does not know the server's version does not use them. PUBLISH is heard in the whole cluster. */
+    /** As on Redis 6: a user that may not read the server's version uses PUBLISH, which reaches the whole cluster. */
     @Test
     void S01_S03_aSlotMovesUnderLoadWithoutShardedChannels() throws InterruptedException {
         one.close();
@@ -132,7 +132,8 @@ class ClusterMovesTest {
 
     private void moveUnderLoad() throws InterruptedException {
         Lease held = one.named(another(SLOT, 1)).acquire();
-        List<Turns> all = List.of(new Turns("x"), new Turns(another(SLOT, 2)), new Turns("elsewhere"));
+        List<LockingThreads> all =
+                List.of(new LockingThreads("x"), new LockingThreads(another(SLOT, 2)), new LockingThreads("elsewhere"));
         all.forEach(turns -> turns.awaitMore("at first"));
         for (int i = 0; i < 3; i++) {
             RedisTestServer from = cluster.masterOf(SLOT);
@@ -153,23 +154,23 @@ class ClusterMovesTest {
     @Test
     void S01_S03_aMasterFailsUnderLoad() throws InterruptedException {
         String other = nameOnAnotherMaster();
-        List<Turns> all = List.of(new Turns("x"), new Turns(other));
+        List<LockingThreads> all = List.of(new LockingThreads("x"), new LockingThreads(other));
         all.forEach(turns -> turns.awaitMore("at first"));
         RedisTestServer old = cluster.masterOf(SLOT);
         awaitReplicated(old);
-        old.pause(); // it stops between two requests, not within the load of one
-        long stopped = System.nanoTime();
+        old.pause(); // so that it stops between two requests, not while it executes one
+        long stoppedAt = System.nanoTime();
         old.kill();
         all.get(1).awaitMore("while another master is down");
         cluster.awaitMasterOtherThan(old, SLOT);
         all.get(0).awaitMore("at the new master");
-        assertThat(System.nanoTime() - stopped).isLessThan(TimeUnit.SECONDS.toNanos(20));
+        assertThat(System.nanoTime() - stoppedAt).isLessThan(TimeUnit.SECONDS.toNanos(20));
         old.restart();
         all.forEach(turns -> turns.awaitMore("with the old one back"));
     }
 
     @Test
-    void S01_aReplicatedGrantIsKeptAndWaitersGoOn() throws Exception {
+    void S01_aReplicatedGrantIsKeptAndWaitersContinue() throws Exception {
         Lease held = one.named("x").acquire();
         CompletableFuture<Lease> second = two.named("x").acquireAsync();
         RedisTestServer old = cluster.masterOf(SLOT);
@@ -191,7 +192,7 @@ class ClusterMovesTest {
         }
     }
 
-    /** Its next renewal would be due minutes later. */
+    /** The loss is detected at once, although the next renewal is due minutes later. */
     @Test
     void S07_aGrantThatAFailoverLostIsLostAtOnce() throws Exception {
         LockOptions longLease = LockOptions.defaults().leaseDuration(Duration.ofMinutes(15));
@@ -211,7 +212,7 @@ class ClusterMovesTest {
         }
     }
 
-    /** The so-manieth other name in that slot. */
+    /** Returns the n-th lock name in that slot. */
     private static String another(int slot, int number) {
         int found = 0;
         for (int i = 0; ; i++) {

@@ -13,8 +13,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A proxy to the server on which the present connections fall silent while new ones work, and on which requests arrive after
- * their connection has ended: a network that has found another way, with packets that are still on the old one.
+ * A proxy that can silence its present connections while new ones work, and deliver their requests later. So requests can
+ * arrive after their client has reconnected, as when a network changes a route while packets are still on the old one.
  */
 final class DelayingProxy implements AutoCloseable {
     private final ServerSocket server;
@@ -35,22 +35,22 @@ final class DelayingProxy implements AutoCloseable {
         return server.getLocalPort();
     }
 
-    /** Nothing passes on the present connections, from now on. */
+    /** Blocks all data on the present connections from now on. */
     void silence() {
         pairs.forEach(Pair::silence);
     }
 
-    /** The clients' ends of the present connections are closed; the server does not know. */
+    /** Closes the clients' ends of the present connections without closing the server's. */
     void cutClients() {
         pairs.forEach(pair -> close(pair.client));
     }
 
-    /** How many bytes of requests are held back. */
+    /** Returns how many bytes of requests are held back. */
     int held() {
         return pairs.stream().mapToInt(Pair::held).sum();
     }
 
-    /** What was held back reaches the server. */
+    /** Delivers the requests that were held back to the server. */
     void deliver() {
         pairs.forEach(Pair::deliver);
     }
@@ -61,9 +61,9 @@ final class DelayingProxy implements AutoCloseable {
                 Pair pair = new Pair(server.accept(), new Socket(InetAddress.getLoopbackAddress(), target));
                 pairs.add(pair);
                 thread(pair::requests);
-                thread(pair::answers);
+                thread(pair::replies);
             } catch (IOException e) {
-                return; // closed, or the server ended: so has the test
+                return; // the proxy was closed, or the server stopped, at the end of the test
             }
         }
     }
@@ -130,7 +130,7 @@ final class DelayingProxy implements AutoCloseable {
             pump(client, server, true);
         }
 
-        void answers() {
+        void replies() {
             pump(server, client, false);
         }
 
@@ -148,7 +148,7 @@ final class DelayingProxy implements AutoCloseable {
                     }
                 }
             } catch (IOException e) {
-                // one of them closed
+                // one side closed its connection
             }
             synchronized (this) {
                 if (silent == null) {

@@ -17,9 +17,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Nobody becomes a holder by what others publish, or write into the counter (S19). */
+/** Tests that no attempt becomes a holder because others publish messages or write the token counter (S19). */
 class ForgedGrantTest extends OneServerTest {
-    private static final String WRONG = "0123456789abcdef0123456789abcdef01234567";
+    private static final String WRONG_SIGNATURE = "0123456789abcdef0123456789abcdef01234567";
 
     private LockClient holder;
     private LockClient client;
@@ -56,20 +56,22 @@ class ForgedGrantTest extends OneServerTest {
     }
 
     @Test
-    void S19_aMessageWithoutTheNonceMakesNoHolder() throws Exception {
+    void S19_aMessageWithoutTheNonceGrantsNothing() throws Exception {
         Lease held = holder.named("x").acquire();
         CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
         String attempt = waiter();
         client.named("barrier").acquire().close();
         redis.resetCommandCalls();
         for (long token : List.of(held.fencingToken() + 1, (1L << 53) - 1)) {
-            String said = "G " + attempt + " " + token + " " + micros();
-            forger.call("PUBLISH", channel, said + " lock:x");
-            forger.call("PUBLISH", channel, said + " " + WRONG + " lock:x");
+            String message = "G " + attempt + " " + token + " " + micros();
+            forger.call("PUBLISH", channel, message + " lock:x");
+            forger.call("PUBLISH", channel, message + " " + WRONG_SIGNATURE + " lock:x");
         }
-        forger.call("PUBLISH", channel, "W " + attempt + " " + WRONG + " lock:x");
-        client.named("barrier").acquire().close(); // what is published before is heard before
-        assertThat(redis.scriptsButRenewals()).as("not even asked").isEqualTo(2);
+        forger.call("PUBLISH", channel, "W " + attempt + " " + WRONG_SIGNATURE + " lock:x");
+        client.named("barrier").acquire().close(); // earlier messages arrive before its reply
+        assertThat(redis.scriptCallsExceptRenewals())
+                .as("the waiter sent no request")
+                .isEqualTo(2);
         assertThat(waiting).isNotDone();
         held.release();
         Lease next = waiting.get(10, TimeUnit.SECONDS);
@@ -77,10 +79,10 @@ class ForgedGrantTest extends OneServerTest {
         next.close();
     }
 
-    /** What was genuine once grants nothing when somebody publishes it again. */
+    /** A genuine message grants nothing when another client publishes it again. */
     @Test
-    void S19_aMessageThatWasHeardMakesNoHolderOfAnotherAttempt() throws Exception {
-        List<String> heard = redis.monitor(() -> {
+    void S19_aReplayedMessageGrantsNothing() throws Exception {
+        List<String> recorded = redis.monitor(() -> {
             try {
                 Lease held = holder.named("x").acquire();
                 CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
@@ -91,7 +93,7 @@ class ForgedGrantTest extends OneServerTest {
                 throw new IllegalStateException(e);
             }
         });
-        String genuine = heard.stream()
+        String genuine = recorded.stream()
                 .filter(line -> line.contains("\"G "))
                 .map(line -> line.replaceFirst(".*\"(G [^\"]+)\".*", "$1"))
                 .findFirst()
@@ -99,7 +101,7 @@ class ForgedGrantTest extends OneServerTest {
         Lease held = holder.named("x").acquire();
         CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
         String attempt = waiter();
-        // First what could be, by all but its signature: each of them has the attempt ask again.
+        // The first message is plausible except for its signature; the others are replayed, or name another attempt.
         String now = "G " + attempt + " " + (held.fencingToken() + 1) + " " + micros();
         forger.call("PUBLISH", channel, genuine.replaceFirst("^G [0-9a-f]+ \\d+ \\d+", now));
         forger.call("PUBLISH", channel, genuine);
@@ -112,7 +114,7 @@ class ForgedGrantTest extends OneServerTest {
     }
 
     @Test
-    void S19_noOperatorIsShownTheNonce() throws Exception {
+    void S19_theNonceIsNotShownToOperators() throws Exception {
         Lease held = holder.named("x").acquire();
         CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
         String attempt = waiter();
@@ -135,7 +137,7 @@ class ForgedGrantTest extends OneServerTest {
     }
 
     @Test
-    void S19_aTokenThatCannotBeIsRefusedAndItsGrantGivenBack() {
+    void S19_anImpossibleTokenIsRefusedAndItsGrantReleased() {
         for (String forged : List.of("9007199254740991", "9007199254740992", "1e300", "inf")) {
             redis.call("SET", "lock:%token", forged);
             assertThatThrownBy(() -> client.named("x").acquire())
@@ -147,7 +149,7 @@ class ForgedGrantTest extends OneServerTest {
     }
 
     @Test
-    void S19_aTokenThatCannotBeIsRefusedAlsoWhenTheLockIsHandedOn() throws Exception {
+    void S19_anImpossibleTokenIsRefusedAlsoWhenTheLockIsHandedOff() throws Exception {
         Lease held = holder.named("x").acquire();
         CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
         waiter();

@@ -12,7 +12,7 @@ class GrantMessageTest {
     private static final String SIGNATURE = "01234".repeat(8);
 
     @Test
-    void bothForms() {
+    void bothFormsAreParsed() {
         assertThat(GrantMessage.parse(
                         "G " + ATTEMPT + " 1795284523123456 1795284523123457 " + SIGNATURE + " lock:x%20y"))
                 .contains(new GrantMessage.Granted(
@@ -27,7 +27,7 @@ class GrantMessageTest {
     }
 
     @Test
-    void S19_anythingElseIsNoMessage() {
+    void S19_anythingElseIsIgnored() {
         for (String text : List.of(
                 "",
                 "G",

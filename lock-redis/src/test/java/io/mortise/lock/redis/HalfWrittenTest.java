@@ -13,15 +13,18 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A script that fails half way, which Redis does not roll back: nobody is told of a grant that was not written (S1). */
-class HalfWrittenTest extends RedisScriptTest {
+/**
+ * Tests scripts that fail halfway, which Redis does not roll back. No client may be notified of a grant that was not written
+ * (S1).
+ */
+class HalfWrittenTest extends RedisLockScriptTest {
     @AfterEach
-    void giveMemoryBack() {
+    void resetMemoryLimit() {
         fixture.redis.call("CONFIG", "SET", "maxmemory", "0");
     }
 
     @Test
-    void S01_aGrantThatCannotBeWrittenIsToldToNobody() {
+    void S01_aGrantThatCannotBeWrittenIsNotPublished() {
         fixture.granted(1);
         fixture.acquire(2, fixture.listen("c2"));
         assertThat(publishedWhile(
@@ -34,7 +37,7 @@ class HalfWrittenTest extends RedisScriptTest {
     }
 
     @Test
-    void S01_aLockThatCannotBeFreedIsOfferedToNobody() {
+    void S01_aLockThatCannotBeFreedWakesNoWaiter() {
         fixture.granted(1);
         fixture.acquire(2, fixture.listen("c2"));
         fixture.redis.call(
@@ -50,7 +53,7 @@ class HalfWrittenTest extends RedisScriptTest {
     }
 
     @Test
-    void S11_aGrantThatCannotBeToldStandsForItsHolderToFind() {
+    void S11_aGrantThatCannotBePublishedIsFoundByItsHolder() {
         fixture.granted(1);
         fixture.acquire(2, fixture.listen("c2"));
         assertThatThrownBy(() -> releaseWithout("publish")).isInstanceOf(RawRedis.ErrorReply.class);
@@ -59,7 +62,7 @@ class HalfWrittenTest extends RedisScriptTest {
     }
 
     @Test
-    void S01_whereNobodyCanBeCountedNothingIsReleased() {
+    void S01_nothingIsReleasedIfSubscribersCannotBeCounted() {
         fixture.granted(1);
         fixture.acquire(2, fixture.listen("c2"));
         assertThat(publishedWhile(() ->
@@ -69,23 +72,24 @@ class HalfWrittenTest extends RedisScriptTest {
         assertThat(fixture.published(() -> fixture.release(1)).get(0)).startsWith("c2 G " + ScriptFixture.attempt(2));
     }
 
-    /** As an operator does, and a client that was given a turn which it does not want. */
+    /** A forced release by an operator, and the release of a hand-off by a client that no longer needs it. */
     @Test
-    void S11_withoutMemoryALockIsStillTakenAwayAndHandedOn() {
+    void S11_withoutMemoryALockIsStillForceReleasedAndHandedOff() {
         fixture.granted(1);
         fixture.acquire(2, fixture.listen("c2"));
         fixture.acquire(3, fixture.listen("c3"));
         fixture.redis.call("CONFIG", "SET", "maxmemory", "1");
-        assertThat(fixture.published(() -> fixture.run(RedisScript.FORCE_RELEASE, fixture.value()))
+        assertThat(fixture.published(() -> fixture.run(RedisLockScript.FORCE_RELEASE, fixture.value()))
                         .get(0))
                 .startsWith("c2 G " + ScriptFixture.attempt(2));
-        assertThat(fixture.published(() -> fixture.run(RedisScript.RELEASE, ScriptFixture.attempt(2), "0", " mode=x"))
+        assertThat(fixture.published(
+                                () -> fixture.run(RedisLockScript.RELEASE, ScriptFixture.attempt(2), "0", " mode=x"))
                         .get(0))
                 .startsWith("c3 G " + ScriptFixture.attempt(3));
     }
 
     @Test
-    void S01_withoutMemoryALockIsStillHandedOnWhole() {
+    void S01_withoutMemoryALockIsStillHandedOffCompletely() {
         fixture.granted(1);
         fixture.acquire(2, fixture.listen("c2"));
         fixture.redis.call("CONFIG", "SET", "maxmemory", "1");
@@ -96,7 +100,7 @@ class HalfWrittenTest extends RedisScriptTest {
     }
 
     @Test
-    void S17_nothingIsGrantedWhereNobodyListens() {
+    void S17_nothingIsGrantedToAnEntryWithoutASubscriber() {
         fixture.granted(1);
         fixture.acquire(2, "nobody-listens");
         fixture.redis.call("DEL", ScriptFixture.KEYS.grant());
@@ -104,7 +108,7 @@ class HalfWrittenTest extends RedisScriptTest {
         assertThat(fixture.value()).startsWith(ScriptFixture.record(3));
     }
 
-    /** Also when the work throws. */
+    /** Returns what was published during the work, even if it throws. */
     private static List<String> publishedWhile(ThrowingCallable work) {
         AtomicReference<Throwable> thrown = new AtomicReference<>();
         List<String> published = fixture.published(() -> {
@@ -118,12 +122,12 @@ class HalfWrittenTest extends RedisScriptTest {
         return published;
     }
 
-    /** The release of attempt 1 by a user who may do all but one thing. */
+    /** Releases attempt 1 as a user who may run all commands except one. */
     private static void releaseWithout(String command) {
         fixture.redis.call("ACL", "SETUSER", "limited", "reset", "on", ">secret", "~*", "&*", "+@all", "-" + command);
         try (RawRedis limited = fixture.connect("limited", "secret")) {
-            List<String> call =
-                    new ArrayList<>(List.of("EVAL", RedisScript.RELEASE.script().text(), "4"));
+            List<String> call = new ArrayList<>(
+                    List.of("EVAL", RedisLockScript.RELEASE.script().text(), "4"));
             call.addAll(Arrays.asList(ScriptFixture.KEYS.all()));
             call.addAll(List.of(ScriptFixture.attempt(1), "0"));
             limited.call(call.toArray(String[]::new));

@@ -17,12 +17,15 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** When a message makes a holder, and until when. Its signature is right: whoever listens can publish it once more. */
+/**
+ * Tests when a hand-off message grants the lock, and until when. The messages have valid signatures, since any subscriber can
+ * publish them again.
+ */
 class HandOffDeadlineCalculatorTest {
     private static final Duration LEASE = Duration.ofSeconds(30);
     private static final long SECOND = 1_000_000_000;
 
-    /** What the server's clock showed when ours was zero. */
+    /** The server's time when the local clock showed zero. */
     private static final ServerTime SERVER_START = new ServerTime(1_700_000_000_000_000L);
 
     private final BackendContext context = (BackendContext) Proxy.newProxyInstance(
@@ -43,82 +46,82 @@ class HandOffDeadlineCalculatorTest {
             0,
             new NodeListener() {
                 @Override
-                public void message(RedisNodeClient from, String text) {}
+                public void onMessage(RedisNodeClient from, String text) {}
 
                 @Override
-                public void listening(RedisNodeClient at) {}
+                public void onSubscribed(RedisNodeClient at) {}
             });
-    private final HandOffDeadlineCalculator handedOff = new HandOffDeadlineCalculator();
+    private final HandOffDeadlineCalculator calculator = new HandOffDeadlineCalculator();
 
     private static ServerTime serverTime(long atNanos) {
         return SERVER_START.plus(Duration.ofNanos(atNanos));
     }
 
-    /** "Busy" was asked then and answered at once, on a connection. */
-    private void confirmed(int epoch, long atNanos) {
-        handedOff.confirmed(epoch, new MonotonicTime(atNanos), serverTime(atNanos));
+    /** Receives a "busy" reply to a request of this time, to which the server replied at once, on a connection. */
+    private void busy(int epoch, long atNanos) {
+        calculator.onBusy(epoch, new MonotonicTime(atNanos), serverTime(atNanos));
     }
 
-    /** A message arrives of a grant that the server made then. */
-    private void told(int epoch, long grantedNanos, long arrivedNanos) {
-        handedOff.told(
+    /** Receives the message of a grant that the server handed off at this time. */
+    private void handOff(int epoch, long grantedNanos, long arrivedNanos) {
+        calculator.onHandOff(
                 new GrantMessage.Granted("a", 7, serverTime(grantedNanos), "lock:x", "", ""),
                 epoch,
                 new MonotonicTime(arrivedNanos));
     }
 
     private Optional<HandOffDeadlineCalculator.Grant> collect(long nowNanos) {
-        return handedOff.collect(node, LEASE, new MonotonicTime(nowNanos));
+        return calculator.collect(node, LEASE, new MonotonicTime(nowNanos));
     }
 
     @Test
-    void S02_aGrantCountsFromWhenTheServerMadeItAndOnce() {
-        confirmed(node.epoch(), 0);
-        told(node.epoch(), 2 * SECOND, 3 * SECOND);
-        MonotonicTime made = ServerClock.noLaterThan(new MonotonicTime(0), serverTime(0), serverTime(2 * SECOND));
-        assertThat(made.nanos()).isLessThanOrEqualTo(2 * SECOND);
+    void S02_aGrantCountsFromTheHandOffAndOnlyOnce() {
+        busy(node.epoch(), 0);
+        handOff(node.epoch(), 2 * SECOND, 3 * SECOND);
+        MonotonicTime grantedAt = ServerClock.noLaterThan(new MonotonicTime(0), serverTime(0), serverTime(2 * SECOND));
+        assertThat(grantedAt.nanos()).isLessThanOrEqualTo(2 * SECOND);
         assertThat(collect(3 * SECOND))
-                .contains(new HandOffDeadlineCalculator.Grant(7, LockClock.deadline(made, LEASE)));
+                .contains(new HandOffDeadlineCalculator.Grant(7, LockClock.deadline(grantedAt, LEASE)));
         assertThat(collect(3 * SECOND)).isEmpty();
     }
 
-    /** It may be over: its lease was taken away meanwhile, and the waiter was told to wait once more. */
+    /** The grant may have ended: a forced release came in between, and the waiter got the reply "busy" again. */
     @Test
-    void S01_S19_aMessageThatIsOlderThanTheAnswerBusyMakesNoHolder() {
-        confirmed(node.epoch(), 5 * SECOND);
-        told(node.epoch(), 4 * SECOND, 6 * SECOND);
+    void S01_S19_aMessageOlderThanTheBusyReplyGrantsNothing() {
+        busy(node.epoch(), 5 * SECOND);
+        handOff(node.epoch(), 4 * SECOND, 6 * SECOND);
         assertThat(collect(6 * SECOND)).isEmpty();
     }
 
     @Test
-    void S01_aMessageThatCameBeforeTheAnswerBusyMakesNoHolder() {
-        confirmed(node.epoch(), 0);
-        told(node.epoch(), SECOND, 2 * SECOND);
-        confirmed(node.epoch(), 3 * SECOND);
+    void S01_aMessageThatArrivedBeforeTheBusyReplyGrantsNothing() {
+        busy(node.epoch(), 0);
+        handOff(node.epoch(), SECOND, 2 * SECOND);
+        busy(node.epoch(), 3 * SECOND);
         assertThat(collect(3 * SECOND)).isEmpty();
     }
 
     @Test
-    void S02_aMessageOverAnotherConnectionThanTheAnswerMakesNoHolder() {
-        confirmed(node.epoch() - 1, 0);
-        told(node.epoch(), SECOND, 2 * SECOND);
+    void S02_aMessageOnAnotherConnectionThanTheReplyGrantsNothing() {
+        busy(node.epoch() - 1, 0);
+        handOff(node.epoch(), SECOND, 2 * SECOND);
         assertThat(collect(2 * SECOND)).isEmpty();
-        confirmed(node.epoch() - 1, 0);
-        told(node.epoch() - 1, SECOND, 2 * SECOND);
-        assertThat(collect(2 * SECOND)).as("both came over one that is no more").isEmpty();
+        busy(node.epoch() - 1, 0);
+        handOff(node.epoch() - 1, SECOND, 2 * SECOND);
+        assertThat(collect(2 * SECOND)).as("both came on a lost connection").isEmpty();
     }
 
     @Test
-    void S02_halfALeaseLaterItIsAskedFor() {
-        confirmed(node.epoch(), 0);
-        told(node.epoch(), SECOND, 20 * SECOND);
+    void S02_afterHalfALeaseAMessageGrantsNothing() {
+        busy(node.epoch(), 0);
+        handOff(node.epoch(), SECOND, 20 * SECOND);
         assertThat(collect(20 * SECOND)).isEmpty();
     }
 
     @Test
-    void S02_aServerWhoseClockWasSetForwardMeanwhileIsAsked() {
-        confirmed(node.epoch(), 0);
-        told(node.epoch(), 60 * SECOND, 2 * SECOND);
+    void S02_aMessageGrantsNothingIfTheServersClockWasSetForward() {
+        busy(node.epoch(), 0);
+        handOff(node.epoch(), 60 * SECOND, 2 * SECOND);
         assertThat(collect(2 * SECOND)).isEmpty();
     }
 }

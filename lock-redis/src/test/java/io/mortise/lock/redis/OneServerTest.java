@@ -7,7 +7,7 @@ import io.mortise.lock.servers.redis.RedisTestServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
-/** On one server a class, with bare commands beside the clients. */
+/** Base of tests with one server for each class and a raw connection to it. */
 abstract class OneServerTest {
     static RedisTestServer server;
     static RawRedis redis;

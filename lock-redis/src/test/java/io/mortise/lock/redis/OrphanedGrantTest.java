@@ -20,10 +20,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What is given to an attempt that nobody here makes any more goes to the next one, not to nobody for a lease (S8). */
+/** Tests that a grant handed off to an attempt that its client has given up goes to the next waiter at once (S8). */
 class OrphanedGrantTest {
     private static final RedisKeyLayout KEYS = new RedisKeyLayout(RedisOptions.DEFAULT_PREFIX);
-    private static final String GONE = ScriptFixture.attempt(77);
+    private static final String ABANDONED = ScriptFixture.attempt(77);
 
     private RedisTestServer server;
     private RawRedis redis;
@@ -37,7 +37,7 @@ class OrphanedGrantTest {
         server = RedisTestServer.start();
         redis = server.connect();
         AtomicReference<RedisBackend> backend = new AtomicReference<>();
-        client = BackendClients.over(
+        client = BackendClients.open(
                 context -> {
                     RedisBackend opened = RedisBackend.open(
                             RedisOptions.connectTo(RedisURI.create("127.0.0.1", server.port())), context);
@@ -46,8 +46,12 @@ class OrphanedGrantTest {
                 },
                 ClientOptions.defaults());
         mark = Objects.requireNonNull(backend.get()).mark();
-        nonce = Objects.requireNonNull(backend.get()).signer().nonce(GONE);
-        channel = Objects.requireNonNull(backend.get()).link().nodes().get(0).channel();
+        nonce = Objects.requireNonNull(backend.get()).signer().nonce(ABANDONED);
+        channel = Objects.requireNonNull(backend.get())
+                .connections()
+                .nodes()
+                .get(0)
+                .channel();
     }
 
     @AfterEach
@@ -58,7 +62,7 @@ class OrphanedGrantTest {
     }
 
     @Test
-    void S08_aGrantThatNobodyWaitsForIsGivenBack() throws InterruptedException {
+    void S08_aGrantForAnAbandonedAttemptIsReleased() throws InterruptedException {
         Lease held = client.named("a b").acquire();
         enqueue("a b");
         held.release();
@@ -70,37 +74,38 @@ class OrphanedGrantTest {
     }
 
     @Test
-    void S08_aTurnThatNobodyTakesIsPassedOn() throws InterruptedException {
+    void S08_aWakeForAnAbandonedAttemptIsPassedOn() throws InterruptedException {
         Lease held = client.named("x").acquire();
         String value = String.valueOf(redis.call("GET", grantKey("x")));
-        redis.call("SET", grantKey("x"), value + " row=16:1", "PX", "60000"); // the next one is only woken
+        redis.call("SET", grantKey("x"), value + " row=16:1", "PX", "60000"); // so that the next attempt is only woken
         enqueue("x");
         held.release();
-        Await.until("nobody is queued", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 0);
+        Await.until("the queue is empty", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 0);
         assertThat(redis.keys("*")).containsExactly("lock:%token");
     }
 
-    /** One that did not wait gets no messages, but its attempt id can be read in logs and in the store. */
+    /** An attempt that did not wait gets no messages, but others can read its id in logs and in the store. */
     @Test
-    void S19_aForgedMessageTakesNoLeaseAway() throws InterruptedException {
+    void S19_aForgedMessageEndsNoLease() throws InterruptedException {
         Lease held = client.named("x").acquire();
         Lease unqueued = client.named("y").tryAcquire().orElseThrow();
-        assertUnanswered("G " + attempt("x") + " 1 1", "W " + attempt("x"), "W " + attempt("y"), "G " + GONE + " 1 1");
+        assertIgnored(
+                "G " + attempt("x") + " 1 1", "W " + attempt("x"), "W " + attempt("y"), "G " + ABANDONED + " 1 1");
         assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(unqueued.release()).isEqualTo(ReleaseOutcome.RELEASED);
     }
 
     @Test
-    void S19_noMessageMakesOneClientGiveAwayTheLeaseOfAnother() throws InterruptedException {
+    void S19_noMessageMakesAClientReleaseTheLeaseOfAnother() throws InterruptedException {
         try (LockClient other = RedisLocks.connect(RedisOptions.connectTo(RedisURI.create(server.url())))) {
             Lease held = other.named("x").acquire();
-            assertUnanswered("G " + attempt("x") + " 1 1", "W " + attempt("x"));
+            assertIgnored("G " + attempt("x") + " 1 1", "W " + attempt("x"));
             assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
         }
     }
 
-    /** What comes behind it on the connection has been answered, and nothing was asked because of it. */
-    private void assertUnanswered(String... messages) throws InterruptedException {
+    /** Publishes messages and asserts that the client sent no request because of them, by the time of a later reply. */
+    private void assertIgnored(String... messages) throws InterruptedException {
         client.named("barrier").acquire().close();
         redis.resetCommandCalls();
         for (String message : messages) {
@@ -109,7 +114,9 @@ class OrphanedGrantTest {
             redis.call("PUBLISH", channel, message + " " + "0".repeat(40) + " lock:y");
         }
         client.named("barrier").acquire().close();
-        assertThat(redis.scriptsButRenewals()).as("those of the barrier").isEqualTo(2);
+        assertThat(redis.scriptCallsExceptRenewals())
+                .as("the two requests of the barrier")
+                .isEqualTo(2);
     }
 
     private String attempt(String lock) {
@@ -118,10 +125,10 @@ class OrphanedGrantTest {
 
     private void enqueue(String lock) {
         RedisKeyLayout.OfLock keys = KEYS.of(new LockName(lock));
-        String entry = channel + " 60000 9000000000000000 " + nonce + " " + GONE + " m1 mode=x" + mark;
-        redis.call("ZADD", keys.queue(), "1", GONE);
-        redis.call("HSET", keys.entries(), GONE, entry);
-        assertThat(List.of(GONE)).isEqualTo(redis.call("ZRANGE", keys.queue(), "0", "-1"));
+        String entry = channel + " 60000 9000000000000000 " + nonce + " " + ABANDONED + " m1 mode=x" + mark;
+        redis.call("ZADD", keys.queue(), "1", ABANDONED);
+        redis.call("HSET", keys.entries(), ABANDONED, entry);
+        assertThat(List.of(ABANDONED)).isEqualTo(redis.call("ZRANGE", keys.queue(), "0", "-1"));
     }
 
     private static String grantKey(String lock) {

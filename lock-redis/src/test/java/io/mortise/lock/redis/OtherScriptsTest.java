@@ -8,15 +8,15 @@ import io.mortise.lock.servers.redis.RawRedis;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** {@code renew.lua}, {@code force_release.lua} and {@code status.lua} alone, on a server. */
-class OtherScriptsTest extends RedisScriptTest {
+/** Tests {@code renew.lua}, {@code force_release.lua} and {@code status.lua} by direct calls on a server. */
+class OtherScriptsTest extends RedisLockScriptTest {
     @Test
-    void S06_renewExtendsWhatIsOursAndMakesNothing() {
+    void S06_renewExtendsOwnGrantsAndCreatesNone() {
         fixture.granted(1);
         fixture.redis.call("SET", "lock:foreign", "not ours", "PX", "5000");
         fixture.redis.call("LPUSH", "lock:list", "a");
-        List<?> answer = fixture.run(
-                RedisScript.RENEW,
+        List<?> reply = fixture.run(
+                RedisLockScript.RENEW,
                 List.of("lock:x", "lock:foreign", "lock:list", "lock:gone", "lock:x"),
                 ScriptFixture.attempt(1),
                 "100000",
@@ -28,71 +28,71 @@ class OtherScriptsTest extends RedisScriptTest {
                 "100000",
                 ScriptFixture.attempt(2),
                 "200000");
-        assertThat(answer).isEqualTo(List.of(1L, 0L, 0L, 0L, 0L));
+        assertThat(reply).isEqualTo(List.of(1L, 0L, 0L, 0L, 0L));
         assertThat((Long) fixture.redis.call("PTTL", "lock:x")).isBetween(90_000L, 100_000L);
         assertThat((Long) fixture.redis.call("PTTL", "lock:foreign")).isLessThanOrEqualTo(5_000L);
         assertThat(fixture.keys()).containsExactly("lock:%token", "lock:foreign", "lock:list", "lock:x");
     }
 
-    /** As Redis says it, and Valkey. */
+    /** The error messages of Redis and of Valkey. */
     private static final String FORBIDDEN = ".*(can't run|no permissions).*";
 
     @Test
-    void S07_whatMayNotBeReadIsAnErrorNotALoss() {
+    void S07_aGrantThatMayNotBeReadIsAnErrorNotALoss() {
         fixture.granted(1);
         fixture.redis.call("ACL", "SETUSER", "default", "-getrange", "-get");
         try {
-            assertThatThrownBy(
-                            () -> fixture.run(RedisScript.RENEW, List.of("lock:x"), ScriptFixture.attempt(1), "100000"))
+            assertThatThrownBy(() ->
+                            fixture.run(RedisLockScript.RENEW, List.of("lock:x"), ScriptFixture.attempt(1), "100000"))
                     .hasMessageMatching(FORBIDDEN);
-            assertThatThrownBy(() -> fixture.run(RedisScript.RELEASE, ScriptFixture.attempt(1), "0"))
+            assertThatThrownBy(() -> fixture.run(RedisLockScript.RELEASE, ScriptFixture.attempt(1), "0"))
                     .hasMessageMatching(FORBIDDEN);
         } finally {
             fixture.redis.call("ACL", "SETUSER", "default", "+getrange", "+get");
         }
-        assertThat(fixture.run(RedisScript.RELEASE, ScriptFixture.attempt(1), "0"))
+        assertThat(fixture.run(RedisLockScript.RELEASE, ScriptFixture.attempt(1), "0"))
                 .isEqualTo(List.of(1L));
     }
 
     @Test
-    void S18_aForcedReleaseTakesExactlyWhatWasSeenAndServesTheNext() {
+    void S18_aForcedReleaseEndsExactlyTheGrantThatWasSeenAndServesTheNext() {
         fixture.granted(1);
         String seen = fixture.value();
-        assertThat(fixture.run(RedisScript.FORCE_RELEASE, seen + "x")).isEqualTo(List.of(0L));
+        assertThat(fixture.run(RedisLockScript.FORCE_RELEASE, seen + "x")).isEqualTo(List.of(0L));
         assertThat(fixture.value()).isEqualTo(seen);
         fixture.acquire(2, fixture.listen("c2"));
-        assertThat(fixture.run(RedisScript.FORCE_RELEASE, seen)).isEqualTo(List.of(1L));
+        assertThat(fixture.run(RedisLockScript.FORCE_RELEASE, seen)).isEqualTo(List.of(1L));
         assertThat(fixture.value()).startsWith(ScriptFixture.record(2));
-        assertThat(fixture.run(RedisScript.FORCE_RELEASE, seen)).isEqualTo(List.of(0L));
-        assertThat(fixture.run(RedisScript.FORCE_RELEASE, fixture.value())).isEqualTo(List.of(1L));
+        assertThat(fixture.run(RedisLockScript.FORCE_RELEASE, seen)).isEqualTo(List.of(0L));
+        assertThat(fixture.run(RedisLockScript.FORCE_RELEASE, fixture.value())).isEqualTo(List.of(1L));
         assertThat(fixture.keys()).containsExactly("lock:%token");
-        assertThat(fixture.run(RedisScript.FORCE_RELEASE, "")).isEqualTo(List.of(0L));
+        assertThat(fixture.run(RedisLockScript.FORCE_RELEASE, "")).isEqualTo(List.of(0L));
     }
 
     @Test
-    void S18_statusIsTheHolderAndThoseWhoWait() {
-        assertThat(fixture.run(RedisScript.STATUS)).isEqualTo(List.of(""));
+    void S18_statusReturnsTheHolderAndTheWaiters() {
+        assertThat(fixture.run(RedisLockScript.STATUS)).isEqualTo(List.of(""));
         fixture.granted(1);
         fixture.acquire(2, "c");
         fixture.acquire(3, "c");
         fixture.timeOut(3);
         fixture.acquire(4, "c");
-        assertThat(fixture.run(RedisScript.STATUS))
+        assertThat(fixture.run(RedisLockScript.STATUS))
                 .isEqualTo(List.of("=" + fixture.value(), ScriptFixture.record(2), ScriptFixture.record(4)));
         fixture.redis.call("DEL", ScriptFixture.KEYS.grant());
         fixture.redis.call("LPUSH", ScriptFixture.KEYS.grant(), "a");
-        assertThat(fixture.run(RedisScript.STATUS).get(0)).isEqualTo("=(not a string)");
+        assertThat(fixture.run(RedisLockScript.STATUS).get(0)).isEqualTo("=(not a string)");
     }
 
     @Test
-    void theDigestIsTheServersOwn() {
-        for (RedisScript script : RedisScript.values()) {
+    void theDigestIsTheSameAsTheServers() {
+        for (RedisLockScript script : RedisLockScript.values()) {
             assertThat(fixture.redis.call("SCRIPT", "LOAD", script.script().text()))
                     .isEqualTo(script.script().sha1());
         }
     }
 
-    /** With the documented pattern of SET NX PX and compare-and-delete, by bare commands. */
+    /** Uses the documented pattern of SET NX PX and compare-and-delete with raw commands. */
     @Test
     void S01_theDocumentedPatternExcludesAndIsExcluded() {
         String compareAndDelete =

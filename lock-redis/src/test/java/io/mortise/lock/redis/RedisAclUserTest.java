@@ -12,9 +12,9 @@ import io.mortise.lock.LockHolder;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.connect.Locks;
 import io.mortise.lock.servers.redis.RawRedis;
+import io.mortise.lock.servers.redis.RedisSentinelTestDeployment;
 import io.mortise.lock.servers.redis.RedisServerOptions;
 import io.mortise.lock.servers.redis.RedisTestCluster;
-import io.mortise.lock.servers.redis.RedisTestSentinel;
 import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.testkit.process.Await;
 import java.io.IOException;
@@ -33,16 +33,16 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The user of an ACL that docs/backends/redis.md describes can do all that this library does, on each topology. */
+/** Tests that the ACL users in docs/backends/redis.md may run all commands that the backend needs, on each topology. */
 @Tag("once")
 @Timeout(120)
 class RedisAclUserTest {
     private static final String LEASE = "?lease=3s";
 
-    /** What Lettuce says of itself after it has connected, and does without if it may not. */
+    /** The commands by which Lettuce identifies itself after connecting, and which may be forbidden. */
     private static final Pattern NOT_NEEDED = Pattern.compile("client(\\|.*)?");
 
-    /** The rules of the page's block for that topology, each of them of one command {@code ACL SETUSER locks}. */
+    /** Returns the rules of the page's command {@code ACL SETUSER locks} for that topology. */
     private static String[] rules(String topology) throws IOException {
         String page = Files.readString(Path.of("..", "docs", "backends", "redis.md"));
         return Stream.of(Pattern.compile("(?m)^ACL SETUSER locks ([^#]*?) +# " + topology + "\\b")
@@ -56,8 +56,8 @@ class RedisAclUserTest {
                 .toArray(String[]::new);
     }
 
-    private static String[] both(String[] some, String[] more) {
-        return Stream.concat(Stream.of(some), Stream.of(more)).toArray(String[]::new);
+    private static String[] concat(String[] first, String[] second) {
+        return Stream.concat(Stream.of(first), Stream.of(second)).toArray(String[]::new);
     }
 
     private static RedisServerOptions withUser(String[] rules) {
@@ -73,10 +73,10 @@ class RedisAclUserTest {
         Lease held = one.named("x").acquire();
         CompletableFuture<Lease> waiting = two.named("x").acquireAsync();
         Await.until("a waiter", RedisTests.SOON, () -> waiters(admin) == 1);
-        AtomicReference<Duration> left = new AtomicReference<>(held.remaining());
+        AtomicReference<Duration> remaining = new AtomicReference<>(held.remaining());
         Await.until("it is renewed", RedisTests.SOON, () -> {
             Duration now = held.remaining();
-            return now.compareTo(left.getAndSet(now)) > 0;
+            return now.compareTo(remaining.getAndSet(now)) > 0;
         });
         assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
         Lease next = waiting.get(20, TimeUnit.SECONDS);
@@ -124,7 +124,7 @@ class RedisAclUserTest {
 
     @Test
     void S19_onACluster() throws Exception {
-        String[] rules = both(rules("every server"), rules("a cluster"));
+        String[] rules = concat(rules("every server"), rules("a cluster"));
         try (RedisTestCluster cluster = RedisTestCluster.start(withUser(rules))) {
             exercise("redis-cluster://locks:s3cret@" + cluster.addresses() + LEASE);
             for (RedisTestServer node : cluster.nodes()) {
@@ -138,13 +138,14 @@ class RedisAclUserTest {
     @Test
     void S19_behindSentinelsThatHaveTheirOwnUsers() throws Exception {
         String[] ofSentinel = rules("a sentinel");
-        try (RedisTestSentinel redis = RedisTestSentinel.start(withUser(rules("every server")), 1, 3)) {
+        try (RedisSentinelTestDeployment redis =
+                RedisSentinelTestDeployment.start(withUser(rules("every server")), 1, 3)) {
             RedisURI.Builder uri = RedisURI.builder()
-                    .withSentinelMasterId(RedisTestSentinel.MASTER_NAME)
+                    .withSentinelMasterId(RedisSentinelTestDeployment.MASTER_NAME)
                     .withAuthentication("locks", "s3cret".toCharArray());
             for (int port : ports(redis.addresses())) {
                 try (RawRedis sentinel = RawRedis.connect(port)) {
-                    sentinel.call(both(new String[] {"ACL", "SETUSER", "locks"}, ofSentinel));
+                    sentinel.call(concat(new String[] {"ACL", "SETUSER", "locks"}, ofSentinel));
                 }
                 uri.withSentinel(RedisURI.Builder.redis("127.0.0.1", port)
                         .withAuthentication("locks", "s3cret".toCharArray())

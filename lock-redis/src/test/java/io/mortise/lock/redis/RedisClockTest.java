@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The server's wall clock, by which it ends leases, is set while locks are held and waited for. */
+/** Tests what happens when the server's wall clock, by which keys expire, is set while locks are held and waited for. */
 @Tag("once")
 class RedisClockTest {
     private static final Duration FAR = Duration.ofHours(1);
@@ -33,7 +33,7 @@ class RedisClockTest {
 
     @BeforeEach
     void start() {
-        assumeTrue(RedisTestServer.canSetClock(), "libfaketime is not here");
+        assumeTrue(RedisTestServer.canSetClock(), "libfaketime is not installed");
         server = RedisTestServer.start(RedisServerOptions.defaults().withOwnClock());
         client = connect("3s");
         other = connect("30s");
@@ -53,7 +53,7 @@ class RedisClockTest {
     }
 
     @Test
-    void S03_tokensRiseWhicheverWayTheClockIsSet() throws InterruptedException {
+    void S03_tokensIncreaseWhicheverWayTheClockIsSet() throws InterruptedException {
         long last = 0;
         for (Duration ahead : new Duration[] {Duration.ZERO, FAR, Duration.ZERO, FAR.negated(), FAR}) {
             server.setClock(ahead);
@@ -67,7 +67,7 @@ class RedisClockTest {
     }
 
     @Test
-    void S07_setForwardTheHolderIsToldByItsNextRenewal() throws Exception {
+    void S07_setForwardTheHolderLearnsOfTheLossByItsNextRenewal() throws Exception {
         Lease held = client.named("x").acquire();
         server.setClock(FAR);
         try (Lease next = other.named("x").tryAcquire(RedisTests.SOON).orElseThrow()) {
@@ -85,7 +85,7 @@ class RedisClockTest {
         try (Lease held = other.named("x").acquire()) {
             CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
             awaitWaiter();
-            server.setClock(FAR); // their grant and its place are over
+            server.setClock(FAR); // the grant and the queue entry expire
             Lease next = waiting.get(20, TimeUnit.SECONDS);
             assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
             assertThat(next.release()).isEqualTo(ReleaseOutcome.RELEASED);
@@ -93,26 +93,26 @@ class RedisClockTest {
     }
 
     @Test
-    void S02_aGrantIsNotBelievedByAClockThatWasSetForward() throws Exception {
-        client.named("x").acquire().release(); // the server knows the scripts from then on
+    void S02_aHandOffByAClockThatWasSetForwardIsOnlyAHint() throws Exception {
+        client.named("x").acquire().release(); // so that the server knows the scripts
         LockOptions unrenewed = LockOptions.defaults().leaseDuration(Duration.ofSeconds(20)); // no renewal is counted
         Lease held = client.named("x", unrenewed).acquire();
         CompletableFuture<Lease> waiting = other.named("x").acquireAsync();
         awaitWaiter();
         try (RawRedis redis = server.connect()) {
             redis.resetCommandCalls();
-            server.setClock(Duration.ofMillis(1_500)); // all is queued, and is handed off later than it can have been
+            server.setClock(Duration.ofMillis(1_500)); // the waiter is queued; the hand-off seems to be in the future
             assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
             Lease next = waiting.get(20, TimeUnit.SECONDS);
-            assertThat(redis.scriptsButRenewals())
-                    .as("the release, and the question whether it is true")
+            assertThat(redis.scriptCallsExceptRenewals())
+                    .as("the release, and the request that confirms the grant")
                     .isEqualTo(2);
             assertThat(next.release()).isEqualTo(ReleaseOutcome.RELEASED);
         }
     }
 
     @Test
-    void S05_S07_setBackHoldersHoldAndReleaseAndWaitersAreServed() throws Exception {
+    void S05_S07_setBackHoldersKeepAndReleaseTheirLocksAndWaitersAreServed() throws Exception {
         server.setClock(FAR);
         Lease held = client.named("x").acquire();
         CompletableFuture<Lease> waiting = other.named("x").acquireAsync();

@@ -42,7 +42,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What is special about a cluster: where keys and channels are, and how many requests that takes. */
+/** Tests what is special about a cluster, such as the slots of keys and channels, and the number of requests. */
 @Tag("once")
 class RedisClusterTest {
     private static final RedisKeyLayout KEYS = RedisKeyLayout.clustered(RedisOptions.DEFAULT_PREFIX);
@@ -95,13 +95,13 @@ class RedisClusterTest {
     }
 
     @Test
-    void S01_excludesWhoFollowsTheSetNxPattern() throws InterruptedException {
-        String key = KEYS.of(new LockName("bare")).grant();
+    void S01_excludesClientsThatFollowTheSetNxPattern() throws InterruptedException {
+        String key = KEYS.of(new LockName("raw")).grant();
         try (RawRedis master = cluster.masterOf(cluster.slotOf(key)).connect()) {
             assertThat(master.call("SET", key, "somebody", "NX", "PX", "60000")).isEqualTo("OK");
-            assertThat(client.named("bare").tryAcquire()).isEmpty();
+            assertThat(client.named("raw").tryAcquire()).isEmpty();
             master.call("DEL", key);
-            try (Lease lease = client.named("bare").acquire()) {
+            try (Lease lease = client.named("raw").acquire()) {
                 assertThat(lease.isHeld()).isTrue();
                 assertThat(master.call("SET", key, "somebody", "NX", "PX", "60000"))
                         .isNull();
@@ -110,7 +110,7 @@ class RedisClusterTest {
     }
 
     @Test
-    void S11_handOffsArePublishedInTheirSlotAlone() throws Exception {
+    void S11_handOffsArePublishedOnlyInTheirSlot() throws Exception {
         RedisKeyLayout.OfLock keys = KEYS.of(new LockName("x"));
         RedisTestServer master = cluster.masterOf(keys.slot());
         try (LockClient other = Locks.connect("redis-cluster://" + cluster.addresses());
@@ -127,7 +127,7 @@ class RedisClusterTest {
                     RedisTests.SOON,
                     () -> Long.valueOf(crowd).equals(redis.call("ZCARD", keys.queue())));
             assertThat((List<?>) Objects.requireNonNull(redis.call("PUBSUB", "SHARDCHANNELS")))
-                    .as("one of each client")
+                    .as("one for each client")
                     .hasSize(2)
                     .allMatch(channel -> cluster.slotOf(String.valueOf(channel)) == keys.slot());
             redis.resetCommandCalls();
@@ -136,31 +136,31 @@ class RedisClusterTest {
                 next.get(20, TimeUnit.SECONDS).release();
             }
             Map<String, Long> calls = redis.commandCalls();
-            assertThat(redis.scriptsButRenewals()).isBetween(crowd + 1L, crowd * 12L / 10);
+            assertThat(redis.scriptCallsExceptRenewals()).isBetween(crowd + 1L, crowd * 12L / 10);
             assertThat(calls.get("spublish")).isLessThanOrEqualTo(crowd + 5L);
             assertThat(calls).doesNotContainKey("publish");
         }
     }
 
-    /** As on Redis 6, which knows no other; here it is a user who may not ask for the version. */
+    /** As on Redis 6, which has no sharded channels; here the user may not read the server's version. */
     @Test
-    void S11_withoutShardedChannelsOneOfTheConnectionServes() throws Exception {
-        ownChannelServes("old");
+    void S11_withoutShardedChannelsHandOffsUseTheClientsOwnChannel() throws Exception {
+        assertHandOffsUseOwnChannel("old");
     }
 
-    /** It is told so when it listens, behind which it asks at once. */
+    /** The server refuses the subscription, after which the client has already sent its request. */
     @Test
-    void S11_whoMayNotListenToShardedChannelsIsServedByItsOwn() throws Exception {
-        ownChannelServes("narrow");
+    void S11_handOffsUseTheClientsOwnChannelIfShardedOnesAreForbidden() throws Exception {
+        assertHandOffsUseOwnChannel("narrow");
     }
 
-    private static void ownChannelServes(String user) throws Exception {
+    private static void assertHandOffsUseOwnChannel(String user) throws Exception {
         String url = "redis-cluster://" + user + ":secret@" + cluster.addresses();
         RedisKeyLayout.OfLock keys = KEYS.of(new LockName("x"));
         try (LockClient first = Locks.connect(url);
                 LockClient second = Locks.connect(url);
                 RawRedis redis = cluster.masterOf(keys.slot()).connect()) {
-            for (int i = 0; i < 20; i++) { // so that both have connections to all masters, and have tried to listen
+            for (int i = 0; i < 20; i++) { // so that both are connected to all masters and have tried to subscribe
                 first.named("n" + i).acquire().release();
                 second.named("n" + i).acquire().release();
             }
@@ -177,7 +177,7 @@ class RedisClusterTest {
             redis.resetCommandCalls();
             held.release();
             CompletableFuture.allOf(waiting.toArray(CompletableFuture[]::new)).get(20, TimeUnit.SECONDS);
-            assertThat(redis.scriptsButRenewals()).isBetween(21L, 26L);
+            assertThat(redis.scriptCallsExceptRenewals()).isBetween(21L, 26L);
             assertThat(redis.commandCalls()).containsKey("publish").doesNotContainKey("spublish");
         }
     }
@@ -235,14 +235,14 @@ class RedisClusterTest {
     }
 
     @Test
-    void S15_aNodeThatIsSilentIsReachedOnceItAnswers() throws Exception {
+    void S15_aSilentNodeIsReachedOnceItResponds() throws Exception {
         RedisKeyLayout.OfLock keys = KEYS.of(new LockName("x"));
         RedisTestServer master = cluster.masterOf(keys.slot());
-        try (LockClient fresh = Locks.connect(
+        try (LockClient newClient = Locks.connect(
                 "redis-cluster://" + cluster.addresses(),
                 ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1)))) {
             master.pause();
-            CompletableFuture<Lease> waiting = fresh.named("x").acquireAsync();
+            CompletableFuture<Lease> waiting = newClient.named("x").acquireAsync();
             long start = System.nanoTime();
             Await.until(
                     "the first try has failed, and the replica has not taken over",
@@ -256,7 +256,7 @@ class RedisClusterTest {
     }
 
     @Test
-    void S15_S19_refusalsAreToldAtOnceAndWithoutSecrets() {
+    void S15_S19_refusalsAreReportedAtOnceAndWithoutSecrets() {
         assertThatThrownBy(() -> Locks.connect("redis-cluster://old:wr0ng@" + cluster.addresses()))
                 .isInstanceOf(BackendRefusedException.class)
                 .hasMessageContaining("WRONGPASS")
@@ -270,7 +270,7 @@ class RedisClusterTest {
     }
 
     @Test
-    void S15_aServerByItselfIsNoCluster() {
+    void S15_aStandaloneServerIsRefusedAsACluster() {
         try (RedisTestServer alone = RedisTestServer.start()) {
             assertThatThrownBy(() -> Locks.connect("redis-cluster://127.0.0.1:" + alone.port()))
                     .isInstanceOf(BackendRefusedException.class)
@@ -279,38 +279,38 @@ class RedisClusterTest {
     }
 
     @Test
-    void anApplicationsClientIsNotClosed() throws InterruptedException {
-        RedisClusterClient borrowed = RedisClusterClient.create(
+    void anApplicationSuppliedClientIsNotClosed() throws InterruptedException {
+        RedisClusterClient application = RedisClusterClient.create(
                 RedisURI.create("127.0.0.1", cluster.nodes().get(0).port()));
         try {
-            try (LockClient locks = RedisLocks.connect(RedisOptions.using(borrowed), ClientOptions.defaults());
+            try (LockClient locks = RedisLocks.connect(RedisOptions.using(application), ClientOptions.defaults());
                     Lease lease = locks.named("z").acquire()) {
                 assertThat(client.named("z").tryAcquire()).isEmpty();
                 assertThat(lease.isHeld()).isTrue();
             }
             assertThat(client.named("z").tryAcquire()).isPresent();
-            assertThat(borrowed.connect().sync().ping()).isEqualTo("PONG");
+            assertThat(application.connect().sync().ping()).isEqualTo("PONG");
         } finally {
-            borrowed.shutdown();
+            application.shutdown();
         }
     }
 
-    /** As when a connection is reset in the moment in which it is made. */
+    /** As when a connection is reset while it is being opened. */
     @Test
     void S15_aConnectionThatFailsAtOnceIsTriedAgain() throws InterruptedException {
-        FailsAtFirst borrowed = new FailsAtFirst(
+        FailsAtFirst application = new FailsAtFirst(
                 RedisURI.create("127.0.0.1", cluster.nodes().get(0).port()));
-        try (LockClient locks = RedisLocks.connect(RedisOptions.using(borrowed), ClientOptions.defaults())) {
+        try (LockClient locks = RedisLocks.connect(RedisOptions.using(application), ClientOptions.defaults())) {
             for (int i = 0; i < 20; i++) {
                 locks.named("n" + i).tryAcquire(RedisTests.SOON).orElseThrow().release();
             }
-            assertThat(borrowed.failed).as("nodes").hasSize(3);
+            assertThat(application.failed).as("nodes").hasSize(3);
         } finally {
-            borrowed.shutdown();
+            application.shutdown();
         }
     }
 
-    /** The first connection to each node fails before anybody can wait for it. */
+    /** A cluster client whose first connection to each node fails before a caller can wait for it. */
     private static final class FailsAtFirst extends RedisClusterClient {
         private final Set<Object> failed = ConcurrentHashMap.newKeySet();
 

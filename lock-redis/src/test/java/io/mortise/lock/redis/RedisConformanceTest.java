@@ -3,12 +3,12 @@ package io.mortise.lock.redis;
 
 import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.testkit.BackendUnderTest;
-import io.mortise.lock.testkit.HealthyConformance;
+import io.mortise.lock.testkit.FaultFreeConformance;
 import io.mortise.lock.testkit.TestServerExtension;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The contract of every backend, kept on a Redis server; its other half is {@link RedisFaultConformanceTest}. */
-class RedisConformanceTest extends HealthyConformance {
+/** Tests the contract of every backend on a healthy Redis server. {@link RedisFaultConformanceTest} tests it with faults. */
+class RedisConformanceTest extends FaultFreeConformance {
     @RegisterExtension
     static final TestServerExtension<RedisTestServer> SERVER = RedisUnderTest.server();
 

@@ -42,7 +42,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
-/** All ways to reach a server, and those that are refused. */
+/** Tests all ways to connect to one server, and the refusal of wrong ones. */
 @Tag("once")
 class RedisConnectTest {
     private static final String SECRET = "s3cr3t";
@@ -65,22 +65,22 @@ class RedisConnectTest {
         server.close();
     }
 
-    /** A holder, a waiter behind it, and nothing left. */
-    private static void works(String url) throws Exception {
+    /** Asserts that locks work over this URL: one client holds and releases a lock for which another one waits. */
+    private static void assertLocksWork(String url) throws Exception {
         try (LockClient one = Locks.connect(url, RedisTests.LONG_TIMEOUTS);
                 LockClient two = Locks.connect(url, RedisTests.LONG_TIMEOUTS)) {
-            works(one, two);
+            assertLocksWork(one, two);
         }
     }
 
-    private static void works(LockClient one, LockClient two) throws Exception {
+    private static void assertLocksWork(LockClient one, LockClient two) throws Exception {
         Lease held = one.named("x", LockOptions.defaults().leaseDuration(Duration.ofSeconds(6)))
                 .acquire();
         CompletableFuture<Lease> waiting = two.named("x").acquireAsync();
-        AtomicReference<Duration> left = new AtomicReference<>(held.remaining());
+        AtomicReference<Duration> remaining = new AtomicReference<>(held.remaining());
         Await.until("it is renewed", RedisTests.SOON, () -> {
             Duration now = held.remaining();
-            return now.compareTo(left.getAndSet(now)) > 0;
+            return now.compareTo(remaining.getAndSet(now)) > 0;
         });
         assertThat(waiting).isNotDone();
         assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
@@ -94,7 +94,7 @@ class RedisConnectTest {
     }
 
     @Test
-    void aBorrowedClientThatNeverReconnectsIsRefused() {
+    void anApplicationSuppliedClientThatNeverReconnectsIsRefused() {
         RedisClient application = RedisClient.create(RedisURI.create(server.url()));
         try {
             application.setOptions(
@@ -113,11 +113,11 @@ class RedisConnectTest {
 
     @Test
     void byPasswordOfTheDefaultUser() throws Exception {
-        works("redis://:" + SECRET + "@" + address());
+        assertLocksWork("redis://:" + SECRET + "@" + address());
     }
 
     @Test
-    void S14_whatAHandOffNeedsIsMissedByTheFirstRequest() {
+    void S14_aPermissionThatAHandOffNeedsIsCheckedAtConnect() {
         assertThatThrownBy(
                         () -> Locks.connect("redis://uncounted:" + SECRET + "@" + address(), RedisTests.LONG_TIMEOUTS))
                 .isInstanceOf(BackendRefusedException.class)
@@ -126,8 +126,8 @@ class RedisConnectTest {
 
     @Test
     void byTls() throws Exception {
-        works(server.tlsUrl() + "?trustedCertificates=" + server.certificate());
-        works(server.tlsUrl() + "?verifyPeer=none");
+        assertLocksWork(server.tlsUrl() + "?trustedCertificates=" + server.certificate());
+        assertLocksWork(server.tlsUrl() + "?verifyPeer=none");
     }
 
     @Test
@@ -143,7 +143,7 @@ class RedisConnectTest {
     @Test
     @EnabledOnOs(OS.LINUX)
     void byUnixSocket() throws Exception {
-        works("redis-socket://:" + SECRET + "@" + server.unixSocket());
+        assertLocksWork("redis-socket://:" + SECRET + "@" + server.unixSocket());
     }
 
     @Test
@@ -181,7 +181,7 @@ class RedisConnectTest {
     }
 
     @Test
-    void S15_nobodyThereIsSaidAfterTheConnectTimeout() throws Exception {
+    void S15_aPortWithoutAServerIsReportedAfterTheConnectTimeout() throws Exception {
         int port;
         try (ServerSocket socket = new ServerSocket(0)) {
             port = socket.getLocalPort();
@@ -196,7 +196,7 @@ class RedisConnectTest {
     }
 
     @Test
-    void S15_aServerThatDoesNotAnswerIsSaidAfterTheConnectTimeout() throws Exception {
+    void S15_aSilentServerIsReportedAfterTheConnectTimeout() throws Exception {
         try (ServerSocket silent = new ServerSocket(0)) {
             assertThatThrownBy(() -> Locks.connect(
                             "redis://127.0.0.1:" + silent.getLocalPort(),
@@ -207,16 +207,16 @@ class RedisConnectTest {
     }
 
     @Test
-    void aBorrowedClientIsUsedAndLeftOpen() throws Exception {
+    void anApplicationSuppliedClientIsUsedAndNotClosed() throws Exception {
         RedisClient application = RedisClient.create(server.url());
         try {
             try (LockClient one = RedisLocks.connect(RedisOptions.using(application), RedisTests.LONG_TIMEOUTS);
                     LockClient two = RedisLocks.connect(RedisOptions.using(application), RedisTests.LONG_TIMEOUTS)) {
-                works(one, two);
+                assertLocksWork(one, two);
             }
             assertThat(application.connect().sync().ping()).isEqualTo("PONG");
             assertThat(RedisTests.connections(server))
-                    .as("the one just opened, and ours")
+                    .as("the one just opened, and the one of this query")
                     .isEqualTo(2);
         } finally {
             application.shutdown(0, 2, TimeUnit.SECONDS);
@@ -224,21 +224,21 @@ class RedisConnectTest {
     }
 
     @Test
-    void aBorrowedClientWithRejectingOptionsWorksToo() throws Exception {
+    void anApplicationSuppliedClientWithRejectingOptionsWorksToo() throws Exception {
         RedisClient application = RedisClient.create(server.url());
         application.setOptions(io.lettuce.core.ClientOptions.builder()
                 .disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
                 .build());
         try (LockClient one = RedisLocks.connect(RedisOptions.using(application), RedisTests.LONG_TIMEOUTS);
                 LockClient two = RedisLocks.connect(RedisOptions.using(application), RedisTests.LONG_TIMEOUTS)) {
-            works(one, two);
+            assertLocksWork(one, two);
         } finally {
             application.shutdown(0, 2, TimeUnit.SECONDS);
         }
     }
 
     @Test
-    void aBorrowedClientThatPinsTheOldProtocolIsRefused() {
+    void anApplicationSuppliedClientThatPinsTheOldProtocolIsRefused() {
         RedisClient application = RedisClient.create(server.url());
         application.setOptions(io.lettuce.core.ClientOptions.builder()
                 .protocolVersion(ProtocolVersion.RESP2)
@@ -269,7 +269,7 @@ class RedisConnectTest {
     }
 
     @Test
-    void aServerThatMayEvictLocksIsWarnedOfOnce() throws Exception {
+    void aServerThatMayEvictLocksIsLoggedOnce() throws Exception {
         Path log = Path.of(System.getProperty("org.slf4j.simpleLogger.logFile"));
         try (LockClient client = Locks.connect(server.url() + "?prefix=warned:", RedisTests.LONG_TIMEOUTS)) {
             for (int i = 0; i < 3; i++) {
@@ -285,7 +285,7 @@ class RedisConnectTest {
     }
 
     @Test
-    void aClientThatIsClosedAtOnceSaysNothingOfEviction() throws Exception {
+    void aClientThatIsClosedAtOnceLogsNothingAboutEviction() throws Exception {
         Path log = Path.of(System.getProperty("org.slf4j.simpleLogger.logFile"));
         for (int i = 0; i < 20; i++) {
             Locks.connect(server.url() + "?prefix=brief:", RedisTests.LONG_TIMEOUTS)
@@ -298,7 +298,7 @@ class RedisConnectTest {
     }
 
     @Test
-    void S15_whatAServerDoesNotTakeIsNotPiledUp() throws Exception {
+    void S15_requestsThatAServerDoesNotReadAreLimited() throws Exception {
         int limit = 16_384;
         try (RedisTestServer silent = RedisTestServer.start();
                 LockClient client =

@@ -28,11 +28,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What the operator's view finds on real servers. */
+/** Tests the findings of the diagnosis on real servers. */
 @Tag("once")
 @Timeout(60)
 class RedisDiagnosisTest {
-    private static final RedisServerOptions KEEPS =
+    private static final RedisServerOptions DURABLE =
             RedisServerOptions.defaults().withKeptData();
 
     private static List<Finding> findings(String url) throws Exception {
@@ -41,7 +41,7 @@ class RedisDiagnosisTest {
         }
     }
 
-    /** All but that the server is open to everyone on this machine, as most of the tests have it. */
+    /** Returns all findings but the one that the server is open to everyone on this machine, as in most tests. */
     private static List<Finding> findings(LockClient client) throws Exception {
         return client.admin().orElseThrow().diagnose().toCompletableFuture().get(20, TimeUnit.SECONDS).stream()
                 .filter(found -> !found.what().contains("open to everyone on this machine"))
@@ -60,15 +60,15 @@ class RedisDiagnosisTest {
     }
 
     @Test
-    void aServerThatKeepsWhatItAcknowledgesHasNoFindings() throws Exception {
-        try (RedisTestServer server = RedisTestServer.start(KEEPS)) {
+    void aDurableServerHasNoFindings() throws Exception {
+        try (RedisTestServer server = RedisTestServer.start(DURABLE)) {
             assertThat(findings(server.url())).isEmpty();
         }
     }
 
     @Test
-    void whatIsSyncedOnceASecondOrNeverIsNamed() throws Exception {
-        try (RedisTestServer server = RedisTestServer.start(KEEPS);
+    void rareOrMissingPersistenceIsFound() throws Exception {
+        try (RedisTestServer server = RedisTestServer.start(DURABLE);
                 RawRedis redis = server.connect()) {
             redis.call("CONFIG", "SET", "appendfsync", "everysec");
             assertFound(findings(server.url()), Severity.WARNING, "appendfsync is everysec");
@@ -78,12 +78,12 @@ class RedisDiagnosisTest {
     }
 
     @Test
-    void S19_aServerThatIsOpenToOtherMachinesIsNamed() throws Exception {
+    void S19_aServerThatIsOpenToOtherMachinesIsFound() throws Exception {
         try (RedisTestServer server =
-                RedisTestServer.start(KEEPS.withArguments("--bind", "*", "--protected-mode", "no"))) {
+                RedisTestServer.start(DURABLE.withArguments("--bind", "*", "--protected-mode", "no"))) {
             assertFound(findings(server.url()), Severity.WARNING, "without a password: protected-mode is no");
         }
-        try (RedisTestServer server = RedisTestServer.start(KEEPS);
+        try (RedisTestServer server = RedisTestServer.start(DURABLE);
                 LockClient client = Locks.connect(server.url(), RedisTests.LONG_TIMEOUTS)) {
             assertThat(client.admin()
                             .orElseThrow()
@@ -96,8 +96,8 @@ class RedisDiagnosisTest {
     }
 
     @Test
-    void aFullMemoryIsNamed() throws Exception {
-        try (RedisTestServer server = RedisTestServer.start(KEEPS);
+    void aFullMemoryIsFound() throws Exception {
+        try (RedisTestServer server = RedisTestServer.start(DURABLE);
                 RawRedis redis = server.connect();
                 LockClient client = Locks.connect(server.url(), RedisTests.LONG_TIMEOUTS)) {
             redis.call("CONFIG", "SET", "maxmemory", "1");
@@ -108,8 +108,8 @@ class RedisDiagnosisTest {
     }
 
     @Test
-    void whatAUserMayNotSeeIsSaid() throws Exception {
-        RedisServerOptions users = KEEPS.withUser("blind", "on", ">pw", "~*", "&*", "+@all", "-info", "-config")
+    void missingPermissionsAreFound() throws Exception {
+        RedisServerOptions users = DURABLE.withUser("blind", "on", ">pw", "~*", "&*", "+@all", "-info", "-config")
                 .withUser("short", "on", ">pw", "~*", "&*", "+@all", "-config");
         try (RedisTestServer server = RedisTestServer.start(users)) {
             assertFound(
@@ -119,38 +119,44 @@ class RedisDiagnosisTest {
     }
 
     @Test
-    void replicasThatGrantsDoNotWaitForAreNamedAndMissingOnes() throws Exception {
-        try (RedisTestServer master = RedisTestServer.start(KEEPS);
+    void replicasThatGrantsDoNotWaitForAndMissingReplicasAreFound() throws Exception {
+        try (RedisTestServer master = RedisTestServer.start(DURABLE);
                 RawRedis redis = master.connect();
-                RedisTestServer replica = RedisTestServer.start(KEEPS.withReplicaOf(master.port()))) {
+                RedisTestServer replica = RedisTestServer.start(DURABLE.withReplicaOf(master.port()))) {
             Await.until(
-                    "the replica is there",
+                    "the replica is connected",
                     RedisTests.SOON,
                     () -> "1".equals(redis.info("replication").get("connected_slaves")));
             assertFound(
                     findings(master.url()),
                     Severity.WARNING,
-                    "of replicas 1 are connected, and grants wait for 0",
+                    "the number of connected replicas is 1, but grants wait for 0",
                     Severity.WARNING,
                     "min-replicas-to-write is 0");
             redis.call("CONFIG", "SET", "min-replicas-to-write", "1");
-            assertFound(findings(master.url()), Severity.WARNING, "of replicas 1 are connected, and grants wait for 0");
+            assertFound(
+                    findings(master.url()),
+                    Severity.WARNING,
+                    "the number of connected replicas is 1, but grants wait for 0");
             assertThat(findings(master.url() + "?waitReplicas=1")).isEmpty();
             try (LockClient client = Locks.connect(master.url() + "?waitReplicas=1", RedisTests.LONG_TIMEOUTS)) {
                 replica.kill();
                 Await.until(
-                        "the replica is missed",
+                        "the replica is disconnected",
                         RedisTests.SOON,
                         () -> "0".equals(redis.info("replication").get("connected_slaves")));
-                assertFound(findings(client), Severity.ERROR, "waitReplicas is 1, and of replicas 0 are connected");
+                assertFound(
+                        findings(client),
+                        Severity.ERROR,
+                        "waitReplicas is 1, but the number of connected replicas is 0");
             }
         }
     }
 
     @Test
-    void aMasterThatBecameAReplicaIsNamed() throws Exception {
-        try (RedisTestServer other = RedisTestServer.start(KEEPS);
-                RedisTestServer server = RedisTestServer.start(KEEPS);
+    void aMasterThatBecameAReplicaIsFound() throws Exception {
+        try (RedisTestServer other = RedisTestServer.start(DURABLE);
+                RedisTestServer server = RedisTestServer.start(DURABLE);
                 RawRedis redis = server.connect();
                 LockClient client = Locks.connect(server.url(), RedisTests.LONG_TIMEOUTS)) {
             redis.call("REPLICAOF", "127.0.0.1", Integer.toString(other.port()));
@@ -159,7 +165,7 @@ class RedisDiagnosisTest {
     }
 
     @Test
-    void theClockIsToldAsTheServerHasIt() throws Exception {
+    void theServersClockIsReported() throws Exception {
         try (RedisTestServer server = RedisTestServer.start();
                 LockClient client = Locks.connect(server.url(), RedisTests.LONG_TIMEOUTS)) {
             LockAdmin admin = client.admin().orElseThrow();
@@ -172,10 +178,10 @@ class RedisDiagnosisTest {
         }
     }
 
-    /** Once in the life of the JVM: another test may have been first. */
+    /** This is logged once in the life of the JVM, perhaps by an earlier test. */
     @Test
-    void S19_whatLetsOthersInIsLogged() throws Exception {
-        try (RedisTestServer server = RedisTestServer.start(KEEPS)) {
+    void S19_aServerThatIsOpenToOthersIsLogged() throws Exception {
+        try (RedisTestServer server = RedisTestServer.start(DURABLE)) {
             Locks.connect(server.url(), RedisTests.LONG_TIMEOUTS).close();
         }
         Path log = Path.of(System.getProperty("org.slf4j.simpleLogger.logFile"));

@@ -8,7 +8,7 @@ import io.mortise.lock.testkit.TestServerExtension;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The contract of every backend, kept on a Redis server and on lines to it that break. */
+/** Tests the contract of every backend on a Redis server that fails, and over links that fail. */
 @Tag("once")
 class RedisFaultConformanceTest extends FaultConformance {
     @RegisterExtension

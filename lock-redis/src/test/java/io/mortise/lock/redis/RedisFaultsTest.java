@@ -34,7 +34,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What only Redis can do to its clients. */
+/** Tests faults that are special to Redis, such as forgotten scripts, a clock that is set, and late requests. */
 @Tag("once")
 class RedisFaultsTest {
     private static final ClientOptions SHORT_TIMEOUTS = RedisTests.LONG_TIMEOUTS.requestTimeout(Duration.ofMillis(400));
@@ -63,7 +63,7 @@ class RedisFaultsTest {
     }
 
     @Test
-    void aServerThatForgetsTheScriptsIsToldThemAgain() throws Exception {
+    void aServerThatForgotTheScriptsReceivesThemAgain() throws Exception {
         try (LockClient client = client()) {
             client.named("x").acquire().close();
             redis.call("SCRIPT", "FLUSH");
@@ -76,7 +76,7 @@ class RedisFaultsTest {
     }
 
     @Test
-    void S03_tokensRiseOverLossOfAllDataAndARestartWithoutAny() throws Exception {
+    void S03_tokensIncreaseOverLossOfAllDataAndARestartWithoutAny() throws Exception {
         try (LockClient client = client()) {
             Lease first = client.named("x").acquire();
             redis.call("FLUSHALL");
@@ -90,11 +90,11 @@ class RedisFaultsTest {
         }
     }
 
-    /** As the client sees it: what it knew of the clock is wrong. */
+    /** To the client, its estimate of the server's clock is wrong then. */
     @Test
-    void S08_aServerClockThatWasSetIsFoundOutByTheNextAnswer() throws Exception {
+    void S08_aServerClockThatWasSetIsDetectedByTheNextReply() throws Exception {
         AtomicReference<RedisBackend> opened = new AtomicReference<>();
-        try (LockClient client = BackendClients.over(
+        try (LockClient client = BackendClients.open(
                 context -> {
                     RedisBackend backend =
                             RedisBackend.open(RedisOptions.connectTo(RedisURI.create(server.url())), context);
@@ -103,23 +103,26 @@ class RedisFaultsTest {
                 },
                 RedisTests.LONG_TIMEOUTS)) {
             client.named("x").acquire().close();
-            ServerClock time =
-                    Objects.requireNonNull(opened.get()).link().nodes().get(0).time();
+            ServerClock time = Objects.requireNonNull(opened.get())
+                    .connections()
+                    .nodes()
+                    .get(0)
+                    .serverClock();
             Duration hour = Duration.ofHours(1);
             for (Duration wrong : List.of(hour.negated(), hour)) {
-                time.heard(now(), time.atMost(now()).plus(wrong));
+                time.onReply(now(), time.latestTimeAt(now()).plus(wrong));
                 redis.resetCommandCalls();
                 client.named("x").acquire().close();
                 assertThat(redis.commandCalls().get("evalsha"))
-                        .as("asked once more if it was set forward")
+                        .as("one more request if the clock was set forward")
                         .isEqualTo(wrong.isNegative() ? 3L : 2L);
-                assertThat(time.atMost(now()).instant()).isCloseTo(Instant.now(), within(Duration.ofMinutes(30)));
+                assertThat(time.latestTimeAt(now()).instant()).isCloseTo(Instant.now(), within(Duration.ofMinutes(30)));
             }
         }
     }
 
     @Test
-    void S19_anEntryThatSomebodyForgedLeavesNobodyWaiting() throws Exception {
+    void S19_aForgedGrantFailsTheWaiterInsteadOfHangingIt() throws Exception {
         try (DelayingProxy proxy = new DelayingProxy(server.port());
                 LockClient client = RedisLocks.connect(
                         RedisOptions.connectTo(RedisURI.create("127.0.0.1", proxy.port())), RedisTests.LONG_TIMEOUTS)) {
@@ -144,7 +147,7 @@ class RedisFaultsTest {
     }
 
     @Test
-    void S08_anAcquireThatArrivesAfterItWasGivenUpIsNotExecuted() throws Exception {
+    void S08_anAcquireThatArrivesAfterItsTimeoutIsNotExecuted() throws Exception {
         try (TcpProxy link = TcpProxy.to("127.0.0.1", server.port());
                 LockClient client = RedisLocks.connect(
                         RedisOptions.connectTo(RedisURI.create("127.0.0.1", link.port())), SHORT_TIMEOUTS)) {
@@ -152,14 +155,14 @@ class RedisFaultsTest {
             link.blackHole();
             assertThatThrownBy(() -> client.named("x").tryAcquire()).isInstanceOf(BackendUnavailableException.class);
             long until = System.nanoTime() + 3 * SHORT_TIMEOUTS.requestTimeout().toNanos();
-            Await.until("it is too late", RedisTests.SOON, () -> System.nanoTime() - until > 0);
+            Await.until("the request is too late", RedisTests.SOON, () -> System.nanoTime() - until > 0);
             List<String> ran = redis.monitor(() -> {
-                link.heal(); // delivers what was sent
+                link.heal(); // delivers the pending requests
                 Await.until("the link works again", RedisTests.SOON, () -> {
                     try {
                         Optional<Lease> lease = client.named("y").tryAcquire();
                         lease.ifPresent(Lease::close);
-                        return lease.isPresent(); // or an earlier one of these is still in its own way
+                        return lease.isPresent(); // else a grant of an earlier try still exists
                     } catch (BackendUnavailableException e) {
                         return false;
                     } catch (InterruptedException e) {
@@ -168,11 +171,11 @@ class RedisFaultsTest {
                 });
             });
             assertThat(ran)
-                    .as("it arrived")
+                    .as("the request arrived")
                     .anyMatch(command -> command.contains("\"lock:x\"")
-                            && command.contains(RedisScript.ACQUIRE.script().sha1()));
+                            && command.contains(RedisLockScript.ACQUIRE.script().sha1()));
             assertThat(ran)
-                    .as("and did nothing")
+                    .as("and wrote nothing")
                     .noneMatch(command -> command.contains("lua]")
                             && command.contains("\"lock:x\"")
                             && command.toLowerCase(Locale.ROOT).contains("\"set\""));
@@ -180,29 +183,29 @@ class RedisFaultsTest {
     }
 
     @Test
-    void S15_aConnectionThatFellSilentIsLeftForANewOne() throws Exception {
+    void S15_aSilentConnectionIsReplaced() throws Exception {
         try (DelayingProxy proxy = new DelayingProxy(server.port())) {
-            isLeftWhenItFallsSilent(proxy, RedisOptions.connectTo(RedisURI.create("127.0.0.1", proxy.port())));
+            assertSilentConnectionIsReplaced(proxy, RedisOptions.connectTo(RedisURI.create("127.0.0.1", proxy.port())));
         }
     }
 
     @Test
-    void S15_soIsThatOfABorrowedClient() throws Exception {
+    void S15_aSilentConnectionOfAnApplicationSuppliedClientIsReplaced() throws Exception {
         try (DelayingProxy proxy = new DelayingProxy(server.port())) {
             RedisClient application = RedisClient.create(RedisURI.create("127.0.0.1", proxy.port()));
             try {
-                isLeftWhenItFallsSilent(proxy, RedisOptions.using(application));
+                assertSilentConnectionIsReplaced(proxy, RedisOptions.using(application));
             } finally {
                 application.shutdown(0, 2, TimeUnit.SECONDS);
             }
         }
     }
 
-    private static void isLeftWhenItFallsSilent(DelayingProxy proxy, RedisOptions options) throws Exception {
+    private static void assertSilentConnectionIsReplaced(DelayingProxy proxy, RedisOptions options) throws Exception {
         try (LockClient client = RedisLocks.connect(options, SHORT_TIMEOUTS)) {
             Lease lease = client.named("x").acquire();
             proxy.silence();
-            // For ever, if it were not left.
+            // This would never succeed on the silent connection.
             try (Lease other = client.named("y").tryAcquire(RedisTests.SOON).orElseThrow()) {
                 assertThat(other.isHeld()).isTrue();
                 assertThat(lease.release())
@@ -219,26 +222,28 @@ class RedisFaultsTest {
             client.named("x").acquire().close();
             proxy.silence();
             CompletableFuture<Lease> acquiring = client.named("x").acquireAsync();
-            Await.until("it was sent", RedisTests.SOON, () -> proxy.held() > 0);
+            Await.until("the acquire was sent", RedisTests.SOON, () -> proxy.held() > 0);
             acquiring.cancel(true);
-            proxy.cutClients(); // the withdrawal goes over a new connection, and the acquire is still on its way
+            proxy.cutClients(); // the withdrawal uses a new connection while the acquire is still pending
             try (Lease other =
                     client.named("y").tryAcquire(Duration.ofSeconds(10)).orElseThrow()) {
                 assertThat(other.isHeld()).isTrue();
                 long before = redis.commandCalls().getOrDefault("set", 0L);
                 proxy.deliver();
                 Await.until(
-                        "it has made a grant",
+                        "the late acquire was granted",
                         RedisTests.SOON,
                         () -> redis.commandCalls().getOrDefault("set", 0L) > before);
                 Await.until(
-                        "undone", Duration.ofSeconds(3), () -> Long.valueOf(0).equals(redis.call("EXISTS", "lock:x")));
+                        "the grant is removed",
+                        Duration.ofSeconds(3),
+                        () -> Long.valueOf(0).equals(redis.call("EXISTS", "lock:x")));
             }
         }
     }
 
     @Test
-    void S15_aSilentServerIsLeftAndFoundAgain() throws Exception {
+    void S15_afterASilenceTheServerIsUsedAgain() throws Exception {
         try (LockClient client =
                 RedisLocks.connect(RedisOptions.connectTo(RedisURI.create(server.url())), SHORT_TIMEOUTS)) {
             Lease lease = client.named("x").acquire();
@@ -251,7 +256,9 @@ class RedisFaultsTest {
             assertThat(lease.release())
                     .isNotEqualTo(ReleaseOutcome.LOST); // a stall may outlast so short a request timeout
             Await.until(
-                    "nothing is left", RedisTests.SOON, () -> redis.keys("*").equals(List.of("lock:%token")));
+                    "all keys are removed",
+                    RedisTests.SOON,
+                    () -> redis.keys("*").equals(List.of("lock:%token")));
         }
     }
 }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A lock that is handed off to a waiter whose link is slow, silent or cut. */
+/** Tests hand-offs to a waiter whose link is slow, silent or cut. */
 class RedisHandOffTest extends OneServerTest {
     private static final LockOptions SHORT = LockOptions.defaults().leaseDuration(Duration.ofSeconds(4));
 
@@ -53,34 +53,36 @@ class RedisHandOffTest extends OneServerTest {
         return lease;
     }
 
-    private static long left() {
+    private static long remainingMillis() {
         return (Long) Objects.requireNonNull(redis.call("PTTL", "lock:x"));
     }
 
-    private static void assertNotBelievedTooLong(Lease lease) {
+    private static void assertDeadlineIsSafe(Lease lease) {
         long start = System.nanoTime();
         long remaining = lease.remaining().toMillis();
-        long left = left();
+        long atServer = remainingMillis();
         long took = (System.nanoTime() - start) / 1_000_000 + 1;
-        assertThat(remaining).as("ms believed, against what the server has").isLessThanOrEqualTo(left + took);
-        assertThat(remaining).as("and not thrown away").isGreaterThan(left - 500);
+        assertThat(remaining)
+                .as("ms until the deadline, compared with the server's")
+                .isLessThanOrEqualTo(atServer + took);
+        assertThat(remaining).as("and not much less").isGreaterThan(atServer - 500);
     }
 
     @Test
-    void S02_aGrantThatWasPushedOverASlowLineIsNotBelievedTooLong() throws Exception {
-        near.named("x", SHORT).acquire().close(); // the server knows the scripts
+    void S02_aHandOffOverASlowLinkHasASafeDeadline() throws Exception {
+        near.named("x", SHORT).acquire().close(); // so that the server knows the scripts
         for (int i = 0; i < 3; i++) {
             Lease held = near.named("x", SHORT).acquire();
             link.delay(Duration.ofMillis(1));
             CompletableFuture<Lease> waiting = waiting(far);
-            Await.until("the answer is back", RedisTests.SOON, () -> link.heldBytes() == 0);
+            Await.until("the reply has arrived", RedisTests.SOON, () -> link.heldBytes() == 0);
             link.delay(Duration.ofMillis(400)); // ten times the margin of such a lease
             redis.resetCommandCalls();
             held.release();
             Lease next = waiting.get(10, TimeUnit.SECONDS);
-            assertNotBelievedTooLong(next);
-            assertThat(redis.scriptsButRenewals())
-                    .as("handed over without asking")
+            assertDeadlineIsSafe(next);
+            assertThat(redis.scriptCallsExceptRenewals())
+                    .as("handed off without another request")
                     .isEqualTo(1);
             link.delay(Duration.ZERO);
             next.close();
@@ -93,39 +95,41 @@ class RedisHandOffTest extends OneServerTest {
         CompletableFuture<Lease> waiting = waiting(far);
         link.blackHole();
         held.release();
-        Await.until("more than half of it has passed", RedisTests.SOON, () -> left() < 1_900);
+        Await.until("more than half of the lease has passed", RedisTests.SOON, () -> remainingMillis() < 1_900);
         link.heal();
         Lease next = waiting.get(10, TimeUnit.SECONDS);
         assertThat(next.isHeld()).isTrue();
-        assertNotBelievedTooLong(next);
-        assertThat(left()).as("it asked, and that renews").isGreaterThan(2_000);
+        assertDeadlineIsSafe(next);
+        assertThat(remainingMillis())
+                .as("the waiter sent a request, which renews")
+                .isGreaterThan(2_000);
         next.close();
     }
 
     @Test
-    void S01_aMessageAboutAGrantThatIsOverGrantsNothing() throws Exception {
+    void S01_aMessageAboutAnExpiredGrantGrantsNothing() throws Exception {
         Lease held = near.named("x", SHORT).acquire();
         CompletableFuture<Lease> waiting = waiting(far);
         link.blackHole();
         held.release();
-        Lease thief = near.named("x", SHORT).acquire(); // when the lease of the silent one has expired
+        Lease successor = near.named("x", SHORT).acquire(); // succeeds when the lease of the silent client has expired
         link.heal();
-        Await.until("it has asked again", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
+        Await.until("it is queued again", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
         assertThat(waiting).isNotDone();
-        assertThat(thief.isHeld()).isTrue();
-        thief.release();
+        assertThat(successor.isHeld()).isTrue();
+        successor.release();
         Lease next = waiting.get(10, TimeUnit.SECONDS);
-        assertThat(next.fencingToken()).isGreaterThan(thief.fencingToken());
+        assertThat(next.fencingToken()).isGreaterThan(successor.fencingToken());
         next.close();
     }
 
     @Test
-    void S11_aMessageThatWasLostWithItsConnectionIsMadeUpForAtTheNextOne() throws Exception {
+    void S11_aMessageThatWasLostWithItsConnectionIsReplacedByARequestOnTheNext() throws Exception {
         Lease held = near.named("x").acquire();
         CompletableFuture<Lease> waiting = waiting(far);
         link.withholdReplies();
         held.release();
-        Await.until("it was told", RedisTests.SOON, () -> link.heldBytes() > 0);
+        Await.until("the message was sent", RedisTests.SOON, () -> link.heldBytes() > 0);
         long start = System.nanoTime();
         link.cut();
         link.heal();
@@ -136,9 +140,9 @@ class RedisHandOffTest extends OneServerTest {
         next.close();
     }
 
-    /** As after a failover that lost it: the renewal would be due a third of the lease later. */
+    /** As after a failover that lost the grant. The next renewal would be due a third of the lease later. */
     @Test
-    void S07_aGrantThatIsGoneWhenTheConnectionIsBackIsLostAtOnce() throws Exception {
+    void S07_aGrantThatIsMissingAfterAReconnectIsLostAtOnce() throws Exception {
         LockOptions tenMinutes = LockOptions.defaults().leaseDuration(Duration.ofMinutes(10));
         Lease lost = far.named("x", tenMinutes).acquire();
         Lease stays = far.named("y", tenMinutes).acquire();
@@ -156,9 +160,9 @@ class RedisHandOffTest extends OneServerTest {
         stays.close();
     }
 
-    /** One script for so many, not one for each. */
+    /** One script renews many grants, instead of one script each. */
     @Test
-    void S07_allGrantsAreRenewedInOneBatchWhenTheConnectionIsBack() throws Exception {
+    void S07_allGrantsAreRenewedInFewBatchesAfterAReconnect() throws Exception {
         LockOptions tenMinutes = LockOptions.defaults().leaseDuration(Duration.ofMinutes(10));
         List<Lease> held = new ArrayList<>();
         for (int i = 0; i < 300; i++) {
@@ -173,14 +177,14 @@ class RedisHandOffTest extends OneServerTest {
                 () -> (Long) Objects.requireNonNull(redis.call("PTTL", "lock:many%20299")) > 60_000);
         Map<String, Long> calls = redis.commandCalls();
         assertThat(calls.getOrDefault("evalsha", 0L) + calls.getOrDefault("eval", 0L))
-                .as("250 in each, and its text once")
+                .as("scripts with 250 grants each, and one with its text")
                 .isBetween(2L, 4L);
         held.forEach(Lease::close);
     }
 
-    /** The withdrawal is given up after a lease; the place in the queue would stand for much longer. */
+    /** The withdrawal is given up after one lease, but the queue entry would exist for much longer. */
     @Test
-    void S10_aPlaceThatCouldNotBeWithdrawnIsAsSoonAsTheServerIsBack() throws Exception {
+    void S10_aQueueEntryThatCouldNotBeWithdrawnIsWithdrawnAfterTheReconnect() throws Exception {
         Lease held = near.named("x").acquire();
         CompletableFuture<Lease> waiting = far.named("x", LockOptions.defaults().leaseDuration(Duration.ofSeconds(1)))
                 .acquireAsync();
@@ -188,7 +192,8 @@ class RedisHandOffTest extends OneServerTest {
         link.cut();
         long start = System.nanoTime();
         waiting.cancel(true);
-        Await.until("two leases are over", RedisTests.SOON, () -> System.nanoTime() - start > 2_500_000_000L);
+        Await.until(
+                "two lease durations have passed", RedisTests.SOON, () -> System.nanoTime() - start > 2_500_000_000L);
         assertThat(RedisTests.waiters(redis, "x")).isEqualTo(1);
         link.heal();
         Await.until("it is withdrawn", Duration.ofSeconds(5), () -> RedisTests.waiters(redis, "x") == 0);
@@ -196,13 +201,13 @@ class RedisHandOffTest extends OneServerTest {
     }
 
     @Test
-    void S10_whoGivesUpWhileTheMessageIsOnItsWayHandsOn() throws Exception {
+    void S10_aWaiterThatGivesUpWhileTheMessageIsPendingHandsTheLockOff() throws Exception {
         Lease held = near.named("x").acquire();
         CompletableFuture<Lease> first = waiting(far);
         CompletableFuture<Lease> second = waiting(near);
         link.withholdReplies();
         held.release();
-        Await.until("it was told", RedisTests.SOON, () -> link.heldBytes() > 0);
+        Await.until("the message was sent", RedisTests.SOON, () -> link.heldBytes() > 0);
         first.cancel(true);
         Lease next = second.get(10, TimeUnit.SECONDS);
         link.heal();

@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Others who follow the documented pattern on the same key: SET NX PX, and a script that compares and deletes. */
+/** Tests locks together with clients that use SET NX PX and compare-and-delete, the documented pattern, on the same key. */
 @Tag("once")
 class RedisInteropTest extends OneServerTest {
     private static final String COMPARE_AND_DELETE =
@@ -50,14 +50,14 @@ class RedisInteropTest extends OneServerTest {
             assertThat(lock.tryAcquire()).isEmpty();
             LockHolder holder =
                     lock.status().get(10, TimeUnit.SECONDS).holders().get(0);
-            assertThat(holder.foreign()).isTrue();
+            assertThat(holder.isForeign()).isTrue();
             assertThat(holder.raw()).isEqualTo("somebody");
             assertThat(release("somebody")).isTrue();
             lock.tryAcquire().orElseThrow().close();
         }
     }
 
-    /** Their keys need not begin as ours do by default. */
+    /** The keys of such clients need not begin with Mortise's default prefix. */
     @Test
     void S01_S13_aKeyOfTheirsIsAPrefixAndAName() throws Exception {
         try (LockClient client = RedisLocks.connect(options().prefix("orders:job-"), RedisTests.LONG_TIMEOUTS)) {
@@ -73,7 +73,7 @@ class RedisInteropTest extends OneServerTest {
         }
     }
 
-    /** Whose release does not compare, takes our lock away. We hear of it from the next renewal. */
+    /** A client that deletes without comparing removes Mortise's grant, which the next renewal notices. */
     @Test
     void S07_whoDeletesWithoutComparingTakesOurLockAway() throws Exception {
         try (LockClient client =
@@ -87,7 +87,7 @@ class RedisInteropTest extends OneServerTest {
     @Test
     void S11_expiredForeignLockIsAcquiredSoon() throws Exception {
         try (LockClient client = client()) {
-            long start = System.nanoTime(); // before it is there
+            long start = System.nanoTime(); // before the key exists
             assertThat(take("somebody", 1_000)).isTrue();
             try (Lease lease =
                     client.named("x").tryAcquire(Duration.ofSeconds(10)).orElseThrow()) {
@@ -98,7 +98,7 @@ class RedisInteropTest extends OneServerTest {
         }
     }
 
-    /** They publish nothing. */
+    /** Such clients publish no message when they release. */
     @Test
     void S11_releasedForeignLockIsAcquiredAtTheNextRetry() throws Exception {
         try (LockClient client = client()) {
@@ -110,7 +110,7 @@ class RedisInteropTest extends OneServerTest {
         }
     }
 
-    /** Ours hand the lock on to each other without pause, and there is always one in the queue; now and then it is left free. */
+    /** Mortise's queue is never empty and hands the lock off without pause, but leaves it free from time to time. */
     @Test
     void S12_theyAreNotStarvedByOurQueue() throws Exception {
         AtomicBoolean stop = new AtomicBoolean();
@@ -121,14 +121,14 @@ class RedisInteropTest extends OneServerTest {
             Future<?> loop = thread.submit(() -> {
                 Lease lease = lock.acquire();
                 while (!stop.get()) {
-                    CompletableFuture<Lease> next = lock.acquireAsync(); // is sent first, so it is queued
+                    CompletableFuture<Lease> next = lock.acquireAsync(); // sent before the release, so it is queued
                     lease.release();
                     lease = next.get(20, TimeUnit.SECONDS);
                     cycles.incrementAndGet();
                 }
                 return lease.release();
             });
-            Await.until("a row and more", RedisTests.SOON, () -> cycles.get() > 16);
+            Await.until("more hand-offs than one row has", RedisTests.SOON, () -> cycles.get() > 16);
             long limit = System.nanoTime() + Duration.ofSeconds(30).toNanos();
             boolean taken = false;
             while (!taken && System.nanoTime() - limit < 0) {

@@ -22,7 +22,7 @@ class RedisKeyLayoutTest {
     }
 
     @Test
-    void S13_noNameMeetsAnotherOrOneOfOurOwnKeys() {
+    void S13_noNameCollidesWithAnotherOrWithAnInternalKey() {
         List<String> hostile = List.of(
                 "x",
                 "%token",
@@ -50,7 +50,7 @@ class RedisKeyLayoutTest {
     }
 
     @Test
-    void S13_inAClusterAllOfALockIsBehindOneHashTag() {
+    void S13_inAClusterAllKeysOfALockHaveTheSameHashTag() {
         RedisKeyLayout clustered = RedisKeyLayout.clustered("lock:");
         Set<Integer> slots = new HashSet<>();
         for (int i = 0; i < 5_000; i++) {
@@ -74,15 +74,17 @@ class RedisKeyLayoutTest {
     }
 
     @Test
-    void otherPeoplesKeysAreNoLocks() {
+    void keysOfOtherApplicationsAreNoLocks() {
         assertThat(keys.lockName("lock:with space")).isEmpty();
-        assertThat(keys.lockName("lock:%2f")).as("not as we escape it").isEmpty();
+        assertThat(keys.lockName("lock:%2f"))
+                .as("not escaped the way Mortise does")
+                .isEmpty();
         assertThat(keys.lockName("lock:")).isEmpty();
         assertThat(keys.lockName("other:x")).isEmpty();
     }
 
     @Test
-    void thePatternMeansThePrefixAsItStands() {
+    void thePatternMatchesThePrefixLiterally() {
         assertThat(new RedisKeyLayout("a*b?[c]\\:").pattern()).isEqualTo("a\\*b\\?\\[c\\]\\\\:*");
         assertThat(keys.pattern()).isEqualTo("lock:*");
     }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What the parts of a URL mean. */
+/** Tests how the parts of a URL are interpreted. */
 class RedisProviderTest {
     private static RedisOptions options(String url) {
         return RedisProvider.options(LockUrl.parse(url));
@@ -43,7 +43,7 @@ class RedisProviderTest {
     }
 
     @Test
-    void everyPart() {
+    void everyPartOfAUrl() {
         RedisOptions options = options("rediss://ann:s3c%2Fr3t@[::1]:7000/5?prefix=app:&lease=5s&verifyPeer=ca");
         RedisURI uri = options.uri().orElseThrow();
         assertThat(uri.getHost()).isEqualTo("::1");
@@ -121,7 +121,7 @@ class RedisProviderTest {
                 "rediss://h?trustedCertificates=/no/such/file trustedCertificates",
                 "redis-socket:// socket"
             })
-    void S14_whatCannotWorkIsRefusedByName(String url, String part) {
+    void S14_invalidPartsAreRefusedByName(String url, String part) {
         assertThatThrownBy(() -> options(url))
                 .isInstanceOf(LockConfigurationException.class)
                 .hasMessageContaining(part);
@@ -135,7 +135,7 @@ class RedisProviderTest {
     }
 
     @Test
-    void S19_whatLetsOthersInIsToldByEachPartOfAUrl() {
+    void S19_exposureIsDerivedFromEachPartOfAUrl() {
         assertThat(access("redis://h")).contains("open to everyone");
         assertThat(access("redis://:s3cret@h")).contains("without TLS").doesNotContain("open to", "s3cret");
         assertThat(access("rediss://:s3cret@h?verifyPeer=none")).contains("not verified");

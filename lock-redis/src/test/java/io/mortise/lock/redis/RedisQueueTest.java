@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Waiters in the queue of one lock: thousands of dead ones, and what is told of live ones. */
+/** Tests the queue of one lock with thousands of dead waiters, and what is reported about live ones. */
 class RedisQueueTest extends OneServerTest {
     private static final RedisKeyLayout.OfLock X =
             new RedisKeyLayout(RedisOptions.DEFAULT_PREFIX).of(new LockName("x"));
@@ -46,8 +46,8 @@ class RedisQueueTest extends OneServerTest {
         return lease;
     }
 
-    /** A process that has just died had so many: all before any other. */
-    private static void deadWaiters() {
+    /** Adds thousands of waiters of a dead process in front of all others. */
+    private static void addDeadWaiters() {
         List<String> queue = new ArrayList<>(List.of("ZADD", X.queue()));
         List<String> entries = new ArrayList<>(List.of("HSET", X.entries()));
         for (int i = 0; i < DEAD; i++) {
@@ -61,10 +61,10 @@ class RedisQueueTest extends OneServerTest {
     }
 
     @Test
-    void S12_oneRunOfAScriptTakesOutAThousandDeadWaitersAtMost() throws Exception {
+    void S12_oneRunOfAScriptRemovesAThousandDeadWaitersAtMost() throws Exception {
         Lease held = holder.named("x").acquire();
         CompletableFuture<Lease> waiting = waiting();
-        deadWaiters();
+        addDeadWaiters();
         List<String> ran = redis.monitor(held::release);
         long longest = 0;
         long commands = 0;
@@ -81,7 +81,7 @@ class RedisQueueTest extends OneServerTest {
         Lease held = holder.named("x").acquire();
         CompletableFuture<Lease> first = waiting();
         CompletableFuture<Lease> second = waiting();
-        deadWaiters();
+        addDeadWaiters();
         long start = System.nanoTime();
         held.release();
         Lease next = first.get(10, TimeUnit.SECONDS);
@@ -93,10 +93,10 @@ class RedisQueueTest extends OneServerTest {
         second.get(10, TimeUnit.SECONDS).close();
     }
 
-    /** Nobody releases then: whoever asks goes on until it is through. */
+    /** There is no release then: an acquire repeats its request until all dead waiters are removed. */
     @Test
-    void S11_S12_thousandsOfDeadWaitersAndADeadHolderHoldUpNobody() throws Exception {
-        deadWaiters();
+    void S11_S12_thousandsOfDeadWaitersAndADeadHolderDelayNoAcquire() throws Exception {
+        addDeadWaiters();
         long start = System.nanoTime();
         client.named("x").acquireAsync().get(10, TimeUnit.SECONDS).close();
         assertThat(Duration.ofNanos(System.nanoTime() - start))
@@ -105,7 +105,7 @@ class RedisQueueTest extends OneServerTest {
     }
 
     @Test
-    void S18_aWaiterIsShownSinceWhenItWaitsHoweverOftenItAsks() throws Exception {
+    void S18_theStartOfAWaitIsShownHoweverOftenItsRequestIsRepeated() throws Exception {
         try (Lease held = holder.named("x").acquire()) {
             assertThat(held.isHeld()).isTrue();
             CompletableFuture<Lease> waiting = waiting();
@@ -115,7 +115,9 @@ class RedisQueueTest extends OneServerTest {
             String channel = before.substring(0, before.indexOf(' '));
             redis.call("PUBLISH", channel, RedisTests.signed(redis, "x", attempt, "W " + attempt));
             Await.until(
-                    "it has asked again", RedisTests.SOON, () -> !entry(attempt).equals(before));
+                    "it has repeated its request",
+                    RedisTests.SOON,
+                    () -> !entry(attempt).equals(before));
             assertThat(since(entry(attempt))).isEqualTo(since(before));
             waiting.cancel(true);
             Await.until("it is withdrawn", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 0);

@@ -25,10 +25,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Many renewals in one go: what is answered, and what is not. */
+/** Tests the renewal of many grants in one batch, whether it succeeds or fails. */
 class RedisRenewalsTest {
     private static final Duration LEASE = Duration.ofSeconds(30);
-    private static final int CHUNK = 250;
+    private static final int BATCH = 250;
 
     private RedisTestServer server;
     private RawRedis redis;
@@ -44,17 +44,17 @@ class RedisRenewalsTest {
         AtomicReference<RedisBackend> opened = new AtomicReference<>();
         AtomicReference<BackendContext> context = new AtomicReference<>();
         RedisURI uri = RedisURI.create("redis://locks:secret@127.0.0.1:" + server.port());
-        client = BackendClients.over(
-                lent -> {
-                    context.set(lent);
-                    RedisBackend backend = RedisBackend.open(RedisOptions.connectTo(uri), lent);
+        client = BackendClients.open(
+                backendContext -> {
+                    context.set(backendContext);
+                    RedisBackend backend = RedisBackend.open(RedisOptions.connectTo(uri), backendContext);
                     opened.set(backend);
                     return backend;
                 },
                 RedisTests.LONG_TIMEOUTS);
         clock = Objects.requireNonNull(context.get()).clock();
-        RedisConnections link = Objects.requireNonNull(opened.get()).link();
-        renewals = new RedisRenewals(link, new GrantConfirmation(link), clock, Duration.ofSeconds(5));
+        RedisConnectionRouter connections = Objects.requireNonNull(opened.get()).connections();
+        renewals = new RedisRenewals(connections, new GrantConfirmation(connections), clock, Duration.ofSeconds(5));
     }
 
     @AfterEach
@@ -64,11 +64,11 @@ class RedisRenewalsTest {
         server.close();
     }
 
-    /** One grant in the store, and what was said about it. */
+    /** One grant in the store, and the outcome of its last renewal. */
     private final class Grant implements GrantValidity.Listener {
         private final RedisGrantValidity validity;
         private final String key;
-        private volatile String heard = "";
+        private volatile String outcome = "";
 
         Grant(String name, int number) {
             RedisKeyLayout.OfLock keys = new RedisKeyLayout("lock:").of(new LockName(name));
@@ -85,17 +85,17 @@ class RedisRenewalsTest {
 
         @Override
         public void extended() {
-            heard = "extended";
+            outcome = "extended";
         }
 
         @Override
-        public void unknown(Throwable cause) {
-            heard = "unknown";
+        public void renewalUnknown(Throwable cause) {
+            outcome = "unknown";
         }
 
         @Override
         public void lost(LossReason reason) {
-            heard = reason.kind().toString();
+            outcome = reason.kind().toString();
         }
     }
 
@@ -110,24 +110,24 @@ class RedisRenewalsTest {
     private void renew(List<Grant> all) {
         renewals.renew(all.stream().map(grant -> (GrantValidity) grant.validity).toList());
         Await.until(
-                "all have an answer", RedisTests.SOON, () -> all.stream().noneMatch(grant -> grant.heard.isEmpty()));
+                "all have an outcome", RedisTests.SOON, () -> all.stream().noneMatch(grant -> grant.outcome.isEmpty()));
     }
 
     @Test
-    void eachIsToldItsOwnAndExtendedFromTheSend() {
-        List<Grant> all = grants("x", 2 * CHUNK + 1);
+    void eachGrantHasItsOwnOutcomeAndIsExtendedFromTheTimeOfSending() {
+        List<Grant> all = grants("x", 2 * BATCH + 1);
         redis.call("DEL", all.get(3).key);
-        redis.call("SET", all.get(CHUNK).key, "somebody");
+        redis.call("SET", all.get(BATCH).key, "somebody");
         redis.resetCommandCalls();
         MonotonicTime before = clock.now();
         renew(all);
         assertThat(redis.commandCalls().getOrDefault("evalsha", 0L)
                         + redis.commandCalls().getOrDefault("eval", 0L))
-                .as("three chunks, and what the server did not know at first")
+                .as("three batches, and those sent again with the text of the script")
                 .isBetween(3L, 6L);
         for (Grant grant : all) {
-            boolean removed = grant == all.get(3) || grant == all.get(CHUNK);
-            assertThat(grant.heard).isEqualTo(removed ? "REMOVED" : "extended");
+            boolean removed = grant == all.get(3) || grant == all.get(BATCH);
+            assertThat(grant.outcome).isEqualTo(removed ? "REMOVED" : "extended");
         }
         assertThat(before.until(all.get(0).validity.validUntil()))
                 .isBetween(
@@ -137,14 +137,14 @@ class RedisRenewalsTest {
     }
 
     @Test
-    void S07_aChunkThatFailsTouchesOnlyItsOwn() {
-        List<Grant> good = grants("good", CHUNK);
+    void S07_aBatchThatFailsAffectsOnlyItsOwnGrants() {
+        List<Grant> good = grants("good", BATCH);
         List<Grant> bad = grants("bad", 10);
         redis.call("ACL", "SETUSER", "locks", "resetkeys", "~lock:good*");
         List<Grant> all = new ArrayList<>(good);
         all.addAll(bad);
         renew(all);
-        assertThat(good).allMatch(grant -> grant.heard.equals("extended"));
-        assertThat(bad).allMatch(grant -> grant.heard.equals("unknown"));
+        assertThat(good).allMatch(grant -> grant.outcome.equals("extended"));
+        assertThat(bad).allMatch(grant -> grant.outcome.equals("unknown"));
     }
 }

@@ -14,8 +14,8 @@ import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.connect.Locks;
 import io.mortise.lock.servers.redis.RawRedis;
+import io.mortise.lock.servers.redis.RedisSentinelTestDeployment;
 import io.mortise.lock.servers.redis.RedisServerOptions;
-import io.mortise.lock.servers.redis.RedisTestSentinel;
 import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.process.Await;
@@ -31,16 +31,16 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Failover by real sentinels: what was replicated stays valid, and what was lost is told. */
+/** Tests failovers by real sentinels: replicated grants stay valid, and lost ones are reported. */
 @Tag("once")
 class RedisSentinelTest {
-    private RedisTestSentinel redis;
+    private RedisSentinelTestDeployment redis;
     private LockClient holders;
     private LockClient waiters;
 
     @BeforeEach
     void start() {
-        redis = RedisTestSentinel.start(RedisServerOptions.defaults().withPassword("secret"), 1, 1);
+        redis = RedisSentinelTestDeployment.start(RedisServerOptions.defaults().withPassword("secret"), 1, 1);
         holders = connect();
         waiters = connect();
     }
@@ -54,12 +54,13 @@ class RedisSentinelTest {
 
     private LockClient connect() {
         return Locks.connect(
-                "redis-sentinel://:secret@" + redis.addresses() + "?lease=15s&master=" + RedisTestSentinel.MASTER_NAME,
+                "redis-sentinel://:secret@" + redis.addresses() + "?lease=15s&master="
+                        + RedisSentinelTestDeployment.MASTER_NAME,
                 RedisTests.LONG_TIMEOUTS);
     }
 
     @Test
-    void S01_S03_waitersGoOnAtTheNewMasterAndAReplicatedGrantIsKept() throws Exception {
+    void S01_S03_waitersContinueAtTheNewMasterAndAReplicatedGrantIsKept() throws Exception {
         Lease kept = holders.named("x").acquire();
         List<Long> tokens = new CopyOnWriteArrayList<>(List.of(kept.fencingToken()));
         DistributedLock lock = waiters.named("x");
@@ -71,9 +72,9 @@ class RedisSentinelTest {
         redis.failOver();
         assertThat(kept.isHeld()).isTrue();
         assertThat(second).isNotDone();
-        // A release waits for the new master if it must.
+        // A release waits for the new master if necessary.
         assertThat(kept.releaseAsync().get(20, TimeUnit.SECONDS)).isEqualTo(ReleaseOutcome.RELEASED);
-        // In whatever order: who was not connected yet when it was his turn lost his place.
+        // In any order: a waiter that was not connected when it became the first lost its queue entry.
         CompletableFuture.allOf(
                         second.thenAccept(lease -> take(lease, tokens)), third.thenAccept(lease -> take(lease, tokens)))
                 .get(20, TimeUnit.SECONDS);
@@ -82,7 +83,7 @@ class RedisSentinelTest {
     }
 
     @Test
-    void S07_aGrantThatNoReplicaHadIsTold() throws Exception {
+    void S07_theLossOfAGrantThatNoReplicaHadIsReported() throws Exception {
         RedisTestServer old = redis.master();
         RedisTestServer replica =
                 redis.nodes().stream().filter(node -> node != old).findFirst().orElseThrow();
@@ -91,7 +92,6 @@ class RedisSentinelTest {
         cutOff(old, replica);
         Lease lost = holders.named("x").acquire();
         old.kill();
-        replica.resume();
         redis.awaitMasterOtherThan(old);
         Lease another = waiters.named("x").acquire();
         LossReason reason = lost.lost().get(20, TimeUnit.SECONDS);
@@ -101,9 +101,9 @@ class RedisSentinelTest {
         assertThat(another.isHeld()).isTrue();
     }
 
-    /** It takes itself for the master until a sentinel tells it otherwise. */
+    /** The old master still acts as the master until a sentinel reconfigures it. */
     @Test
-    void S01_aMasterThatWasFrozenDuringAFailoverGrantsNothingWhereReplicasCount() throws Exception {
+    void S01_aMasterThatWasFrozenDuringAFailoverGrantsNothingWithWaitReplicas() throws Exception {
         ClientOptions soon = ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1));
         RedisTestServer old = redis.master();
         String sentinels = "redis-sentinel://:secret@" + redis.addresses() + "?master=mymaster";
@@ -120,7 +120,7 @@ class RedisSentinelTest {
     }
 
     @Test
-    void S15_S19_whatIsWrongIsNamedWithoutSecrets() {
+    void S15_S19_connectErrorsAreNamedWithoutSecrets() {
         String sentinels = redis.addresses();
         assertThatThrownBy(() -> Locks.connect("redis-sentinel://:wr0ng@" + sentinels + "?master=mymaster"))
                 .isInstanceOf(BackendRefusedException.class)
@@ -129,14 +129,14 @@ class RedisSentinelTest {
         ClientOptions soon = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(1));
         assertThatThrownBy(() -> Locks.connect("redis-sentinel://:secret@" + sentinels + "?master=other", soon))
                 .isInstanceOf(BackendUnavailableException.class)
-                .hasMessageContainingAll(sentinels, "it knows no master other");
+                .hasMessageContainingAll(sentinels, "the sentinel knows no master other");
         redis.killSentinel(0);
         assertThatThrownBy(() -> Locks.connect("redis-sentinel://:secret@" + sentinels + "?master=mymaster", soon))
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageContaining(sentinels);
     }
 
-    /** A replica by now, that server may have heard of the holder already, and say "busy". */
+    /** The server may be a replica by now that already knows of the holder, and reply "busy". */
     private static Optional<Lease> tried(LockClient client) throws InterruptedException {
         try {
             return client.named("x").tryAcquire();
@@ -157,16 +157,16 @@ class RedisSentinelTest {
         }
     }
 
-    /** From now on the replica gets nothing, and is stopped. */
+    /** Disconnects the replica from its master for good: the password with which it connects again is wrong. */
     private static void cutOff(RedisTestServer master, RedisTestServer replica) {
         try (RawRedis there = replica.connect();
                 RawRedis here = master.connect()) {
-            Await.until("the replica is cut off", RedisTests.SOON, () -> {
-                replica.resume();
-                there.call("CLIENT", "KILL", "TYPE", "master");
-                replica.pause(); // before it connects again, which it does once a second
-                return "0".equals(here.info("replication").get("connected_slaves"));
-            });
+            there.call("CONFIG", "SET", "masterauth", "wrong");
+            there.call("CLIENT", "KILL", "TYPE", "master");
+            Await.until(
+                    "the replica is cut off",
+                    RedisTests.SOON,
+                    () -> "0".equals(here.info("replication").get("connected_slaves")));
         }
     }
 

@@ -9,16 +9,16 @@ import io.mortise.lock.spi.LockName;
 import java.time.Duration;
 import java.util.Objects;
 
-/** What the tests of this module share. */
+/** Constants and helpers that the tests of this module share. */
 final class RedisTests {
     static final Duration SOON = Duration.ofSeconds(20);
 
-    /** On a machine that does many things at once, the first connection of a JVM takes its time. */
+    /** On a busy machine, the first connection of a JVM takes long. */
     static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
 
     private RedisTests() {}
 
-    /** How many are queued for a lock with the default prefix. */
+    /** Returns how many attempts are queued for a lock with the default prefix. */
     static long waiters(RawRedis redis, String lock) {
         String queue = new RedisKeyLayout(RedisOptions.DEFAULT_PREFIX)
                 .of(new LockName(lock))
@@ -26,29 +26,29 @@ final class RedisTests {
         return (Long) Objects.requireNonNull(redis.call("ZCARD", queue));
     }
 
-    /** A message as a script would publish it: what nobody can make who may not read the queue. */
-    static String signed(RawRedis redis, String lock, String attempt, String said) {
+    /** Returns a signed message as a script would publish it, which needs read access to the queue. */
+    static String signed(RawRedis redis, String lock, String attempt, String message) {
         RedisKeyLayout.OfLock keys = new RedisKeyLayout(RedisOptions.DEFAULT_PREFIX).of(new LockName(lock));
         String entry = String.valueOf(redis.call("HGET", keys.entries(), attempt));
         String nonce = entry.split(" ", 5)[3];
         Object signature =
-                redis.call("EVAL", "return redis.sha1hex(ARGV[1])", "0", nonce + said + " " + keys.grant() + nonce);
-        return said + " " + signature + " " + keys.grant();
+                redis.call("EVAL", "return redis.sha1hex(ARGV[1])", "0", nonce + message + " " + keys.grant() + nonce);
+        return message + " " + signature + " " + keys.grant();
     }
 
-    /** How many connections there are, with the one that asks. */
+    /** Returns the number of connections, including the one of this query. */
     static long connections(RedisTestServer server) {
         try (RawRedis redis = server.connect()) {
             return Long.parseLong(Objects.requireNonNull(redis.info("clients").get("connected_clients")));
         }
     }
 
-    /** Of all nodes; as {@link RawRedis#scriptsButRenewals}. */
+    /** Returns the sum of {@link RawRedis#scriptCallsExceptRenewals} over all nodes. */
     static long scriptsButRenewals(RedisTestCluster cluster) {
         long sum = 0;
         for (RedisTestServer node : cluster.nodes()) {
             try (RawRedis redis = node.connect()) {
-                sum += redis.scriptsButRenewals();
+                sum += redis.scriptCallsExceptRenewals();
             }
         }
         return sum;

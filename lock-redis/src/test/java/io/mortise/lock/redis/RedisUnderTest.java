@@ -12,13 +12,12 @@ import io.mortise.lock.testkit.LinkedBackendUnderTest;
 import io.mortise.lock.testkit.TestServerExtension;
 import io.mortise.lock.testkit.proxy.TcpProxy;
 import java.net.URI;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
 
-/** A prefix of its own for one test of the kit; each client reaches the server over a link of its own. */
+/** A Redis server under test by the kit: each test has its own key prefix, and each client its own link to the server. */
 final class RedisUnderTest extends LinkedBackendUnderTest<TcpProxy> {
     private final String prefix = "conformance-" + UUID.randomUUID() + ":";
     private final TestServerExtension<RedisTestServer> server;
@@ -32,18 +31,12 @@ final class RedisUnderTest extends LinkedBackendUnderTest<TcpProxy> {
         this.port = url.getPort();
     }
 
-    /** It keeps its data over a restart. One from outside must be on this machine, and may serve others at the same time. */
+    /** Returns a server that keeps its data over a restart. An external server must be on this machine, and may be shared. */
     static TestServerExtension<RedisTestServer> server() {
         return new TestServerExtension<>(
                 "redis",
                 () -> RedisTestServer.start(RedisServerOptions.defaults().withKeptData()),
                 RedisTestServer::url);
-    }
-
-    /** The shorter default does not stand a machine that stalls: a renewal comes every third of it. */
-    @Override
-    public Duration lease() {
-        return Duration.ofSeconds(3);
     }
 
     @Override
@@ -59,13 +52,13 @@ final class RedisUnderTest extends LinkedBackendUnderTest<TcpProxy> {
                 options);
     }
 
-    /** The ids of the clients; on a server from outside nobody knows whose they are. */
+    /** Returns the ids of the clients; none for an external server, where they may belong to others. */
     @Override
     protected Set<String> sessions() {
-        if (server.ifOwn().isEmpty()) {
+        if (server.startedServerIfAny().isEmpty()) {
             return Set.of();
         }
-        try (RawRedis redis = server.own().connect()) {
+        try (RawRedis redis = server.startedServer().connect()) {
             return redis.mortiseClients();
         }
     }
@@ -78,18 +71,18 @@ final class RedisUnderTest extends LinkedBackendUnderTest<TcpProxy> {
 
     @Override
     public OptionalLong requests() {
-        if (server.ifOwn().isEmpty()) {
+        if (server.startedServerIfAny().isEmpty()) {
             return OptionalLong.empty();
         }
-        try (RawRedis redis = server.own().connect()) {
-            return OptionalLong.of(redis.scriptsButRenewals());
+        try (RawRedis redis = server.startedServer().connect()) {
+            return OptionalLong.of(redis.scriptCallsExceptRenewals());
         }
     }
 
-    /** Its time has passed as far as the server is concerned. */
+    /** Lets the client's grants expire on the server. */
     @Override
     public void expireSession(LockClient client) {
-        try (RawRedis redis = server.own().connect()) {
+        try (RawRedis redis = server.startedServer().connect()) {
             redis.expireGrants(prefix, session(client));
         }
     }
@@ -104,15 +97,15 @@ final class RedisUnderTest extends LinkedBackendUnderTest<TcpProxy> {
 
     @Override
     public void stopServer() {
-        server.own().stop();
+        server.startedServer().stop();
     }
 
     @Override
     public void startServer() {
-        server.own().restart();
+        server.startedServer().restart();
     }
 
-    /** Netty keeps one executor for the whole JVM; the client's own threads are Lettuce's. */
+    /** Netty keeps one executor for the whole JVM; the client's threads are those of Lettuce and Mortise. */
     @Override
     public boolean isServerThread(Thread thread) {
         String name = thread.getName();

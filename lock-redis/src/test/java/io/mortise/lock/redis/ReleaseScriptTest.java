@@ -6,24 +6,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** {@code release.lua} alone, on a server: withdrawal, release, and how the lock is handed off. */
-class ReleaseScriptTest extends RedisScriptTest {
+/** Tests {@code release.lua} by direct calls on a server: release, withdrawal and hand-off. */
+class ReleaseScriptTest extends RedisLockScriptTest {
     @Test
-    void S17_itRemovesItsOwnGrantAndNothingIsLeft() {
+    void S17_aReleaseRemovesTheGrantAndLeavesNothing() {
         fixture.granted(1);
         fixture.redis.resetCommandCalls();
-        assertThat(fixture.run(RedisScript.RELEASE, ScriptFixture.attempt(1), "0"))
+        assertThat(fixture.run(RedisLockScript.RELEASE, ScriptFixture.attempt(1), "0"))
                 .isEqualTo(List.of(1L));
         assertThat(fixture.redis.commandCalls()).containsOnlyKeys("eval", "get", "exists", "del");
         assertThat(fixture.keys()).containsExactly("lock:%token");
     }
 
     @Test
-    void S05_itTouchesNoOtherGrant() {
+    void S05_aReleaseTouchesNoOtherGrant() {
         fixture.granted(1);
-        List<?> answer = fixture.release(2);
-        assertThat(answer.subList(0, 2)).isEqualTo(List.of(0L, 0L));
-        assertThat((Long) answer.get(2)).isBetween(fixture.micros() - 10_000_000, fixture.micros());
+        List<?> reply = fixture.release(2);
+        assertThat(reply.subList(0, 2)).isEqualTo(List.of(0L, 0L));
+        assertThat((Long) reply.get(2)).isBetween(fixture.micros() - 10_000_000, fixture.micros());
         assertThat(fixture.value()).startsWith(ScriptFixture.record(1));
         fixture.redis.call("SET", ScriptFixture.KEYS.grant(), "not ours");
         assertThat(fixture.release(1).get(0)).isEqualTo(0L);
@@ -33,30 +33,30 @@ class ReleaseScriptTest extends RedisScriptTest {
         assertThat(fixture.redis.call("LLEN", ScriptFixture.KEYS.grant())).isEqualTo(2L);
     }
 
-    /** What a client is told by a message, which may be forged, takes only from itself. */
+    /** A release after a message, which may be forged, removes only grants of the client's own. */
     @Test
-    void S19_withAMarkItRemovesNothingThatDoesNotHaveIt() {
+    void S19_aReleaseWithAMarkRemovesNothingWithoutThatMark() {
         String attempt = ScriptFixture.attempt(1);
         fixture.granted(1);
-        assertThat(fixture.run(RedisScript.RELEASE, attempt, "0", " client=other"))
+        assertThat(fixture.run(RedisLockScript.RELEASE, attempt, "0", " client=other"))
                 .isEqualTo(List.of(0L));
         assertThat(fixture.value()).startsWith(ScriptFixture.record(1));
         fixture.acquire(2, fixture.listen("c2"));
-        assertThat(fixture.run(RedisScript.RELEASE, attempt, "0", " client=other")
+        assertThat(fixture.run(RedisLockScript.RELEASE, attempt, "0", " client=other")
                         .subList(0, 2))
                 .isEqualTo(List.of(0L, 0L));
-        assertThat(fixture.run(RedisScript.RELEASE, ScriptFixture.attempt(2), "0", " client=other")
+        assertThat(fixture.run(RedisLockScript.RELEASE, ScriptFixture.attempt(2), "0", " client=other")
                         .subList(0, 2))
                 .as("nor a queue entry")
                 .isEqualTo(List.of(0L, 0L));
         assertThat(fixture.value()).startsWith(ScriptFixture.record(1));
-        assertThat(fixture.run(RedisScript.RELEASE, attempt, "0", " mode=x").get(0))
+        assertThat(fixture.run(RedisLockScript.RELEASE, attempt, "0", " mode=x").get(0))
                 .isEqualTo(1L);
         assertThat(fixture.value()).startsWith(ScriptFixture.record(2));
     }
 
     @Test
-    void S12_itHandsOnToTheFirstWithAFreshValueAndItsOwnLease() {
+    void S12_aReleaseHandsOffToTheFirstWithANewTokenAndItsOwnLease() {
         long first = fixture.granted(1);
         fixture.acquire(2, fixture.listen("c2"));
         fixture.acquire(3, fixture.listen("c3"));
@@ -64,8 +64,8 @@ class ReleaseScriptTest extends RedisScriptTest {
         List<String> published =
                 fixture.published(() -> assertThat(fixture.release(1).get(0)).isEqualTo(1L));
         assertThat(published).hasSize(1);
-        String[] told = published.get(0).split(" ", -1);
-        assertThat(told[0]).isEqualTo("c2");
+        String[] parts = published.get(0).split(" ", -1);
+        assertThat(parts[0]).isEqualTo("c2");
         GrantMessage.Granted message = (GrantMessage.Granted)
                 GrantMessage.parse(published.get(0).substring(3)).orElseThrow();
         assertThat(message.attemptId()).isEqualTo(ScriptFixture.attempt(2));
@@ -75,14 +75,14 @@ class ReleaseScriptTest extends RedisScriptTest {
         assertThat((Long) fixture.redis.call("PTTL", ScriptFixture.KEYS.grant()))
                 .isBetween(ScriptFixture.LEASE_MILLIS - 5_000, ScriptFixture.LEASE_MILLIS);
         assertThat(fixture.acquire(2, "c2").subList(0, 2))
-                .as("asked again")
+                .as("the repeated request")
                 .isEqualTo(List.of("granted", message.token()));
         assertThat(fixture.redis.call("ZRANGE", ScriptFixture.KEYS.queue(), "0", "-1"))
                 .isEqualTo(List.of(ScriptFixture.attempt(3)));
     }
 
     @Test
-    void S08_repeatedItChangesNothing() {
+    void S08_aRepeatedReleaseChangesNothing() {
         fixture.granted(1);
         fixture.acquire(2, fixture.listen("c2"));
         fixture.release(1);
@@ -94,7 +94,7 @@ class ReleaseScriptTest extends RedisScriptTest {
     }
 
     @Test
-    void S10_aWithdrawnPlaceIsGone() {
+    void S10_aWithdrawalRemovesTheQueueEntry() {
         fixture.granted(1);
         fixture.acquire(2, fixture.listen("c2"));
         fixture.acquire(3, fixture.listen("c3"));
@@ -105,7 +105,7 @@ class ReleaseScriptTest extends RedisScriptTest {
     }
 
     @Test
-    void S17_theLastPlaceTakesTheQueueWithIt() {
+    void S17_theLastWithdrawalDeletesTheQueue() {
         fixture.granted(1);
         fixture.acquire(2, "c2");
         fixture.release(2);
@@ -113,7 +113,7 @@ class ReleaseScriptTest extends RedisScriptTest {
     }
 
     @Test
-    void S12_thoseWhoseProcessIsGoneAreSkipped() {
+    void S12_entriesOfDeadProcessesAreSkipped() {
         fixture.granted(1);
         fixture.acquire(2, "nobody-listens");
         fixture.acquire(3, fixture.listen("c3"));
@@ -125,7 +125,7 @@ class ReleaseScriptTest extends RedisScriptTest {
     }
 
     @Test
-    void S12_thoseWhoHaveNotAskedForTooLongAreSkipped() {
+    void S12_expiredEntriesAreSkipped() {
         fixture.granted(1);
         fixture.acquire(2, fixture.listen("c2"));
         fixture.timeOut(2);
@@ -151,7 +151,7 @@ class ReleaseScriptTest extends RedisScriptTest {
                 .asString()
                 .startsWith("c W " + ScriptFixture.attempt(18) + " ");
         assertThat(fixture.value()).as("free").isEqualTo("null");
-        // A newcomer neither takes it nor hands it on: whoever is not queued gets a chance.
+        // A newcomer neither acquires the lock nor hands it off, so that clients without a queue get a chance.
         List<?> newcomer = fixture.acquire(21, "c");
         assertThat(newcomer.get(0)).isEqualTo("busy");
         assertThat((Long) newcomer.get(1)).isBetween(1L, 1_000L);
@@ -181,7 +181,7 @@ class ReleaseScriptTest extends RedisScriptTest {
     }
 
     @Test
-    void S11_aWakeThatNobodyFollowsIsOverAfterASecond() {
+    void S11_aWakeWithoutARequestExpiresAfterASecond() {
         fixture.granted(1);
         fixture.acquire(2, fixture.listen("frozen"));
         fixture.redis.call("DEL", ScriptFixture.KEYS.grant());
@@ -190,7 +190,7 @@ class ReleaseScriptTest extends RedisScriptTest {
     }
 
     @Test
-    void S11_whoWithdrawsWhileTheLockIsFreeServesTheNext() {
+    void S11_aWithdrawalWhileTheLockIsFreeServesTheNext() {
         fixture.granted(1);
         fixture.acquire(2, fixture.listen("c2"));
         fixture.acquire(3, fixture.listen("c3"));

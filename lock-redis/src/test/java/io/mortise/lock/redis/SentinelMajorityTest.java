@@ -20,11 +20,11 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.connect.Locks;
-import io.mortise.lock.redis.sentinel.SentinelAnswer;
 import io.mortise.lock.redis.sentinel.SentinelConnection;
+import io.mortise.lock.redis.sentinel.SentinelReply;
 import io.mortise.lock.servers.redis.RawRedis;
+import io.mortise.lock.servers.redis.RedisSentinelTestDeployment;
 import io.mortise.lock.servers.redis.RedisServerOptions;
-import io.mortise.lock.servers.redis.RedisTestSentinel;
 import io.mortise.lock.testkit.process.Await;
 import io.mortise.lock.testkit.proxy.TcpProxy;
 import java.net.SocketAddress;
@@ -48,19 +48,22 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A lease needs that a majority of the sentinels names its master: whoever hears a minority alone may be cut off with it. */
+/**
+ * Tests that a lease needs a majority of the sentinels to name its master. A client that reaches only a minority may be cut off
+ * together with an old master.
+ */
 @Tag("once")
 @Timeout(90)
 class SentinelMajorityTest {
     private static final Duration LEASE = Duration.ofSeconds(4);
     private static final ClientOptions LONG_TIMEOUTS = RedisTests.LONG_TIMEOUTS.requestTimeout(Duration.ofSeconds(10));
 
-    private static RedisTestSentinel redis;
-    private final List<TcpProxy> lines = new ArrayList<>();
+    private static RedisSentinelTestDeployment redis;
+    private final List<TcpProxy> links = new ArrayList<>();
 
     @BeforeAll
     static void start() {
-        redis = RedisTestSentinel.start(RedisServerOptions.defaults(), 1, 3);
+        redis = RedisSentinelTestDeployment.start(RedisServerOptions.defaults(), 1, 3);
     }
 
     @AfterAll
@@ -69,8 +72,8 @@ class SentinelMajorityTest {
     }
 
     @BeforeEach
-    void connectLines() {
-        ports().forEach(port -> lines.add(TcpProxy.to("127.0.0.1", port)));
+    void openLinks() {
+        ports().forEach(port -> links.add(TcpProxy.to("127.0.0.1", port)));
     }
 
     private static List<Integer> ports() {
@@ -82,8 +85,8 @@ class SentinelMajorityTest {
     }
 
     @AfterEach
-    void closeLines() {
-        lines.forEach(TcpProxy::close);
+    void closeLinks() {
+        links.forEach(TcpProxy::close);
     }
 
     private static LockClient connect(String sentinels) {
@@ -93,32 +96,32 @@ class SentinelMajorityTest {
     private static LockClient connect(String sentinels, Duration lease) {
         return Locks.connect(
                 "redis-sentinel://" + sentinels + "?lease=" + lease.toSeconds() + "s&master="
-                        + RedisTestSentinel.MASTER_NAME,
+                        + RedisSentinelTestDeployment.MASTER_NAME,
                 LONG_TIMEOUTS);
     }
 
-    private LockClient connectByLines() {
-        return connect(lines.stream().map(TcpProxy::address).collect(Collectors.joining(",")));
+    private LockClient connectOverLinks() {
+        return connect(links.stream().map(TcpProxy::address).collect(Collectors.joining(",")));
     }
 
-    /** The master goes on renewing: without the sentinels the holder would believe for good. */
+    /** The old master still renews: without the sentinels the blocking would consider the lease valid forever. */
     @Test
-    void S07_aHolderThatHearsOnlyAMinorityOfTheSentinelsStopsWithinOneLease() throws Exception {
-        try (LockClient client = connectByLines()) {
+    void S07_aHolderThatReachesOnlyAMinorityOfTheSentinelsLosesTheLeaseWithinOneLease() throws Exception {
+        try (LockClient client = connectOverLinks()) {
             Lease lease = client.named("minority").acquire();
-            lines.get(1).blackHole();
-            lines.get(2).blackHole();
+            links.get(1).blackHole();
+            links.get(2).blackHole();
             long cut = System.nanoTime();
             LossReason reason = lease.lost().get(30, TimeUnit.SECONDS);
             assertThat(reason.kind()).isEqualTo(LossReason.Kind.EXPIRED);
             assertThat(lease.isHeld()).isFalse();
-            // By the clock of the lease, not by when this thread was told: the machine may stand still meanwhile.
+            // Generous, because the machine may stall before this thread is notified.
             assertThat(System.nanoTime() - cut).isLessThan(LEASE.plusSeconds(10).toNanos());
             assertThatThrownBy(() -> client.named("other").tryAcquire())
                     .isInstanceOf(BackendUnavailableException.class)
                     .hasMessageContaining("no majority of the sentinels");
-            lines.get(1).heal();
-            // With a limit: a wait without one may end by the outage that the questions of a moment ago found.
+            links.get(1).heal();
+            // With a time limit: an acquire without one may fail at once because of the failed queries just before.
             try (Lease again =
                     client.named("other").tryAcquire(Duration.ofSeconds(30)).orElseThrow()) {
                 assertThat(again.isHeld()).isTrue();
@@ -127,11 +130,11 @@ class SentinelMajorityTest {
     }
 
     @Test
-    void S07_aMinorityThatIsSilentCostsNothing() throws Exception {
-        try (LockClient client = connectByLines()) {
-            lines.get(0).blackHole();
+    void S07_aSilentMinorityCostsNoLease() throws Exception {
+        try (LockClient client = connectOverLinks()) {
+            links.get(0).blackHole();
             Lease lease = client.named("most").acquire();
-            // Three leases long, with nothing but renewals.
+            // Waits for three leases, during which only renewals are sent.
             Optional<LossReason> lost = lease.lost()
                     .thenApply(Optional::of)
                     .completeOnTimeout(Optional.empty(), 3 * LEASE.toMillis(), TimeUnit.MILLISECONDS)
@@ -141,16 +144,16 @@ class SentinelMajorityTest {
         }
     }
 
-    /** Asked one after the other, in the URL's order, the silent one would cost its whole timeout, 30 s, each time. */
+    /** With sequential queries in the URL's order, the silent sentinel would cost its whole timeout of 30 s each time. */
     @Test
     void S15_aSilentSentinelThatTheUrlNamesFirstDelaysNoConnection() throws Exception {
-        lines.get(0).blackHole();
+        links.get(0).blackHole();
         ClientOptions options =
                 LONG_TIMEOUTS.requestTimeout(Duration.ofSeconds(30)).connectTimeout(Duration.ofSeconds(70));
         long before = System.nanoTime();
         try (LockClient client = Locks.connect(
-                "redis-sentinel://" + lines.stream().map(TcpProxy::address).collect(Collectors.joining(","))
-                        + "?master=" + RedisTestSentinel.MASTER_NAME,
+                "redis-sentinel://" + links.stream().map(TcpProxy::address).collect(Collectors.joining(","))
+                        + "?master=" + RedisSentinelTestDeployment.MASTER_NAME,
                 options)) {
             try (RawRedis master = RawRedis.connect(redis.master().port())) {
                 master.call("CLIENT", "KILL", "TYPE", "pubsub");
@@ -158,16 +161,17 @@ class SentinelMajorityTest {
             try (Lease lease = client.named("reconnected").acquire()) {
                 assertThat(lease.isHeld()).isTrue();
             }
-            // Not with the close: a request that was under way when the connection was killed may cost it a request
-            // timeout.
+            // Measured before the close, which may take a request timeout because of a request that was pending when
+            // the
+            // connection was killed.
             assertThat(System.nanoTime() - before)
                     .isLessThan(Duration.ofSeconds(20).toNanos());
         }
     }
 
-    /** One answer of the sentinels serves for a sixth of a lease. */
+    /** A confirmation by the sentinels is valid for a sixth of a lease. */
     @Test
-    void S02_aGrantCountsFromTheSentinelsAnswerWhereThatIsOlder() throws Exception {
+    void S02_aGrantCountsFromAnOlderConfirmationBySentinels() throws Exception {
         try (LockClient client = connect(redis.addresses(), Duration.ofMinutes(10));
                 Lease first = client.named("first").acquire()) {
             Duration later = first.remaining().minusSeconds(2);
@@ -181,32 +185,32 @@ class SentinelMajorityTest {
         }
     }
 
-    /** An answer serves for a sixth of a lease, here for more than a minute; a failure serves for a moment. */
+    /** A confirmation is valid for a sixth of a lease, here for more than a minute, but a failure only for 100 ms. */
     @Test
-    void S15_sentinelsThatAreBackAreAskedAgainSoonHoweverLongTheLease() throws Exception {
-        lines.get(1).blackHole();
-        lines.get(2).blackHole();
-        String sentinels = lines.stream().map(TcpProxy::address).collect(Collectors.joining(","));
+    void S15_sentinelsThatAreBackAreQueriedAgainSoonHoweverLongTheLease() throws Exception {
+        links.get(1).blackHole();
+        links.get(2).blackHole();
+        String sentinels = links.stream().map(TcpProxy::address).collect(Collectors.joining(","));
         try (LockClient client = connect(sentinels, Duration.ofMinutes(10))) {
             assertThatThrownBy(() -> client.named("x").tryAcquire())
                     .isInstanceOf(BackendUnavailableException.class)
                     .hasMessageContaining("no majority of the sentinels");
-            lines.get(1).heal();
-            lines.get(2).heal();
+            links.get(1).heal();
+            links.get(2).heal();
             assertThat(client.named("x").tryAcquire(Duration.ofSeconds(30))).hasValueSatisfying(Lease::close);
         }
     }
 
     @Test
-    void S01_thoseWhomOneSentinelKnowsCountAsWell() throws Exception {
+    void S01_sentinelsThatAnotherReportsCountToo() throws Exception {
         try (LockClient client = connect("127.0.0.1:" + ports().get(0));
                 Lease lease = client.named("told").acquire()) {
             assertThat(lease.isHeld()).isTrue();
             for (int port : ports()) {
                 try (RawRedis sentinel = RawRedis.connect(port)) {
-                    // Two of the three answers made the grant: the third may still be on its way.
+                    // Two of the three replies were enough for the grant; the third may still be pending.
                     Await.until(
-                            "the sentinel at " + port + " is asked",
+                            "the sentinel at " + port + " is queried",
                             Duration.ofSeconds(20),
                             () -> !sentinel.mortiseClients().isEmpty());
                 }
@@ -215,50 +219,50 @@ class SentinelMajorityTest {
     }
 
     @Test
-    void sentinelsAreAskedOnlyWhileSomebodyAcquiresOrHolds() throws Exception {
-        try (LockClient client = connectByLines()) {
+    void sentinelsAreQueriedOnlyWhileLocksAreAcquiredOrHeld() throws Exception {
+        try (LockClient client = connectOverLinks()) {
             for (int i = 0; i < 50; i++) {
                 client.named("often").acquire().close();
             }
-            assertThat(lines).allMatch(line -> line.connections() <= 2);
+            assertThat(links).allMatch(link -> link.connections() <= 2);
         }
     }
 
-    /** Its loss is told by the thread that is held: until then it seems to be held. */
+    /** The blocked thread reports the loss of the connection, so the connection seems to be open until then. */
     @Test
-    void S15_aSentinelWhoseConnectionWasLostUnseenIsAskedOverAnother() throws Exception {
+    void S15_aSentinelWhoseConnectionWasLostUnnoticedIsQueriedOverAnother() throws Exception {
         List<StatefulRedisPubSubConnectionImpl<String, String>> opened = new CopyOnWriteArrayList<>();
-        CountDownLatch held = new CountDownLatch(1);
+        CountDownLatch unblock = new CountDownLatch(1);
         RedisClient client = RedisClient.create();
         try {
             client.addListener(new RedisConnectionStateListener() {
                 @Override
-                @SuppressWarnings("unchecked") // it has only those
+                @SuppressWarnings("unchecked") // the client opens no others
                 public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
                     opened.add((StatefulRedisPubSubConnectionImpl<String, String>) connection);
                 }
             });
             SentinelConnection sentinel = new SentinelConnection(
                     client, RedisURI.create("127.0.0.1", ports().get(0)), ForkJoinPool.commonPool());
-            SentinelAnswer first = get(sentinel.ask(RedisTestSentinel.MASTER_NAME));
-            CountDownLatch holding = new CountDownLatch(1);
+            SentinelReply first = get(sentinel.query(RedisSentinelTestDeployment.MASTER_NAME));
+            CountDownLatch blocked = new CountDownLatch(1);
             AsyncCommand<String, String, String> ping =
                     new AsyncCommand<>(new Command<>(CommandType.PING, new StatusOutput<>(StringCodec.UTF8)));
-            CompletionStage<Void> holder = ping.thenRun(() -> {
-                holding.countDown();
-                awaitUninterruptibly(held);
+            CompletionStage<Void> blocking = ping.thenRun(() -> {
+                blocked.countDown();
+                awaitUninterruptibly(unblock);
             });
-            opened.get(0).dispatch(ping); // not before: its answer is to find who holds
-            holding.await();
+            opened.get(0).dispatch(ping); // not before: its reply must find the blocking callback
+            blocked.await();
             CompletableFuture<Void> lost = opened.get(0).closeAsync();
-            CompletionStage<SentinelAnswer> second = sentinel.ask(RedisTestSentinel.MASTER_NAME);
-            held.countDown();
+            CompletionStage<SentinelReply> second = sentinel.query(RedisSentinelTestDeployment.MASTER_NAME);
+            unblock.countDown();
             assertThat(get(second)).isEqualTo(first);
             assertThat(opened).hasSize(2);
-            get(holder);
+            get(blocking);
             get(lost);
         } finally {
-            held.countDown();
+            unblock.countDown();
             client.shutdown(0, 2, TimeUnit.SECONDS);
         }
     }

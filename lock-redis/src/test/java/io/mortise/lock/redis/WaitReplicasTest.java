@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A grant counts only once a replica has it. */
+/** Tests that with {@code waitReplicas} a grant counts only once a replica has it. */
 @Tag("once")
 class WaitReplicasTest {
     private RedisTestServer master;
@@ -51,11 +51,11 @@ class WaitReplicasTest {
     }
 
     @Test
-    void S01_whatIsHeldIsOnTheReplica() throws Exception {
-        try (RawRedis there = replica.connect()) {
+    void S01_aHeldGrantIsOnTheReplica() throws Exception {
+        try (RawRedis replicaRedis = replica.connect()) {
             for (int i = 0; i < 20; i++) {
                 try (Lease lease = client.named("x" + i).acquire()) {
-                    assertThat(String.valueOf(there.call("GET", "lock:x" + i)))
+                    assertThat(String.valueOf(replicaRedis.call("GET", "lock:x" + i)))
                             .contains(" token=" + lease.fencingToken());
                 }
             }
@@ -63,7 +63,7 @@ class WaitReplicasTest {
     }
 
     @Test
-    void S12_aGrantThatWasHandedOnIsAskedFor() throws Exception {
+    void S12_aHandedOffGrantIsConfirmedByARequest() throws Exception {
         List<Long> tokens = new ArrayList<>();
         Lease first = client.named("x").acquire();
         List<CompletableFuture<Lease>> crowd = new ArrayList<>();
@@ -71,11 +71,12 @@ class WaitReplicasTest {
             crowd.add(client.named("x").acquireAsync());
         }
         first.release();
-        try (RawRedis there = replica.connect()) {
+        try (RawRedis replicaRedis = replica.connect()) {
             for (CompletableFuture<Lease> next : crowd) {
                 try (Lease lease = next.get(20, TimeUnit.SECONDS)) {
                     tokens.add(lease.fencingToken());
-                    assertThat(String.valueOf(there.call("GET", "lock:x"))).contains(" token=" + lease.fencingToken());
+                    assertThat(String.valueOf(replicaRedis.call("GET", "lock:x")))
+                            .contains(" token=" + lease.fencingToken());
                 }
             }
         }
@@ -83,16 +84,16 @@ class WaitReplicasTest {
     }
 
     @Test
-    void S15_withoutAReplicaNothingIsGrantedAndNothingIsLeft() throws Exception {
+    void S15_withoutAReplicaNothingIsGrantedAndNoOrphanRemains() throws Exception {
         replica.pause();
         assertThatThrownBy(() -> client.named("x").tryAcquire())
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageContaining("0 of the 1 replicas");
-        try (RawRedis here = master.connect()) {
+        try (RawRedis masterRedis = master.connect()) {
             Await.until(
-                    "its grant is taken back",
+                    "its grant is released",
                     RedisTests.SOON,
-                    () -> Long.valueOf(0).equals(here.call("EXISTS", "lock:x")));
+                    () -> Long.valueOf(0).equals(masterRedis.call("EXISTS", "lock:x")));
         }
         CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
         replica.resume();

@@ -26,11 +26,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A port that speaks another language, and one at which nobody listens: on each topology. */
+/** Tests connecting to a port that speaks another protocol or has no server, on each topology. */
 @Tag("once")
 class WrongPortTest {
-    /** Nobody waits for its end: what is hopeless is told before. */
-    private static final ClientOptions VERY_PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofMinutes(10));
+    /** Much longer than a test: a permanent error must be reported earlier. */
+    private static final ClientOptions LONG_CONNECT_TIMEOUT =
+            ClientOptions.defaults().connectTimeout(Duration.ofMinutes(10));
 
     private static final Duration EARLY = Duration.ofSeconds(20);
     private static final Duration BRIEFLY = Duration.ofMillis(1_500);
@@ -53,7 +54,7 @@ class WrongPortTest {
 
     private static Throwable refusal(String url) throws Exception {
         CompletableFuture<Throwable> why = CompletableFuture.supplyAsync(() -> {
-            try (LockClient none = Locks.connect(url, VERY_PATIENT)) {
+            try (LockClient none = Locks.connect(url, LONG_CONNECT_TIMEOUT)) {
                 return new AssertionError("connected: " + none);
             } catch (RuntimeException e) {
                 return e;
@@ -72,7 +73,7 @@ class WrongPortTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"redis", "redis-sentinel", "redis-cluster"})
-    void S15_plainAtATlsPortIsSaidEarly(String scheme) throws Exception {
+    void S15_plaintextAtATlsPortIsReportedEarly(String scheme) throws Exception {
         int port = URI.create(server.tlsUrl()).getPort();
         assertThat(refusal(url(scheme, port)))
                 .isInstanceOf(BackendRefusedException.class)
@@ -80,7 +81,7 @@ class WrongPortTest {
     }
 
     @Test
-    void S15_aReadOnlyReplicaIsSaidEarly() throws Exception {
+    void S15_aReadOnlyReplicaIsReportedEarly() throws Exception {
         try (RedisTestServer replica =
                 RedisTestServer.start(RedisServerOptions.defaults().withReplicaOf(server.port()))) {
             assertThat(refusal(url("redis", replica.port())))
@@ -90,10 +91,10 @@ class WrongPortTest {
         }
     }
 
-    /** It may be about to start, as in a compose file: it is waited for. */
+    /** The server may be about to start, as in a compose file, so the client retries. */
     @ParameterizedTest
     @ValueSource(strings = {"redis", "rediss", "redis-sentinel", "redis-cluster"})
-    void S15_aConnectionThatIsRefusedIsWaitedForAndNamed(String scheme) throws Exception {
+    void S15_aRefusedConnectionIsRetriedAndNamed(String scheme) throws Exception {
         int port = freePort();
         long start = System.nanoTime();
         assertThatThrownBy(() -> Locks.connect(
@@ -107,7 +108,7 @@ class WrongPortTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"redis", "rediss", "redis-sentinel", "redis-cluster", "rediss-cluster"})
-    void S15_aServerThatIsSilentIsSaidWithoutNull(String scheme) throws Exception {
+    void S15_aSilentServerIsReportedWithoutNull(String scheme) throws Exception {
         try (ServerSocket silent = new ServerSocket(0)) {
             assertThatThrownBy(() -> Locks.connect(
                             url(scheme, silent.getLocalPort()),
@@ -119,24 +120,24 @@ class WrongPortTest {
     }
 
     @Test
-    void S15_aServerThatHangsUpIsSaidWithoutNull() throws Exception {
-        try (ServerSocket rude = new ServerSocket(0)) {
-            Thread hangsUp = new Thread(() -> hangUp(rude, ""), "hangs-up");
-            hangsUp.setDaemon(true);
-            hangsUp.start();
+    void S15_aServerThatClosesConnectionsIsReportedWithoutNull() throws Exception {
+        try (ServerSocket closing = new ServerSocket(0)) {
+            Thread closer = new Thread(() -> replyAndClose(closing, ""), "closer");
+            closer.setDaemon(true);
+            closer.start();
             assertThatThrownBy(() -> Locks.connect(
-                            url("redis", rude.getLocalPort()),
+                            url("redis", closing.getLocalPort()),
                             ClientOptions.defaults().connectTimeout(BRIEFLY)))
                     .isInstanceOf(BackendUnavailableException.class)
-                    .hasMessageContaining("127.0.0.1:" + rude.getLocalPort())
+                    .hasMessageContaining("127.0.0.1:" + closing.getLocalPort())
                     .hasMessageNotContaining("null");
         }
     }
 
     @Test
-    void S15_anotherServiceIsSaidEarly() throws Exception {
+    void S15_anotherServiceIsReportedEarly() throws Exception {
         try (ServerSocket web = new ServerSocket(0)) {
-            Thread answers = new Thread(() -> hangUp(web, "HTTP/1.1 400 Bad Request\r\n\r\n"), "answers");
+            Thread answers = new Thread(() -> replyAndClose(web, "HTTP/1.1 400 Bad Request\r\n\r\n"), "answers");
             answers.setDaemon(true);
             answers.start();
             assertThat(refusal(url("redis", web.getLocalPort())))
@@ -146,9 +147,9 @@ class WrongPortTest {
         }
     }
 
-    private static void hangUp(ServerSocket rude, String answer) {
-        while (!rude.isClosed()) {
-            try (Socket client = rude.accept()) {
+    private static void replyAndClose(ServerSocket closing, String answer) {
+        while (!closing.isClosed()) {
+            try (Socket client = closing.accept()) {
                 client.getOutputStream().write(answer.getBytes(StandardCharsets.US_ASCII));
             } catch (IOException e) {
                 return;

@@ -3,15 +3,17 @@ package io.mortise.lock.redlock;
 
 import io.mortise.lock.servers.redis.RedisTestMasters;
 import io.mortise.lock.testkit.BackendUnderTest;
-import io.mortise.lock.testkit.HealthyConformance;
+import io.mortise.lock.testkit.FaultFreeConformance;
 import io.mortise.lock.testkit.TestServerExtension;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Runs the contract of all backends on five masters. See also {@link FiveMastersFaultConformanceTest}. */
+/**
+ * Runs the conformance tests without faults against Redlock on five masters. See also {@link FiveMastersFaultConformanceTest}.
+ */
 @Tag("once")
 @Tag("long")
-class FiveMastersConformanceTest extends HealthyConformance {
+class FiveMastersConformanceTest extends FaultFreeConformance {
     @RegisterExtension
     static final TestServerExtension<RedisTestMasters> MASTERS = RedlockUnderTest.masters(5);
 

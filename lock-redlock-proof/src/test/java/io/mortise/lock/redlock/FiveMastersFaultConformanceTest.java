@@ -8,7 +8,7 @@ import io.mortise.lock.testkit.TestServerExtension;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Runs the contract of all backends on five masters whose links fail. */
+/** Runs the conformance tests with fault injection against Redlock on five masters. */
 @Tag("once")
 @Tag("long")
 class FiveMastersFaultConformanceTest extends FaultConformance {

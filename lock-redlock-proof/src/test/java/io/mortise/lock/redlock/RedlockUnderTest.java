@@ -22,8 +22,8 @@ import java.util.TreeSet;
 import java.util.UUID;
 
 /**
- * Connects one test of the kit to the masters, with a key prefix of its own. Each client has links of its own to all masters, which
- * fail together.
+ * Connects one conformance test to Redlock masters, under a separate key prefix. Each client has separate links to all masters,
+ * which fail together.
  */
 final class RedlockUnderTest extends LinkedBackendUnderTest<ClusterLinks> {
     private final String prefix = "conformance-" + UUID.randomUUID() + ":";
@@ -33,18 +33,12 @@ final class RedlockUnderTest extends LinkedBackendUnderTest<ClusterLinks> {
         this.masters = masters;
     }
 
-    /** Four node timeouts: on two shared cores a master may stall for one. */
-    @Override
-    public Duration lease() {
-        return Duration.ofSeconds(4);
-    }
-
-    /** Returns three times the lease, the longest that the kit asks for. */
+    /** Returns three times the lease, the longest lease that the conformance tests request. */
     private Duration maxLease() {
         return lease().multipliedBy(3);
     }
 
-    /** Starts masters that keep their data over a restart. */
+    /** Returns the extension that starts masters which keep their data over a restart. */
     static TestServerExtension<RedisTestMasters> masters(int count) {
         return new TestServerExtension<>(
                 "redlock." + count,
@@ -81,11 +75,11 @@ final class RedlockUnderTest extends LinkedBackendUnderTest<ClusterLinks> {
                 options);
     }
 
-    /** Returns the ids of all clients; none for external masters, which may have other clients. */
+    /** Returns the ids of all clients; empty for external masters, which may have other clients. */
     @Override
     protected Set<String> sessions() {
         Set<String> ids = new TreeSet<>();
-        masters.ifOwn().ifPresent(own -> own.each(redis -> ids.addAll(redis.mortiseClients())));
+        masters.startedServerIfAny().ifPresent(own -> own.each(redis -> ids.addAll(redis.mortiseClients())));
         return ids;
     }
 
@@ -97,37 +91,40 @@ final class RedlockUnderTest extends LinkedBackendUnderTest<ClusterLinks> {
                 + "ms&testOnlyNewMasters=true");
     }
 
-    /** Returns the count of the busiest master. */
+    /** Returns the number of requests that the busiest master has received. */
     @Override
     public OptionalLong requests() {
-        return masters.ifOwn().isPresent()
-                ? OptionalLong.of(masters.own().most(RawRedis::scriptsButRenewals))
+        return masters.startedServerIfAny().isPresent()
+                ? OptionalLong.of(masters.startedServer().most(RawRedis::scriptCallsExceptRenewals))
                 : OptionalLong.empty();
     }
 
     /** Lets the grants of a client expire at all masters. */
     @Override
     public void expireSession(LockClient client) {
-        masters.own().each(redis -> redis.expireGrants(prefix, session(client)));
+        masters.startedServer().each(redis -> redis.expireGrants(prefix, session(client)));
     }
 
     @Override
     public void deleteGrant(String lockName) {
         String key = new RedlockKeys(prefix).of(new LockName(lockName)).grant();
-        masters.own().each(redis -> redis.call("DEL", key));
+        masters.startedServer().each(redis -> redis.call("DEL", key));
     }
 
     @Override
     public void stopServer() {
-        masters.own().all().forEach(RedisTestServer::stop);
+        masters.startedServer().all().forEach(RedisTestServer::stop);
     }
 
     @Override
     public void startServer() {
-        masters.own().all().forEach(RedisTestServer::restart);
+        masters.startedServer().all().forEach(RedisTestServer::restart);
     }
 
-    /** Netty has one executor for the whole JVM; the threads of a client are named by Lettuce. */
+    /**
+     * Returns whether Lettuce and Mortise did not name the thread, such as for the Netty executor that all clients of the JVM
+     * share.
+     */
     @Override
     public boolean isServerThread(Thread thread) {
         String name = thread.getName();

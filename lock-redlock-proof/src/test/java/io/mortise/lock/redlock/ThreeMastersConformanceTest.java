@@ -3,12 +3,15 @@ package io.mortise.lock.redlock;
 
 import io.mortise.lock.servers.redis.RedisTestMasters;
 import io.mortise.lock.testkit.BackendUnderTest;
-import io.mortise.lock.testkit.HealthyConformance;
+import io.mortise.lock.testkit.FaultFreeConformance;
 import io.mortise.lock.testkit.TestServerExtension;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Runs the contract of all backends on three masters. See also {@link ThreeMastersFaultConformanceTest}. */
-class ThreeMastersConformanceTest extends HealthyConformance {
+/**
+ * Runs the conformance tests without faults against Redlock on three masters. See also {@link
+ * ThreeMastersFaultConformanceTest}.
+ */
+class ThreeMastersConformanceTest extends FaultFreeConformance {
     @RegisterExtension
     static final TestServerExtension<RedisTestMasters> MASTERS = RedlockUnderTest.masters(3);
 

@@ -8,7 +8,7 @@ import io.mortise.lock.testkit.TestServerExtension;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Runs the contract of all backends on three masters whose links fail. */
+/** Runs the conformance tests with fault injection against Redlock on three masters. */
 @Tag("once")
 class ThreeMastersFaultConformanceTest extends FaultConformance {
     @RegisterExtension

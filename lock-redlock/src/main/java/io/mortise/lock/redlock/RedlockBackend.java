@@ -17,7 +17,7 @@ import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.redlock.admin.RedlockAdmin;
 import io.mortise.lock.redlock.grant.ContenderEnvironment;
 import io.mortise.lock.redlock.grant.RedlockContender;
-import io.mortise.lock.redlock.grant.RedlockRenewal;
+import io.mortise.lock.redlock.grant.RedlockRenewals;
 import io.mortise.lock.redlock.master.ConnectMajorityWait;
 import io.mortise.lock.redlock.master.MasterQuarantine;
 import io.mortise.lock.redlock.master.RedlockMaster;
@@ -49,7 +49,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The full SPI on a majority of masters: opens the connections, makes contenders, and gives them the messages of the masters. */
+/** Connects one client to its Redlock masters, creates contenders, and routes messages from the masters to the contenders. */
 final class RedlockBackend implements LockBackend {
     private static final Logger log = LoggerFactory.getLogger(RedlockBackend.class);
 
@@ -60,9 +60,10 @@ final class RedlockBackend implements LockBackend {
     private final RedlockMasters masters;
     private final MasterQuarantine quarantine;
     private final ContenderRegistry<RedlockContender> contenders;
-    private final RedlockRenewal renewal;
+    private final RedlockRenewals renewal;
     private final ContenderEnvironment environment;
-    private final @Nullable ManagedRedisClient<RedisClient> managedClient; // null if the application has its own
+    private final @Nullable ManagedRedisClient<RedisClient>
+            managedClient; // null if the application supplies its clients
 
     private RedlockBackend(RedlockOptions options, BackendContext context) {
         this.options = options;
@@ -72,8 +73,8 @@ final class RedlockBackend implements LockBackend {
         this.contenders = new ContenderRegistry<>(context.clock());
         this.masters = new RedlockMasters(new Quorum(options.masterCount()), context.clock());
         this.quarantine = new MasterQuarantine(
-                masters, keys, options.maxLease(), options.isTestOnlyNewMasters(), context, this::masterVotes);
-        this.renewal = new RedlockRenewal(masters, quarantine, context.clock());
+                masters, keys, options.maxLease(), options.isTestOnlyNewMasters(), context, this::onMasterVotes);
+        this.renewal = new RedlockRenewals(masters, quarantine, context.clock());
         this.environment =
                 new ContenderEnvironment(context, keys, masters, quarantine, contenders, RedlockVoteSummary::of);
         this.managedClient =
@@ -86,10 +87,10 @@ final class RedlockBackend implements LockBackend {
         RedlockBackend backend = new RedlockBackend(options, context);
         try {
             backend.start();
-            options.access().ifPresent(StoreExposureCheck::log);
+            options.exposureCheck().ifPresent(StoreExposureCheck::log);
             return backend;
         } catch (RuntimeException | Error e) {
-            backend.closeConnections(); // not awaited: a server that does not answer would not answer this either
+            backend.closeConnections(); // not awaited: an unresponsive server would delay the error
             throw e;
         }
     }
@@ -114,17 +115,17 @@ final class RedlockBackend implements LockBackend {
                     context.clock()));
         }
         masters.set(all);
-        all.forEach(master -> master.opening().start());
+        all.forEach(master -> master.connector().start());
         if (options.isTestOnlyNewMasters()) {
             log.warn(
-                    "event=test-only-new-masters endpoints={} what=\"masters without data are taken for new ones: if they have"
-                            + " lost their data, two clients can hold one lock; never use testOnlyNewMasters in production\"",
+                    "event=test-only-new-masters endpoints={} what=\"masters without data are treated as new: if they have lost"
+                            + " their data, two clients can hold one lock; never use testOnlyNewMasters in production\"",
                     options);
         }
         ConnectMajorityWait wait = new ConnectMajorityWait(masters, options.toString(), options.maxLease(), context);
         wait.start();
         ConnectDeadline.of(endpoints(), wait.longest())
-                .orSay(wait::failureMessage)
+                .withTimeoutMessage(wait::failureMessage)
                 .await(
                         masters.majorityVotes(),
                         failure -> failure.getCause() instanceof LockException known
@@ -141,13 +142,16 @@ final class RedlockBackend implements LockBackend {
         return () -> CompletableFuture.completedFuture(managedClient.client().connectPubSub(StringCodec.UTF8, uri));
     }
 
-    /** Wakes and renews all: a master that begins to vote may have lost queue entries and grants, and messages were missed. */
-    private void masterVotes() {
+    /**
+     * Wakes all waiters and renews all grants when a master begins to vote. That master may have lost queue entries and grants,
+     * and its messages may have been missed.
+     */
+    private void onMasterVotes() {
         contenders.wakeAll(RedlockContender::isWaiting);
         context.renewNow(GrantValidity.class, grant -> true);
     }
 
-    /** Receives what one master publishes for this client. */
+    /** Receives the messages that one master publishes for this client. */
     private final class MessageListener implements NodeListener {
         private final int index;
 
@@ -156,7 +160,7 @@ final class RedlockBackend implements LockBackend {
         }
 
         @Override
-        public void message(RedisNodeClient from, String text) {
+        public void onMessage(RedisNodeClient from, String text) {
             Optional<LockReleasedMessage> message = LockReleasedMessage.parse(text);
             if (message.isEmpty()) {
                 log.debug("event=message-ignored length={}", text.length());
@@ -171,16 +175,16 @@ final class RedlockBackend implements LockBackend {
         }
 
         @Override
-        public void listening(RedisNodeClient node) {}
+        public void onSubscribed(RedisNodeClient node) {}
     }
 
     /**
-     * Deletes the queue entry of an attempt that no longer waits here, so that the master wakes the next one. Anybody can publish a
-     * message: this deletes neither a grant nor the queue entry of another client (S19).
+     * Deletes the queue entry of an attempt that no longer waits in this client, so that the master wakes the next contender.
+     * Since any Redis client can publish a message, this deletes neither a grant nor the queue entry of another client (S19).
      */
     private void forward(RedisNodeClient node, LockReleasedMessage message) {
         Optional<LockName> name = keys.lockName(message.key());
-        name.ifPresent(lock -> node.ask(
+        name.ifPresent(lock -> node.execute(
                         "forwarding a hint",
                         RedlockScript.RELEASE.script(),
                         keys.of(lock).all(),
@@ -203,7 +207,7 @@ final class RedlockBackend implements LockBackend {
         return options.toString();
     }
 
-    /** Without FAIR: the first to win a majority gets the lock, whatever its position in the queues. */
+    /** Returns no {@code FAIR}: the first contender to win a majority gets the lock, whatever its queue positions. */
     @Override
     public Set<Capability> capabilities() {
         return Set.of(
@@ -215,10 +219,10 @@ final class RedlockBackend implements LockBackend {
                 Capability.LIST);
     }
 
-    /** Rounds up to milliseconds, as Redis counts, and rejects a lease that a slow master alone could use up. */
+    /** Rounds up to milliseconds, the unit of Redis, and rejects a lease that one slow master could use up. */
     @Override
-    public Duration leaseDuration(Optional<Duration> asked) {
-        Duration rounded = Durations.roundUpToMillis(asked.orElse(options.leaseDuration()));
+    public Duration leaseDuration(Optional<Duration> requested) {
+        Duration rounded = Durations.roundUpToMillis(requested.orElse(options.leaseDuration()));
         options.checkLease(rounded, nodeTimeout);
         options.checkMaxLease(rounded);
         return rounded;
@@ -241,15 +245,15 @@ final class RedlockBackend implements LockBackend {
 
     @Override
     public Optional<LockAdmin> admin() {
-        return Optional.of(new RedlockAdmin(masters, keys, options.access(), endpoints()));
+        return Optional.of(new RedlockAdmin(masters, keys, options.exposureCheck(), endpoints()));
     }
 
     private CompletableFuture<?> closeConnections() {
-        masters.all().forEach(master -> master.opening().closing());
+        masters.all().forEach(master -> master.connector().announceClose());
         return managedClient != null
                 ? managedClient.shutdown(BoundedCloseWait.LIMIT)
                 : CompletableFuture.allOf(masters.all().stream()
-                        .map(master -> master.opening().close())
+                        .map(master -> master.connector().close())
                         .toArray(CompletableFuture[]::new));
     }
 

@@ -19,8 +19,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Options of a Redlock client: its masters, and how to connect to them. Immutable: each method returns a changed copy. Never
- * prints credentials.
+ * Options of a Redlock client, such as its masters, key prefix and lease duration. Immutable: each method returns a changed
+ * copy. Credentials are never printed.
  */
 public final class RedlockOptions {
     /** Default prefix of all keys. */
@@ -29,13 +29,13 @@ public final class RedlockOptions {
     /** Default lease duration, unless {@link #maxLease} is shorter. */
     public static final Duration DEFAULT_LEASE = Duration.ofSeconds(30);
 
-    /** Default of the longest lease that any client may ask for. */
+    /** Default of the longest lease that any client may request. */
     public static final Duration DEFAULT_MAX_LEASE = Duration.ofSeconds(30);
 
-    /** Default time to wait for one master. */
+    /** Default time to wait for the reply of one master. */
     public static final Duration DEFAULT_NODE_TIMEOUT = Duration.ofMillis(500);
 
-    /** A master that takes longer than a quarter of the lease leaves too little of it to be of use. */
+    /** Minimum number of node timeouts per lease: a slower master would use up too much of the lease. */
     private static final int NODE_TIMEOUTS_PER_LEASE = 4;
 
     private static final Duration MIN_NODE_TIMEOUT = Duration.ofMillis(10);
@@ -44,7 +44,11 @@ public final class RedlockOptions {
     private final List<RedisClient> clients;
     private final Settings settings;
 
-    /** @param leaseDuration empty: the default, or {@code maxLease} if that is shorter */
+    /**
+     * Values of all options except the masters.
+     *
+     * @param leaseDuration empty for the default, or for {@code maxLease} if that is shorter
+     */
     private record Settings(
             String prefix,
             Optional<Duration> leaseDuration,
@@ -92,44 +96,45 @@ public final class RedlockOptions {
     }
 
     /**
-     * Connects to these masters with one connection each, with TLS, credentials and database from the URI. The masters must be
-     * independent of each other: no replicas of one another, no common disk or power supply.
+     * Connects to each of these masters with one connection, with TLS, credentials and database from its URI. The masters must
+     * be independent of each other: no replicas of one another, no common disk or power supply.
      *
-     * @param masters at least three, the same for all clients; an odd number, since one more makes nothing safer
+     * @param masters at least three masters, the same for all clients; use an odd number, since one more master tolerates no
+     *     more failures
      */
     public static RedlockOptions connectTo(List<RedisURI> masters) {
         Objects.requireNonNull(masters, "masters");
         for (RedisURI master : masters) {
             if (!master.getSentinels().isEmpty() || (master.getHost() == null && master.getSocket() == null)) {
-                throw new IllegalArgumentException("masters must each name one host and port, or a socket");
+                throw new IllegalArgumentException("each of the masters must name one host and port, or one socket");
             }
         }
         List<RedisURI> copies =
                 masters.stream().<RedisURI>map(AddressLookupRedisUri::new).toList();
         if (copies.stream().map(RedlockOptions::server).distinct().count() < copies.size()) {
-            throw new IllegalArgumentException("masters name one server twice, which would have two votes: "
+            throw new IllegalArgumentException("masters contain one server twice, which would have two votes: "
                     + copies.stream().map(RedlockOptions::endpoint).collect(Collectors.joining(", ")));
         }
         return new RedlockOptions(copies, List.of(), Settings.DEFAULTS);
     }
 
     /**
-     * Uses the application's clients, one for each master. Mortise opens one connection with each and never closes the clients.
-     * They must have been created with a {@code RedisURI}, and their options must not pin RESP2.
+     * Uses existing clients of the application, one for each master. Mortise opens one connection with each client and never
+     * closes the clients. They must have been created with a {@code RedisURI}, and their options must not pin RESP2.
      *
-     * @param masters at least three, all clients of applications with the same masters
+     * @param masters at least three clients; all applications that share locks must use the same masters
      */
     public static RedlockOptions using(List<RedisClient> masters) {
         Objects.requireNonNull(masters, "masters");
         if (masters.stream().distinct().count() < masters.size()) {
-            throw new IllegalArgumentException("masters has one client twice, which would have two votes");
+            throw new IllegalArgumentException("masters contain one client twice, which would have two votes");
         }
         return new RedlockOptions(List.of(), List.copyOf(masters), Settings.DEFAULTS);
     }
 
     /**
-     * Sets the prefix of all keys: 1 to 256 printable ASCII characters without spaces, braces and percent signs. The lock {@code
-     * x} is the key {@code lock:x} to other libraries. Default {@value #DEFAULT_PREFIX}.
+     * Sets the prefix of all keys: 1 to 256 printable ASCII characters without spaces, braces and percent signs. With the
+     * default {@value #DEFAULT_PREFIX}, other libraries see the lock {@code x} as the key {@code lock:x}.
      */
     public RedlockOptions prefix(String keyPrefix) {
         OptionLimits.checkPrefix(keyPrefix);
@@ -137,8 +142,8 @@ public final class RedlockOptions {
     }
 
     /**
-     * Sets how long masters keep the lock of a silent client, for locks without a lease duration of their own. 1 s to {@link
-     * #maxLease}, default 30 s, or {@link #maxLease} if that is shorter.
+     * Sets how long masters keep a lock that its client no longer renews, unless the lock has its own lease duration. From 1 s
+     * to {@link #maxLease}; default 30 s, or {@link #maxLease} if that is shorter.
      */
     public RedlockOptions leaseDuration(Duration lease) {
         OptionLimits.checkLease("leaseDuration", lease);
@@ -147,11 +152,11 @@ public final class RedlockOptions {
 
     /**
      * Sets the longest lease of any lock. It must be the same for all clients with these masters and this prefix: a client with
-     * another value is refused.
+     * another value is rejected.
      *
-     * <p>A master that is new, was restarted or has lost its data stays in quarantine for as long, since it may have forgotten such a
-     * lease. A lock with a longer lease is refused with {@link IllegalArgumentException}. 1 s to 1 h, whole milliseconds, default
-     * 30 s.
+     * <p>A master that is new, was restarted or has lost its data stays in quarantine for this time, since it may have
+     * forgotten such a lease. A lock with a longer lease is rejected with {@link IllegalArgumentException}. From 1 s to 1 h in
+     * whole milliseconds; default 30 s.
      */
     public RedlockOptions maxLease(Duration longest) {
         OptionLimits.checkLease("maxLease", longest);
@@ -162,18 +167,18 @@ public final class RedlockOptions {
     }
 
     /**
-     * Skips the quarantine of new masters, for tests that start masters of their own: while this client connects, masters vote at
-     * once if all of them answer and none has any data. <b>Never in production:</b> masters that have just lost their data look the
-     * same, and then two clients can hold one lock. Logged as a warning each time.
+     * Skips the quarantine of new masters, for tests that start their own masters. While this client connects, masters vote at
+     * once if all of them reply and none has any data. <b>Never in production:</b> masters that have just lost their data look
+     * the same, and then two clients can hold one lock. Each use is logged as a warning.
      */
     public RedlockOptions testOnlyNewMasters() {
         return with(settings.withTestOnlyNewMasters());
     }
 
     /**
-     * Sets how long to wait for one master; a stalled master delays nothing while a majority answers. At least 10 ms, default
-     * 500 ms; never more than a quarter of {@link #leaseDuration}, nor than half of the client's request timeout. A lock whose own
-     * lease is shorter than four node timeouts is refused with {@link IllegalArgumentException}.
+     * Sets how long to wait for the reply of one master. A stalled master causes no delay while a majority replies. At least 10
+     * ms, default 500 ms; limited to a quarter of {@link #leaseDuration} and to half of the client's request timeout. A lock
+     * whose own lease is shorter than four node timeouts is rejected with {@link IllegalArgumentException}.
      */
     public RedlockOptions nodeTimeout(Duration timeout) {
         Objects.requireNonNull(timeout, "timeout");
@@ -205,7 +210,7 @@ public final class RedlockOptions {
         return settings.prefix;
     }
 
-    /** Returns the default lease duration: not above {@link #maxLease} unless it was set. */
+    /** Returns the default lease duration, which is at most {@link #maxLease} unless it was set explicitly. */
     Duration leaseDuration() {
         return settings.leaseDuration.orElse(Durations.shorter(maxLease(), DEFAULT_LEASE));
     }
@@ -218,7 +223,7 @@ public final class RedlockOptions {
         return settings.testOnlyNewMasters;
     }
 
-    /** Checks options that depend on each other. */
+    /** Checks the options that depend on each other. */
     void check() {
         checkMaxLease(leaseDuration());
     }
@@ -232,7 +237,7 @@ public final class RedlockOptions {
         }
     }
 
-    /** Returns the node timeout, limited so that the outcome is known within a request timeout of the client. */
+    /** Returns the node timeout, limited so that the outcome of a request is known within the client's request timeout. */
     Duration nodeTimeout(BackendContext context) {
         Duration leaseLimit = leaseDuration().dividedBy(NODE_TIMEOUTS_PER_LEASE);
         Duration requestLimit = context.requestTimeout().dividedBy(2);
@@ -240,7 +245,7 @@ public final class RedlockOptions {
         return Durations.shorter(settings.nodeTimeout, limit);
     }
 
-    /** Rejects a lease of which waiting for one master would leave too little. */
+    /** Rejects a lease that the wait for one master could use up. */
     void checkLease(Duration lease, Duration effectiveNodeTimeout) {
         Duration min = effectiveNodeTimeout.multipliedBy(NODE_TIMEOUTS_PER_LEASE);
         if (lease.compareTo(min) < 0) {
@@ -254,8 +259,8 @@ public final class RedlockOptions {
         return settings.sslOptions;
     }
 
-    /** Returns the check whether others can access the locks; empty for clients of the application. */
-    Optional<StoreExposureCheck> access() {
+    /** Returns the check whether unauthorized clients can access the locks; empty for clients of the application. */
+    Optional<StoreExposureCheck> exposureCheck() {
         return RedisExposureCheck.of(toString(), uris, settings.sslOptions.isPresent());
     }
 
@@ -268,7 +273,7 @@ public final class RedlockOptions {
                 : uris.stream().map(RedlockOptions::endpoint).toList();
     }
 
-    /** Returns the URL of these masters if one URL can name them, else a list of their addresses. Without secrets. */
+    /** Returns one URL for all masters if possible, else a list of their addresses. Contains no secrets. */
     @Override
     public String toString() {
         List<String> endpoints = endpoints();
@@ -283,7 +288,9 @@ public final class RedlockOptions {
                 : "redlock of " + String.join(",", endpoints);
     }
 
-    /** Identifies the process, which restarts and fails as one whatever the database and the credentials. */
+    /**
+     * Returns the identity of the server process, without database and credentials: all databases of a process fail together.
+     */
     private static String server(RedisURI uri) {
         return uri.getSocket() != null ? uri.getSocket() : uri.getHost().toLowerCase(Locale.ROOT) + ":" + uri.getPort();
     }

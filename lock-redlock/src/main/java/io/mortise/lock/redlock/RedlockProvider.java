@@ -4,7 +4,7 @@ package io.mortise.lock.redlock;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.mortise.lock.LockConfigurationException;
-import io.mortise.lock.redis.client.RedisUrlParser;
+import io.mortise.lock.redis.client.RedisUrlComponents;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockProvider;
@@ -15,12 +15,15 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Opens Redlock clients by URL: {@code redlock://[[user]:password@]master1:6379,master2,master3/database}, or {@code redlocks}
- * with TLS. Credentials and database are the same for all masters; for masters that differ see {@link RedlockLocks}.
+ * Opens Redlock clients from URLs such as {@code redlock://master1:6379,master2,master3}.
  *
- * <p>Parameters: {@code prefix} ({@code lock:}), {@code lease} (30s, or {@code maxLease} if that is shorter), {@code maxLease} (30s), {@code nodeTimeout}
- * (500ms), {@code testOnlyNewMasters} (false), {@code db} (as the path), and with TLS {@code verifyPeer} ({@code full}, the default, {@code ca} or {@code none}) and
- * {@code trustedCertificates} (a PEM file). See {@link RedlockOptions}.
+ * <p>The full form is {@code redlock://[[user]:password@]master1:6379,master2,master3/database}; {@code redlocks} uses TLS.
+ * Credentials and database are the same for all masters; for masters that differ see {@link RedlockLocks}.
+ *
+ * <p>Parameters: {@code prefix} ({@code lock:}), {@code lease} (30s, or {@code maxLease} if that is shorter), {@code maxLease}
+ * (30s), {@code nodeTimeout} (500ms), {@code testOnlyNewMasters} (false), {@code db} (alternative to the path), and with TLS
+ * {@code verifyPeer} ({@code full}, the default, {@code ca} or {@code none}) and {@code trustedCertificates} (a PEM file). See
+ * {@link RedlockOptions}.
  */
 public final class RedlockProvider implements LockProvider {
     private static final int DEFAULT_PORT = 6379;
@@ -70,7 +73,7 @@ public final class RedlockProvider implements LockProvider {
                 options = options.nodeTimeout(url.duration("nodeTimeout").get());
             }
             options.check();
-            Optional<SslOptions> trusted = RedisUrlParser.sslOptions(url);
+            Optional<SslOptions> trusted = RedisUrlComponents.sslOptions(url);
             return trusted.isPresent() ? options.sslOptions(trusted.get()) : options;
         } catch (IllegalArgumentException e) {
             throw new LockConfigurationException(url + ": " + e.getMessage(), e);
@@ -79,11 +82,11 @@ public final class RedlockProvider implements LockProvider {
 
     private static List<RedisURI> masters(LockUrl url) {
         boolean tls = url.scheme().equals("redlocks");
-        int database = RedisUrlParser.database(url, url.path());
+        int database = RedisUrlComponents.database(url, url.path());
         List<RedisURI> masters = new ArrayList<>();
         for (LockUrl.Endpoint master : url.endpoints(DEFAULT_PORT)) {
-            RedisURI.Builder uri = RedisURI.Builder.redis(RedisUrlParser.plain(master.host()), master.port());
-            masters.add(RedisUrlParser.access(url, tls, "redlocks", uri)
+            RedisURI.Builder uri = RedisURI.Builder.redis(RedisUrlComponents.plain(master.host()), master.port());
+            masters.add(RedisUrlComponents.access(url, tls, "redlocks", uri)
                     .withDatabase(database)
                     .build());
         }

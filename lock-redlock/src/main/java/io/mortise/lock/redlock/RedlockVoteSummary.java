@@ -8,29 +8,31 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * The answers of all masters to the attempt that acquired a lease, by {@code lease.unwrap(RedlockVoteSummary.class)}. Use it for logs,
- * and to see a master that is slow or down while locks still work.
+ * The vote of each master on the attempt that acquired a lease, for logs and monitoring.
  *
- * @param masters in the order in which they were configured
+ * <p>Get it with {@code lease.unwrap(RedlockVoteSummary.class)}. It shows which masters are slow or down while locks still
+ * work.
+ *
+ * @param masters votes in the order in which the masters were configured
  */
 public record RedlockVoteSummary(List<Instance> masters) {
-    /** The answer of a master to one attempt. */
+    /** The vote of one master on one attempt. */
     public enum Vote {
         /** The master granted the lock to this attempt. */
         ACQUIRED,
         /** The master has granted the lock to another contender. */
         CONFLICTED,
-        /** The master gave no answer, or none that counts. */
+        /** The master sent no reply, or none that counts. */
         FAILED,
-        /** The master has not answered yet, or was not asked, since the others had decided. */
+        /** The master has not replied yet, or received no request because the other masters had already decided. */
         PENDING
     }
 
     /**
-     * The vote of one master.
+     * One master and its vote.
      *
-     * @param endpoint without secrets
-     * @param error why its vote failed; empty otherwise
+     * @param endpoint address of the master, without secrets
+     * @param error reason why the vote failed; empty otherwise
      */
     public record Instance(String endpoint, Vote vote, Optional<String> error) {
         @Override
@@ -60,12 +62,12 @@ public record RedlockVoteSummary(List<Instance> masters) {
                 : Optional.empty();
     }
 
-    /** Returns how many masters gave that answer. */
+    /** Returns the number of masters with that vote. */
     public long count(Vote vote) {
         return masters.stream().filter(master -> master.vote == vote).count();
     }
 
-    /** Returns one line of text that names the vote of each master. */
+    /** Returns one line of text with the vote of each master. */
     @Override
     public String toString() {
         return masters.stream().map(Instance::toString).collect(Collectors.joining("; "));

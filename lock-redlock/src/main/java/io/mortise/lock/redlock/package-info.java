@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Locks on a majority of independent Redis masters. Users need this package alone; the subpackages are internal and not exported.
+ * Locks on a majority of independent Redis masters. Applications use only this package; the subpackages are internal and not
+ * exported.
  */
 @NullMarked
 package io.mortise.lock.redlock;

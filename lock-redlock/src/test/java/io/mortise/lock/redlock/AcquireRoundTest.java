@@ -20,54 +20,57 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** One round, with what happens between two questions. */
+/** Tests that an acquire round that is lost while it sends its requests reports only masters that failed. */
 @Tag("once")
 class AcquireRoundTest extends ThreeLinkedMastersTest {
-    /** Blocks the I/O thread with the callback of an answer. */
-    private static <T> CompletableFuture<T> onItsThread(RedisNodeClient node, Supplier<T> action) {
+    /** Runs an action on the I/O thread of a connection, in the callback of a reply. */
+    private static <T> CompletableFuture<T> onIoThread(RedisNodeClient node, Supplier<T> action) {
         CompletableFuture<T> done = new CompletableFuture<>();
-        String[] nobodys = {"0".repeat(32)};
+        String[] unknownAttempt = {"0".repeat(32)};
         node.run(
-                RedlockScript.YIELD_VOTE.script(), KEYS.of(new LockName("none")).all(), nobodys, new ReplyHandler() {
+                RedlockScript.YIELD_VOTE.script(),
+                KEYS.of(new LockName("none")).all(),
+                unknownAttempt,
+                new ReplyHandler() {
                     @Override
-                    public void answered(List<Object> values) {
+                    public void onReply(List<Object> values) {
                         done.complete(action.get());
                     }
 
                     @Override
-                    public void failed(Throwable cause, boolean notExecuted) {
+                    public void onFailure(Throwable cause, boolean notExecuted) {
                         done.completeExceptionally(cause);
                     }
                 });
         return done;
     }
 
-    /** Blocks the I/O threads of these masters, which may be the same. */
-    private void hold(int one, int other, CompletableFuture<?> until) throws Exception {
+    /** Blocks the I/O threads of two masters, which may be the same thread. */
+    private void blockIoThreads(int first, int second, CompletableFuture<?> unblocked) throws Exception {
         Map<Thread, RedisNodeClient> nodes = new HashMap<>();
-        for (int index : new int[] {one, other}) {
+        for (int index : new int[] {first, second}) {
             RedisNodeClient node = master(index).node();
-            nodes.put(onItsThread(node, Thread::currentThread).get(20, TimeUnit.SECONDS), node);
+            nodes.put(onIoThread(node, Thread::currentThread).get(20, TimeUnit.SECONDS), node);
         }
         for (RedisNodeClient node : nodes.values()) {
-            CompletableFuture<Void> held = new CompletableFuture<>();
-            onItsThread(node, () -> {
-                held.complete(null);
-                return until.orTimeout(60, TimeUnit.SECONDS).join();
+            CompletableFuture<Void> blocked = new CompletableFuture<>();
+            onIoThread(node, () -> {
+                blocked.complete(null);
+                return unblocked.orTimeout(60, TimeUnit.SECONDS).join();
             });
-            held.get(20, TimeUnit.SECONDS);
+            blocked.get(20, TimeUnit.SECONDS);
         }
     }
 
     @Test
-    void S15_masterThatWasNotAskedIsNotReportedAsFailed() throws Exception {
-        CompletableFuture<Void> until = new CompletableFuture<>();
+    void S15_masterWithoutARequestIsNotReportedAsFailed() throws Exception {
+        CompletableFuture<Void> unblocked = new CompletableFuture<>();
         try {
-            hold(0, 1, until); // the loss of their connections goes unnoticed
+            blockIoThreads(0, 1, unblocked); // the loss of their connections goes unnoticed
             master(0).node().close();
             master(1).node().close();
-            CompletableFuture<Optional<Lease>> tried = client().named("x").tryAcquireAsync(Duration.ZERO);
-            assertThat(tried)
+            CompletableFuture<Optional<Lease>> acquiring = client().named("x").tryAcquireAsync(Duration.ZERO);
+            assertThat(acquiring)
                     .failsWithin(Duration.ofSeconds(20))
                     .withThrowableThat()
                     .withCauseInstanceOf(BackendUnavailableException.class)
@@ -76,7 +79,7 @@ class AcquireRoundTest extends ThreeLinkedMastersTest {
                     .withMessageContaining(":" + link(1).port() + " (")
                     .withMessageNotContaining(":" + link(2).port() + " (");
         } finally {
-            until.complete(null);
+            unblocked.complete(null);
         }
     }
 }

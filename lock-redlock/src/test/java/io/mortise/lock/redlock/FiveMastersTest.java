@@ -17,14 +17,14 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 
-/** Base of tests with five masters for each class; each test must leave no keys. */
+/** Base class for tests that share five masters within a test class. No test may leave lock keys. */
 abstract class FiveMastersTest {
     static final Duration SOON = Duration.ofSeconds(20);
     static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
 
     static final Duration LEASE = Duration.ofSeconds(6);
 
-    /** Long enough that a busy machine does not look like a stalled master. */
+    /** Long enough that a slow machine does not look like a stalled master. */
     private static final Duration NODE_TIMEOUT = LEASE.dividedBy(4);
 
     static final RedlockKeys KEYS = new RedlockKeys(RedlockOptions.DEFAULT_PREFIX);
@@ -59,7 +59,7 @@ abstract class FiveMastersTest {
         return client;
     }
 
-    /** Waits for all masters: a client is open as soon as a majority votes. */
+    /** Waits until all masters vote, since a client opens as soon as a majority votes. */
     static void awaitAllVote(LockClient client) {
         Await.until(
                 "all masters vote",
@@ -76,16 +76,16 @@ abstract class FiveMastersTest {
         return KEYS.of(new LockName(lock));
     }
 
-    /** Waits for the masters that a release reaches after the majority. */
-    static void awaitNothingLeft() {
-        masters.each(redis ->
-                Await.until("nothing is left", SOON, () -> List.of(KEYS.state()).containsAll(redis.keys("*"))));
+    /** Waits until a release has also reached the masters beyond the majority. */
+    static void awaitNoLockKeys() {
+        masters.each(redis -> Await.until(
+                "no lock key remains", SOON, () -> List.of(KEYS.state()).containsAll(redis.keys("*"))));
     }
 
     @AfterEach
-    final void nothingIsLeft() {
+    final void assertNoLockKeys() {
         clients.forEach(LockClient::close);
-        awaitNothingLeft();
+        awaitNoLockKeys();
         masters.each(redis -> assertThat(redis.keys("*")).containsExactly(KEYS.state()));
     }
 }

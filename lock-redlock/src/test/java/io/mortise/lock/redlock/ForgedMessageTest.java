@@ -17,18 +17,20 @@ import java.util.function.Predicate;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Messages that others publish make no holder and release no lease (S19). */
+/** Tests that messages published by other Redis clients neither grant nor release a lock. Rule S19. */
 @Tag("once")
 class ForgedMessageTest extends ThreeLinkedMastersTest {
     private static String attempt(String lock) {
         String grant = KEYS.of(new LockName(lock)).grant();
-        Await.until("its vote is there", SOON, () -> has(0, grant)); // a majority made the grant
-        try (RawRedis redis = bare(0)) {
+        Await.until("the first master has voted", SOON, () -> has(0, grant)); // a majority was enough for the grant
+        try (RawRedis redis = raw(0)) {
             return String.valueOf(redis.call("GET", grant)).substring(0, 32);
         }
     }
 
-    /** Publishes to all subscribers at each master; later requests on these connections are executed after it. */
+    /**
+     * Publishes to all subscribers at each master, and waits until the connections of the client have delivered the messages.
+     */
     private void publish(String text) throws InterruptedException {
         publish(text, channel -> true);
         client().named("barrier").acquire().close();
@@ -36,7 +38,7 @@ class ForgedMessageTest extends ThreeLinkedMastersTest {
 
     private static void publish(String text, Predicate<String> to) {
         for (int master = 0; master < 3; master++) {
-            try (RawRedis redis = bare(master)) {
+            try (RawRedis redis = raw(master)) {
                 List<?> channels = (List<?>) Objects.requireNonNull(redis.call("PUBSUB", "CHANNELS"));
                 channels.stream()
                         .map(String::valueOf)
@@ -64,13 +66,13 @@ class ForgedMessageTest extends ThreeLinkedMastersTest {
     }
 
     private static String waiter() {
-        try (RawRedis redis = bare(0)) {
+        try (RawRedis redis = raw(0)) {
             return String.valueOf(
                     ((List<?>) Objects.requireNonNull(redis.call("ZRANGE", X.queue(), "0", "-1"))).get(0));
         }
     }
 
-    /** A client deletes the queue entry of an unknown attempt only if that was its own. */
+    /** A client deletes the queue entry of an unknown attempt only if that belonged to the client itself. */
     @Test
     void S19_forgedMessageDeletesNoQueueEntryOfAnotherClient() throws Exception {
         try (LockClient other = RedlockLocks.connect(options(), FiveMastersTest.LONG_TIMEOUTS)) {
@@ -79,16 +81,16 @@ class ForgedMessageTest extends ThreeLinkedMastersTest {
             CompletableFuture<Lease> waiting = client().named("x").acquireAsync();
             for (int master = 0; master < 3; master++) {
                 int at = master;
-                Await.until("it is queued", SOON, () -> has(at, X.queue()));
+                Await.until("the waiter is queued", SOON, () -> has(at, X.queue()));
             }
             String attempt = waiter();
-            String own = KEYS.channel(context().clientId());
-            publish("W " + attempt + " " + X.grant(), channel -> !channel.equals(own));
-            for (int i = 0; i < 2; i++) { // its reaction follows the first
+            String ownChannel = KEYS.channel(context().clientId());
+            publish("W " + attempt + " " + X.grant(), channel -> !channel.equals(ownChannel));
+            for (int i = 0; i < 2; i++) { // the reaction to the message follows the first of them
                 other.named("barrier").acquire().close();
             }
             for (int master = 0; master < 3; master++) {
-                try (RawRedis redis = bare(master)) {
+                try (RawRedis redis = raw(master)) {
                     assertThat(redis.call("ZSCORE", X.queue(), attempt)).isNotNull();
                 }
             }
@@ -98,10 +100,10 @@ class ForgedMessageTest extends ThreeLinkedMastersTest {
     }
 
     @Test
-    void S19_forgedMessageMakesNoHolder() throws Exception {
+    void S19_forgedMessageCreatesNoHolder() throws Exception {
         Lease held = client().named("x").acquire();
         CompletableFuture<Lease> waiting = client().named("x").acquireAsync();
-        Await.until("it is queued", SOON, () -> has(0, X.queue()));
+        Await.until("the waiter is queued", SOON, () -> has(0, X.queue()));
         String attempt = waiter();
         publish("W " + attempt + " " + X.grant());
         publish("G " + attempt + " 9007199254740990 1 " + X.grant());

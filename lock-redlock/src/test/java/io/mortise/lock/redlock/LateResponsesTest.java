@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Votes that arrive after their round has ended, and rounds that are lost at once. */
+/** Tests that votes that arrive after their round was decided are deleted. Also tests rounds that are lost at once. */
 @Tag("once")
 class LateResponsesTest extends ThreeLinkedMastersTest {
     private static long counter(RawRedis redis) {
@@ -29,90 +29,97 @@ class LateResponsesTest extends ThreeLinkedMastersTest {
         return counter == null ? 0 : Long.parseLong((String) counter);
     }
 
-    /** Returns the head of the queue, or nothing. */
-    private static String first(int master) {
-        try (RawRedis redis = bare(master)) {
+    /** Returns the head of the queue as a list of at most one attempt id. */
+    private static String headOfQueue(int master) {
+        try (RawRedis redis = raw(master)) {
             return String.valueOf(redis.call("ZRANGE", X.queue(), "0", "0"));
         }
     }
 
-    /** The server does not know the acquire by its digest, but the release: so that comes first. */
+    /** The server has cached only the release script, so the acquire is sent again and executed after the release. */
     @Test
     void S08_voteResentAfterReleaseIsCleanedUp() throws Exception {
         client().named("x").acquire().close();
-        try (RawRedis redis = bare(2)) {
-            Await.until("nothing is left", SOON, () -> redis.keys("*").equals(List.of(KEYS.state())));
+        try (RawRedis redis = raw(2)) {
+            Await.until("no lock key remains", SOON, () -> redis.keys("*").equals(List.of(KEYS.state())));
             redis.call("SCRIPT", "FLUSH");
             redis.call("SCRIPT", "LOAD", RedlockScript.RELEASE.script().text());
             long before = counter(redis);
             link(2).delay(Duration.ofMillis(50));
             Lease lease = client().named("x").acquire();
             assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
-            Await.until("it voted after that", SOON, () -> counter(redis) > before);
+            Await.until("the master voted after the release", SOON, () -> counter(redis) > before);
             long start = System.nanoTime();
-            Await.until("its vote is deleted", SOON, () -> !has(2, X.grant()));
+            Await.until("the late vote is deleted", SOON, () -> !has(2, X.grant()));
             assertThat(Duration.ofNanos(System.nanoTime() - start))
-                    .as("long before the lease's end")
+                    .as("long before the end of the lease")
                     .isLessThan(LEASE.dividedBy(2));
         }
     }
 
-    /** Its vote, and the request that gives it back, may be executed at any time: also after the next vote. */
+    /** The acquire and the request that yields its vote may be executed at any time, even after the next vote. */
     @Test
-    void S08_attemptIsDisplacedIfItsYieldMayBeExecutedLater() throws Exception {
-        bare(0, "SET", X.grant(), "somebody");
-        bare(1, "SET", X.grant(), "somebody");
+    void S08_attemptIsDisplacedIfItsYieldRequestMayBeExecutedLater() throws Exception {
+        raw(0, "SET", X.grant(), "foreign");
+        raw(1, "SET", X.grant(), "foreign");
         link(2).withholdReplies();
-        link(0).delay(Duration.ofMillis(50)); // all are asked before the round is lost by the first answers
+        link(0).delay(Duration.ofMillis(50)); // all requests are sent before the first replies decide the round
         link(1).delay(Duration.ofMillis(50));
         CompletableFuture<Lease> waiting = client().named("x").acquireAsync();
         try {
-            Await.until("it is queued", SOON, () -> !first(0).equals("[]"));
-            String id = first(0);
+            Await.until("the waiter is queued", SOON, () -> !headOfQueue(0).equals("[]"));
+            String id = headOfQueue(0);
             long start = System.nanoTime();
-            Await.until("it is queued with another id", SOON, () -> !first(0).equals(id) && !first(0).equals("[]"));
+            Await.until(
+                    "the waiter is queued with another id",
+                    SOON,
+                    () -> !headOfQueue(0).equals(id) && !headOfQueue(0).equals("[]"));
             assertThat(Duration.ofNanos(System.nanoTime() - start))
-                    .as("before hints are taken for lost: its vote stands in the way of others")
+                    .as("before the fallback time of a lost hint, since its vote blocks other contenders")
                     .isLessThan(Duration.ofMillis(4_500));
         } finally {
-            bare(0, "DEL", X.grant());
-            bare(1, "DEL", X.grant());
+            raw(0, "DEL", X.grant());
+            raw(1, "DEL", X.grant());
         }
         waiting.get(20, TimeUnit.SECONDS).close();
     }
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 2})
-    void S08_roundLostWhileStartingLeavesNoVote(int living) throws Exception {
+    void S08_roundLostWhileStartingLeavesNoVote(int running) throws Exception {
         client().named("x").acquire().close();
         for (int master = 0; master < 3; master++) {
             int at = master;
-            if (at != living) {
+            if (at != running) {
                 link(at).cut();
-                Await.until("it is found dead", SOON, () -> master(at).voting() == null);
+                Await.until(
+                        "the client has noticed the lost connection",
+                        SOON,
+                        () -> master(at).voting() == null);
             }
         }
         CompletableFuture<Lease> waiting = client().named("x").acquireAsync();
-        try (RawRedis redis = bare(living)) {
+        try (RawRedis redis = raw(running)) {
             long before = counter(redis);
-            Await.until("it votes in vain", SOON, () -> counter(redis) > before);
-            int seen = 0;
+            Await.until("the running master votes without a majority", SOON, () -> counter(redis) > before);
+            int readsWithVote = 0;
             for (int read = 0; read < 200; read++) {
-                seen += has(living, X.grant()) ? 1 : 0;
-                LockSupport.parkNanos(10_000_000); // so that a stall of half a second is not most of them
+                readsWithVote += has(running, X.grant()) ? 1 : 0;
+                LockSupport.parkNanos(
+                        10_000_000); // spreads the reads, so that a stall of half a second affects only some
             }
-            assertThat(seen).as("reads that saw its vote, of 200").isLessThan(50);
+            assertThat(readsWithVote).as("reads that saw its vote, of 200").isLessThan(50);
             assertThat(counter(redis)).isGreaterThan(before);
         }
         waiting.cancel(false);
     }
 
     @Test
-    void S15_errorNamesMastersThatDidNotAnswer() {
+    void S15_errorNamesMastersThatDidNotReply() {
         link(0).cut();
         link(2).cut();
         Await.until(
-                "they are found dead",
+                "the client has noticed the lost connections",
                 SOON,
                 () -> master(0).voting() == null && master(2).voting() == null);
         assertThatThrownBy(() -> client().named("x").tryAcquire())
@@ -122,12 +129,12 @@ class LateResponsesTest extends ThreeLinkedMastersTest {
                         + "redis://127\\.0\\.0\\.1:" + link(2).port() + " \\(not connected[^,]*\\)");
     }
 
-    /** Two others share the votes, and the third is of no use to anybody. */
+    /** Two foreign holders have one vote each, so the third vote gives no contender a majority. */
     @Test
     void S11_delayGrowsWithRepeatedSplitVotes() throws Exception {
-        bare(0, "SET", X.grant(), "somebody");
-        bare(1, "SET", X.grant(), "somebody else");
-        try (RawRedis redis = bare(0)) {
+        raw(0, "SET", X.grant(), "foreign");
+        raw(1, "SET", X.grant(), "another foreign");
+        try (RawRedis redis = raw(0)) {
             redis.resetCommandCalls();
             CompletableFuture<Lease> waiting = client().named("x").acquireAsync();
             try {
@@ -137,8 +144,8 @@ class LateResponsesTest extends ThreeLinkedMastersTest {
                         .as("rounds in three seconds")
                         .isBetween(3L, 40L);
             } finally {
-                bare(0, "DEL", X.grant());
-                bare(1, "DEL", X.grant());
+                raw(0, "DEL", X.grant());
+                raw(1, "DEL", X.grant());
             }
             waiting.get(20, TimeUnit.SECONDS).close();
         }

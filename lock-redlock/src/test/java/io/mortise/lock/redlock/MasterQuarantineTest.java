@@ -26,9 +26,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Three masters, which forget all they know when they are restarted. */
+/** Tests that a master that lost its data does not vote until every lease that it forgot has ended. */
 @Tag("once")
+@Execution(ExecutionMode.CONCURRENT) // each on servers of its own
 class MasterQuarantineTest {
     private static final Duration SOON = Duration.ofSeconds(30);
     private static final Duration LEASE = Duration.ofSeconds(4);
@@ -72,10 +75,10 @@ class MasterQuarantineTest {
     }
 
     private static void awaitVotes(RedisTestServer master) {
-        Await.until("it votes again", SOON, () -> votingRun(master).isPresent());
+        Await.until("the master votes again", SOON, () -> votingRun(master).isPresent());
     }
 
-    /** The holder has two votes of three; one of those masters forgets its vote, and the third comes back. */
+    /** The holder has two of three votes. Then one of these masters loses its vote, and the third master resumes. */
     @Test
     void S01_masterThatForgotItsVoteDoesNotVoteAgain() throws Exception {
         try (LockClient one = connect();
@@ -85,7 +88,7 @@ class MasterQuarantineTest {
             Lease lease = one.named("x").acquire();
             RedlockVoteSummary summary = lease.unwrap(RedlockVoteSummary.class).orElseThrow();
             Await.until(
-                    "the first has failed",
+                    "the vote of the first master has failed",
                     SOON,
                     () -> lease.unwrap(RedlockVoteSummary.class).orElseThrow().count(RedlockVoteSummary.Vote.FAILED)
                             == 1);
@@ -93,38 +96,43 @@ class MasterQuarantineTest {
             restartEmpty(masters.get(2));
             masters.get(0).resume();
 
-            Lease second = takesOnlyWhatIsNotHeld(other, lease);
+            Lease second = acquireOnceNotHeld(other, lease);
             assertThat(second.fencingToken()).isGreaterThan(lease.fencingToken());
         }
     }
 
-    /** A second client gets no lock while the first believes that it holds it. */
-    private static Lease takesOnlyWhatIsNotHeld(LockClient other, Lease held) throws InterruptedException {
+    /** Acquires the lock with a second client, and checks that this fails while the first client considers its lease valid. */
+    private static Lease acquireOnceNotHeld(LockClient other, Lease held) throws InterruptedException {
         while (true) {
             Optional<Lease> second = Optional.empty();
             try {
                 second = other.named("x").tryAcquire(Duration.ofMillis(300));
             } catch (BackendUnavailableException e) {
-                // no quorum, or no answer in so short a time
+                // no quorum, or no reply in the short wait
             }
-            assertThat(second.isPresent() && held.isHeld()).as("two hold").isFalse();
+            assertThat(second.isPresent() && held.isHeld())
+                    .as("two holders at once")
+                    .isFalse();
             if (second.isPresent()) {
                 return second.get();
             }
         }
     }
 
-    /** However long they have run: as new ones they would be ready at once. */
+    /** A long uptime does not matter: masters that were treated as new would vote at once. */
     @Test
     void S01_noSecondHolderAfterDataOfAllMastersWasDeleted() throws Exception {
         try (LockClient one = connect();
                 LockClient other = connect()) {
             masters.all().forEach(MasterQuarantineTest::awaitVotes);
-            // It is held in vain for longer than a quarantine from the start of the masters could last.
-            Await.until("they run for longer than a lease", SOON, () -> uptime(masters.get(0)) > LEASE.toSeconds() + 1);
+            // A quarantine that started with the process would have ended by now.
+            Await.until(
+                    "the masters have run for longer than a lease",
+                    SOON,
+                    () -> uptime(masters.get(0)) > LEASE.toSeconds() + 1);
             Lease lease = one.named("x").acquire();
             masters.each(redis -> redis.call("FLUSHALL"));
-            Lease next = takesOnlyWhatIsNotHeld(other, lease);
+            Lease next = acquireOnceNotHeld(other, lease);
             assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
             next.close();
         }
@@ -136,27 +144,30 @@ class MasterQuarantineTest {
         }
     }
 
-    /** No master and no other client knows its lease, but all agree on the longest lease. */
+    /** No master and no connected client knows the lease, but all agree on the longest lease. */
     @Test
-    void S01_longLeaseOfDisconnectedClientIsAwaitedAfterAllMastersForgot() throws Exception {
+    void S01_longLeaseOfDisconnectedClientIsAwaitedAfterAllMastersLostData() throws Exception {
         Duration longLease = LEASE.multipliedBy(3);
         String parameters = "lease=2s&maxLease=12s&testOnlyNewMasters=true";
-        List<TcpProxy> lines = masters.ports().stream()
+        List<TcpProxy> proxies = masters.ports().stream()
                 .map(port -> TcpProxy.to("127.0.0.1", port))
                 .toList();
-        String cut = lines.stream().map(line -> "127.0.0.1:" + line.port()).collect(Collectors.joining(","));
-        try (LockClient present = connect(parameters);
-                LockClient absent = Locks.connect("redlock://" + cut + "?" + parameters, LONG_TIMEOUTS)) {
+        String proxyAddresses =
+                proxies.stream().map(proxy -> "127.0.0.1:" + proxy.port()).collect(Collectors.joining(","));
+        try (LockClient connected = connect(parameters);
+                LockClient disconnected =
+                        Locks.connect("redlock://" + proxyAddresses + "?" + parameters, LONG_TIMEOUTS)) {
             masters.all().forEach(MasterQuarantineTest::awaitVotes);
-            Lease lease = absent.named("x", LockOptions.defaults().leaseDuration(longLease))
+            Lease lease = disconnected
+                    .named("x", LockOptions.defaults().leaseDuration(longLease))
                     .acquire();
-            lines.forEach(TcpProxy::close);
+            proxies.forEach(TcpProxy::close);
             masters.all().forEach(MasterQuarantineTest::restartEmpty);
-            Lease next = takesOnlyWhatIsNotHeld(present, lease);
+            Lease next = acquireOnceNotHeld(connected, lease);
             assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
             next.close();
         } finally {
-            lines.forEach(TcpProxy::close);
+            proxies.forEach(TcpProxy::close);
         }
     }
 
@@ -201,7 +212,7 @@ class MasterQuarantineTest {
                     last = lease.fencingToken();
                 }
                 restartEmpty(master);
-                try (Lease lease = client.named("x").acquire()) { // by the two others
+                try (Lease lease = client.named("x").acquire()) { // with the votes of the two other masters
                     assertThat(lease.fencingToken()).isGreaterThan(last);
                     last = lease.fencingToken();
                 }
@@ -234,17 +245,17 @@ class MasterQuarantineTest {
                 redis.call("FLUSHALL");
             }
             long start = System.nanoTime();
-            try (Lease lease = client.named("x").acquire()) { // which is how it comes to light
+            try (Lease lease = client.named("x").acquire()) { // the acquire reveals the loss
                 assertThat(lease.isHeld()).isTrue();
                 assertThat(has(masters.get(1), "lock:x")).isFalse();
             }
             awaitVotes(masters.get(1));
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(LEASE.minusMillis(100));
-            Await.until("it has a vote", SOON, () -> {
+            Await.until("the master votes for a lease", SOON, () -> {
                 try (Lease lease =
                         client.named("x").tryAcquire(Duration.ofSeconds(10)).orElseThrow()) {
                     Await.until(
-                            "or not",
+                            "all masters have replied",
                             SOON,
                             () -> lease.unwrap(RedlockVoteSummary.class)
                                             .orElseThrow()
@@ -258,14 +269,14 @@ class MasterQuarantineTest {
         }
     }
 
-    /** Longer than the connect timeout, since they have nothing else in the way. */
+    /** The client waits longer than its connect timeout, since only the quarantine prevents a majority. */
     @Test
     void S15_clientWaitsForNewMasters() throws Exception {
-        connect().close(); // what a client is made of takes seconds to load on a busy machine
-        ClientOptions impatient = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(5));
+        connect().close(); // loads the classes in advance, which takes seconds on a busy machine
+        ClientOptions shortTimeout = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(5));
         masters.get(2).kill();
         long start = System.nanoTime();
-        try (LockClient client = Locks.connect(masters.url() + "?prefix=new:&lease=4s&maxLease=8s", impatient);
+        try (LockClient client = Locks.connect(masters.url() + "?prefix=new:&lease=4s&maxLease=8s", shortTimeout);
                 Lease lease = client.named("x").acquire()) {
             assertThat(lease.isHeld()).isTrue();
         }
@@ -273,12 +284,12 @@ class MasterQuarantineTest {
     }
 
     @Test
-    void S15_clientStopsWaitingIfTimeAloneCannotHelp() {
-        connect().close(); // what a client is made of takes seconds to load on a busy machine
-        ClientOptions impatient = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(5));
+    void S15_clientStopsWaitingIfQuarantineIsNotTheOnlyReason() {
+        connect().close(); // loads the classes in advance, which takes seconds on a busy machine
+        ClientOptions shortTimeout = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(5));
         masters.get(1).kill();
         masters.get(2).kill();
-        assertThatThrownBy(() -> Locks.connect(masters.url() + "?prefix=new:&lease=10m&maxLease=10m", impatient))
+        assertThatThrownBy(() -> Locks.connect(masters.url() + "?prefix=new:&lease=10m&maxLease=10m", shortTimeout))
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageContaining("no quorum at " + masters.url())
                 .hasMessageMatching("(?s).*in quarantine for \\d{6} ms.*");
@@ -286,61 +297,61 @@ class MasterQuarantineTest {
 
     /** Masters are not new if one of them has data or a client has seen them vote. */
     @Test
-    void S01_mastersInUseAreNotNewInTestsEither() throws Exception {
+    void S01_mastersInUseAreNotTreatedAsNewInTests() throws Exception {
         try (LockClient one = connect()) {
             masters.all().forEach(MasterQuarantineTest::awaitVotes);
             Lease lease = one.named("x").acquire();
             long start = System.nanoTime();
             masters.each(redis -> redis.call("FLUSHALL"));
             Await.until(
-                    "they have heard of it from who knows",
+                    "the first client has restored maxLease at all masters",
                     SOON,
-                    () -> masters.all().stream().allMatch(master -> knowsMaxLease(master, "4000")));
+                    () -> masters.all().stream().allMatch(master -> storesMaxLease(master, "4000")));
             try (LockClient other = connect()) {
                 assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(LEASE);
-                assertThat(lease.isHeld()).as("two could hold").isFalse();
+                assertThat(lease.isHeld()).as("the first lease is still held").isFalse();
                 assertThat(other.named("x").tryAcquire(SOON)).isPresent();
             }
         }
     }
 
-    /** Else the first newcomer with a wrong value would decide for how long they are waited for. */
+    /** Otherwise the first new client with a wrong value would decide the length of the quarantine. */
     @Test
     void S01_clientsRestoreMaxLeaseAtMastersThatForgotIt() throws Exception {
         try (LockClient client = connect("lease=4s&maxLease=10m&testOnlyNewMasters=true")) {
             masters.all().forEach(MasterQuarantineTest::awaitVotes);
-            client.named("x").acquire(); // its renewals find what has happened
+            client.named("x").acquire(); // its renewals reveal the loss
             masters.each(redis -> redis.call("FLUSHALL"));
             Await.until(
-                    "they have heard of it, long before they vote",
+                    "all masters store maxLease, long before they vote",
                     SOON,
-                    () -> masters.all().stream().allMatch(master -> knowsMaxLease(master, "600000")));
+                    () -> masters.all().stream().allMatch(master -> storesMaxLease(master, "600000")));
             assertThatThrownBy(this::connect)
                     .isInstanceOf(LockConfigurationException.class)
                     .hasMessageContainingAll("maxLease is PT4S", "PT10M", "wait for PT10M");
         }
     }
 
-    /** It may be wrong, and would shut out all others. */
+    /** A wrong maxLease at the masters would lock out all other clients. */
     @Test
     void S01_clientWithoutAMajorityStoresNoMaxLease() throws Exception {
-        Thread newcomer = new Thread(() -> {
+        Thread newClient = new Thread(() -> {
             try {
                 connect("lease=4s&maxLease=1h").close();
             } catch (BackendUnavailableException e) {
-                Thread.currentThread().interrupt(); // as below
+                Thread.currentThread().interrupt(); // interrupted below
             }
         });
-        newcomer.start();
+        newClient.start();
         try {
             Await.until(
-                    "it has seen all",
+                    "the client has connected to all masters",
                     SOON,
                     () -> masters.all().stream().allMatch(master -> state(master, "since") != null));
             assertThat(masters.all()).allMatch(master -> state(master, "maxLease") == null);
         } finally {
-            newcomer.interrupt();
-            newcomer.join();
+            newClient.interrupt();
+            newClient.join();
         }
         connect().close();
     }
@@ -351,7 +362,7 @@ class MasterQuarantineTest {
         }
     }
 
-    private static boolean knowsMaxLease(RedisTestServer master, String millis) {
+    private static boolean storesMaxLease(RedisTestServer master, String millis) {
         return millis.equals(state(master, "maxLease"));
     }
 }

@@ -17,12 +17,12 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** One master that does not vote for a while, and then votes again. */
+/** Tests that a master votes again after it could not vote for a while. */
 @Tag("once")
 class MasterReconnectTest extends ThreeLinkedMastersTest {
     private void awaitNotVoting(int master, String why) {
         Await.until(
-                "it does not vote",
+                "the master does not vote",
                 SOON,
                 () -> client().admin().orElseThrow().diagnose().toCompletableFuture().join().stream()
                         .anyMatch(finding ->
@@ -32,10 +32,10 @@ class MasterReconnectTest extends ThreeLinkedMastersTest {
 
     @Test
     void S15_handshakeIsRepeatedAfterMissingPermission() throws Exception {
-        bare(2, "ACL", "SETUSER", "default", "-info");
+        raw(2, "ACL", "SETUSER", "default", "-info");
         link(2).resetConnections();
         awaitNotVoting(2, "NOPERM");
-        bare(2, "ACL", "SETUSER", "default", "+info");
+        raw(2, "ACL", "SETUSER", "default", "+info");
         awaitVotesOfAll();
     }
 
@@ -51,7 +51,7 @@ class MasterReconnectTest extends ThreeLinkedMastersTest {
         awaitVotesOfAll();
     }
 
-    /** The renewal would be due a third of the lease later. */
+    /** The next regular renewal would be due only after a third of the lease. */
     @Test
     void S07_grantMissingOnReturningMajorityIsLostAtOnce() throws Exception {
         Duration tenMinutes = Duration.ofMinutes(10);
@@ -63,14 +63,14 @@ class MasterReconnectTest extends ThreeLinkedMastersTest {
             Lease lease = holder.named("x").acquire();
             for (int master = 1; master < 3; master++) {
                 link(master).cut();
-                bare(master, "DEL", keys.of(new LockName("x")).grant());
+                raw(master, "DEL", keys.of(new LockName("x")).grant());
                 link(master).heal();
             }
-            LossReason why = lease.lost().get(30, TimeUnit.SECONDS);
-            assertThat(why.kind()).isEqualTo(LossReason.Kind.REMOVED);
+            LossReason reason = lease.lost().get(30, TimeUnit.SECONDS);
+            assertThat(reason.kind()).isEqualTo(LossReason.Kind.REMOVED);
         } finally {
             for (int master = 0; master < 3; master++) {
-                bare(master, "DEL", keys.state(), keys.of(new LockName("x")).grant());
+                raw(master, "DEL", keys.state(), keys.of(new LockName("x")).grant());
             }
         }
         awaitVotesOfAll();
@@ -80,27 +80,27 @@ class MasterReconnectTest extends ThreeLinkedMastersTest {
         return Long.parseLong(Objects.requireNonNull(redis.info("stats").get("total_connections_received")));
     }
 
-    /** Another connection to the same address would lead to the same server. */
+    /** Another connection to the same address would reach the same replica. */
     @Test
     void S15_masterThatBecameAReplicaIsNotReconnectedRepeatedly() throws Exception {
         DistributedLock lock = client().named("x");
-        try (RawRedis redis = bare(2)) {
-            redis.call("REPLICAOF", "127.0.0.1", "1"); // no server
+        try (RawRedis redis = raw(2)) {
+            redis.call("REPLICAOF", "127.0.0.1", "1"); // no server listens there
             try {
                 lock.acquire().close();
                 long before = connections(redis);
                 long start = System.nanoTime();
-                String said = "";
+                String lastError = "";
                 while (System.nanoTime() - start < 2_000_000_000L) {
                     try (Lease lease = lock.acquire()) {
                         RedlockVoteSummary.Instance one = lease.unwrap(RedlockVoteSummary.class)
                                 .orElseThrow()
                                 .masters()
                                 .get(2);
-                        said = one.error().orElse(said);
+                        lastError = one.error().orElse(lastError);
                     }
                 }
-                assertThat(said).contains("READONLY");
+                assertThat(lastError).contains("READONLY");
                 assertThat(connections(redis) - before).as("new connections").isZero();
             } finally {
                 redis.call("REPLICAOF", "NO", "ONE");

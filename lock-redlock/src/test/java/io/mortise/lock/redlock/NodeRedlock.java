@@ -12,30 +12,30 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** The npm package {@code redlock} in a Node process of its own, which ends with this one. */
+/** Runs the npm package {@code redlock} in a separate Node.js process, which ends when its input is closed. */
 final class NodeRedlock implements AutoCloseable {
     private static final Path SOURCE = Path.of("src/test/node");
     private static final Path HOME = Path.of("target/node");
     private static final Path LOG = HOME.resolve("node.log");
 
-    /** The packages are small; a registry may be slow. */
+    /** Generous limit for small packages, since a registry may be slow. */
     private static final long INSTALL_LIMIT_SECONDS = 120;
 
     private final Process process;
-    private final BufferedReader answers;
+    private final BufferedReader replies;
     private final Writer commands;
 
     private NodeRedlock(Process process) {
         this.process = process;
-        this.answers = process.inputReader();
+        this.replies = process.inputReader();
         this.commands = process.outputWriter();
     }
 
-    /** Gets the packages of the lock file, once; from npm's cache where they are in it. */
+    /** Installs the packages of the lock file once, preferably from npm's cache. */
     static void install() throws IOException, InterruptedException {
-        String wanted = Files.readString(SOURCE.resolve("package-lock.json"));
+        String required = Files.readString(SOURCE.resolve("package-lock.json"));
         Path installed = HOME.resolve("installed");
-        if (Files.exists(installed) && Files.readString(installed).equals(wanted)) {
+        if (Files.exists(installed) && Files.readString(installed).equals(required)) {
             return;
         }
         Files.createDirectories(HOME);
@@ -52,12 +52,12 @@ final class NodeRedlock implements AutoCloseable {
         npm.descendants().forEach(ProcessHandle::destroyForcibly);
         npm.destroyForcibly();
         assertThat(ended && npm.exitValue() == 0)
-                .as("npm ci, which gets node-redlock: " + Files.readString(log))
+                .as("npm ci, which installs node-redlock: " + Files.readString(log))
                 .isTrue();
-        Files.writeString(installed, wanted);
+        Files.writeString(installed, required);
     }
 
-    /** Starts version 4 or 5 with one client for each of these ports. */
+    /** Starts version 4 or 5 with one Redis client for each of these ports. */
     static NodeRedlock start(int version, List<Integer> ports) throws IOException {
         List<String> command = new ArrayList<>(
                 List.of("node", SOURCE.resolve("redlock.js").toAbsolutePath().toString(), String.valueOf(version)));
@@ -68,28 +68,28 @@ final class NodeRedlock implements AutoCloseable {
         return new NodeRedlock(builder.start());
     }
 
-    /** One attempt to take the lock with that key. */
+    /** Tries once to acquire the lock with that key. */
     boolean lock(String key, long millis) throws IOException {
-        return ask("lock " + key + " " + millis);
+        return send("lock " + key + " " + millis);
     }
 
     boolean extend(long millis) throws IOException {
-        return ask("extend " + millis);
+        return send("extend " + millis);
     }
 
     boolean unlock() throws IOException {
-        return ask("unlock");
+        return send("unlock");
     }
 
-    private boolean ask(String command) throws IOException {
+    private boolean send(String command) throws IOException {
         commands.write(command + "\n");
         commands.flush();
-        String answer = answers.readLine();
-        assertThat(answer).as(Files.readString(LOG)).isIn("yes", "no");
-        return "yes".equals(answer);
+        String reply = replies.readLine();
+        assertThat(reply).as(Files.readString(LOG)).isIn("yes", "no");
+        return "yes".equals(reply);
     }
 
-    /** {@code kill -9}. */
+    /** Kills the process like {@code kill -9}. */
     @Override
     public void close() {
         process.destroyForcibly();

@@ -29,14 +29,14 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The user of an ACL that docs/backends/redis.md describes can do all that this library does on Redlock's masters. */
+/** Tests that the ACL user of docs/backends/redis.md may run all commands that Mortise sends to Redlock masters. */
 @Tag("once")
 @Timeout(120)
 class RedlockAclUserTest {
     private static final Duration SOON = Duration.ofSeconds(30);
     private static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
 
-    /** The rules of the page's block for every server, and those that are for Redlock besides. */
+    /** Returns the documented rules for every server and those for Redlock masters. */
     private static String[] rules() throws IOException {
         String page = Files.readString(Path.of("..", "docs", "backends", "redis.md"));
         List<String> rules = new ArrayList<>();
@@ -53,7 +53,7 @@ class RedlockAclUserTest {
     }
 
     @Test
-    void S19_theDocumentedUserCanDoAll() throws Exception {
+    void S19_documentedUserCanRunAllOperations() throws Exception {
         RedisServerOptions options = RedisServerOptions.defaults().withUser("locks", rules());
         try (RedisTestMasters masters = RedisTestMasters.start(3, options)) {
             String url = masters.url().replace("redlock://", "redlock://locks:s3cret@") + "?lease=3s&maxLease=3s";
@@ -64,7 +64,7 @@ class RedlockAclUserTest {
             masters.each(redis -> {
                 for (Object entry : (List<?>) Objects.requireNonNull(redis.call("ACL", "LOG"))) {
                     List<?> fields = (List<?>) entry;
-                    // What Lettuce says of itself after it has connected, and does without if it may not.
+                    // Lettuce sends CLIENT commands about itself after it has connected, and tolerates their rejection.
                     assertThat(String.valueOf(fields.get(fields.indexOf("object") + 1)))
                             .matches("client(\\|.*)?");
                 }
@@ -76,10 +76,10 @@ class RedlockAclUserTest {
         LockAdmin admin = one.admin().orElseThrow();
         Lease held = one.named("x").acquire();
         CompletableFuture<Lease> waiting = two.named("x").acquireAsync();
-        AtomicReference<Duration> left = new AtomicReference<>(held.remaining());
-        Await.until("it is renewed", SOON, () -> {
+        AtomicReference<Duration> remaining = new AtomicReference<>(held.remaining());
+        Await.until("the lease is renewed", SOON, () -> {
             Duration now = held.remaining();
-            return now.compareTo(left.getAndSet(now)) > 0;
+            return now.compareTo(remaining.getAndSet(now)) > 0;
         });
         assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
         Lease next = waiting.get(20, TimeUnit.SECONDS);

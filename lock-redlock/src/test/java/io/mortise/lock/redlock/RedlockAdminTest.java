@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Status and forced release: a holder has a majority, and a key on fewer masters is no lock. */
+/** Tests that status and forced release treat a grant as a lock only if a majority of masters may have it. */
 @Tag("once")
 class RedlockAdminTest extends ThreeLinkedMastersTest {
     private LockAdmin admin() {
@@ -33,34 +33,34 @@ class RedlockAdminTest extends ThreeLinkedMastersTest {
         return admin().forceRelease("x", seen).get(10, TimeUnit.SECONDS);
     }
 
-    /** The client is open with two connected masters; one of them alone could not answer. */
+    /** The client may open with two connected masters, which could make the minority look like a possible majority. */
     @Test
     void S18_newClientQueriesAllMasters() throws Exception {
-        bare(0, "SET", X.grant(), "somebody");
+        raw(0, "SET", X.grant(), "foreign");
         link(2).delay(Duration.ofMillis(100));
-        try (LockClient fresh = RedlockLocks.connect(options(), FiveMastersTest.LONG_TIMEOUTS)) {
-            assertThat(holders(fresh.admin().orElseThrow())).isEmpty();
+        try (LockClient newClient = RedlockLocks.connect(options(), FiveMastersTest.LONG_TIMEOUTS)) {
+            assertThat(holders(newClient.admin().orElseThrow())).isEmpty();
         }
         link(2).delay(Duration.ZERO);
-        bare(0, "DEL", X.grant());
+        raw(0, "DEL", X.grant());
     }
 
     @Test
     void S18_possibleMajorityWithUnreachableMastersIsShown() throws Exception {
-        bare(0, "SET", X.grant(), "somebody");
+        raw(0, "SET", X.grant(), "foreign");
         assertThat(holders(admin())).isEmpty();
         link(2).cut();
-        assertThat(holders(admin())).extracting(LockHolder::raw).containsExactly("somebody");
+        assertThat(holders(admin())).extracting(LockHolder::raw).containsExactly("foreign");
         link(2).heal();
-        bare(0, "DEL", X.grant());
+        raw(0, "DEL", X.grant());
     }
 
     @Test
-    void S18_minorityLeftByAReleaseIsNoHolder() throws Exception {
-        bare(0, "SET", X.grant(), "somebody");
-        bare(1, "SET", X.grant(), "somebody");
+    void S18_minorityAfterAReleaseIsNoHolder() throws Exception {
+        raw(0, "SET", X.grant(), "foreign");
+        raw(1, "SET", X.grant(), "foreign");
         LockHolder seen = seen();
-        bare(0, "DEL", X.grant());
+        raw(0, "DEL", X.grant());
         assertThat(forceRelease(seen)).isFalse();
         assertThat(has(1, X.grant())).isFalse();
     }
@@ -70,7 +70,7 @@ class RedlockAdminTest extends ThreeLinkedMastersTest {
         awaitVotesOfAll();
         Lease lease = client().named("x").acquire();
         LockHolder seen = seen();
-        bare(1, "DEL", X.grant());
+        raw(1, "DEL", X.grant());
         link(0).blackHole();
         assertThat(forceRelease(seen)).isTrue();
         assertThat(has(2, X.grant())).isFalse();

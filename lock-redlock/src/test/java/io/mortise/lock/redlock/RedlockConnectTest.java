@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Connects with credentials, TLS, databases and the application's clients, and checks the errors. */
+/** Tests connecting with credentials, TLS, databases and application-supplied clients, and the errors of failed attempts. */
 @Tag("once")
 class RedlockConnectTest {
     private static final String SECRET = "s3cr3t";
@@ -93,15 +93,15 @@ class RedlockConnectTest {
         return options.leaseDuration(Duration.ofSeconds(2)).maxLease(LONG_LEASE).testOnlyNewMasters();
     }
 
-    /** Checks a renewed holder and a waiter behind it, and that nothing is left. */
-    private static void works(LockClient one, LockClient two) throws Exception {
+    /** Checks that a lease is renewed, and that a waiter of another client gets the lock after the release. */
+    private static void assertLocks(LockClient one, LockClient two) throws Exception {
         Lease held =
                 one.named("x", LockOptions.defaults().leaseDuration(LONG_LEASE)).acquire();
         CompletableFuture<Lease> waiting = two.named("x").acquireAsync();
-        AtomicReference<Duration> left = new AtomicReference<>(held.remaining());
-        Await.until("it is renewed", SOON, () -> {
+        AtomicReference<Duration> remaining = new AtomicReference<>(held.remaining());
+        Await.until("the lease is renewed", SOON, () -> {
             Duration now = held.remaining();
-            return now.compareTo(left.getAndSet(now)) > 0;
+            return now.compareTo(remaining.getAndSet(now)) > 0;
         });
         assertThat(waiting).isNotDone();
         assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
@@ -110,19 +110,19 @@ class RedlockConnectTest {
         next.close();
     }
 
-    private static void works(String url) throws Exception {
+    private static void assertLocks(String url) throws Exception {
         try (LockClient one = Locks.connect(url, LONG_TIMEOUTS);
                 LockClient two = Locks.connect(url, LONG_TIMEOUTS)) {
-            works(one, two);
+            assertLocks(one, two);
         }
     }
 
     @Test
     void connectsWithDefaultUserPasswordAndDatabase() throws Exception {
-        works(url(":" + SECRET + "@", "/3" + SHORT_LEASE));
+        assertLocks(url(":" + SECRET + "@", "/3" + SHORT_LEASE));
     }
 
-    /** All certificates in one file. */
+    /** Returns a file with the certificates of all masters. */
     private static Path certificates() throws IOException {
         Path all = files.resolve("all.pem");
         StringBuilder text = new StringBuilder();
@@ -134,7 +134,7 @@ class RedlockConnectTest {
 
     @Test
     void connectsWithTls() throws Exception {
-        works(url(
+        assertLocks(url(
                 "redlocks",
                 ":" + SECRET + "@",
                 RedlockConnectTest::tlsPort,
@@ -143,7 +143,7 @@ class RedlockConnectTest {
 
     @Test
     void S15_untrustedCertificatesFailAtOnce() {
-        refusedAtOnce(url("redlocks", ":" + SECRET + "@", RedlockConnectTest::tlsPort, ""), "TLS");
+        assertRefusedAtOnce(url("redlocks", ":" + SECRET + "@", RedlockConnectTest::tlsPort, ""), "TLS");
     }
 
     @Test
@@ -162,12 +162,12 @@ class RedlockConnectTest {
         try (LockClient one = RedlockLocks.connect(options, LONG_TIMEOUTS);
                 LockClient two = RedlockLocks.connect(options, LONG_TIMEOUTS)) {
             FiveMastersTest.awaitAllVote(one);
-            works(one, two);
-            Await.until("all vote", SOON, () -> noneFails(one));
+            assertLocks(one, two);
+            Await.until("no vote fails", SOON, () -> noVoteFails(one));
         }
     }
 
-    private static boolean noneFails(LockClient client) {
+    private static boolean noVoteFails(LockClient client) {
         try {
             return summary(client).count(RedlockVoteSummary.Vote.FAILED) == 0;
         } catch (Exception e) {
@@ -181,7 +181,7 @@ class RedlockConnectTest {
         }
     }
 
-    private static void refusedAtOnce(String url, String part) {
+    private static void assertRefusedAtOnce(String url, String part) {
         long start = System.nanoTime();
         assertThatThrownBy(() -> Locks.connect(url, LONG_TIMEOUTS))
                 .as(url)
@@ -193,16 +193,16 @@ class RedlockConnectTest {
 
     @Test
     void S15_wrongCredentialsAndDatabasesFailAtOnceAndAreNotPrinted() {
-        refusedAtOnce(url("", ""), "NOAUTH");
-        refusedAtOnce(url(":wrong-" + SECRET + "@", ""), "WRONGPASS");
-        refusedAtOnce(url("nobody:" + SECRET + "@", ""), "WRONGPASS");
-        refusedAtOnce(url(":" + SECRET + "@", "/99"), "database");
-        refusedAtOnce(url("blind:" + SECRET + "@", ""), "info");
+        assertRefusedAtOnce(url("", ""), "NOAUTH");
+        assertRefusedAtOnce(url(":wrong-" + SECRET + "@", ""), "WRONGPASS");
+        assertRefusedAtOnce(url("unknown:" + SECRET + "@", ""), "WRONGPASS");
+        assertRefusedAtOnce(url(":" + SECRET + "@", "/99"), "database");
+        assertRefusedAtOnce(url("blind:" + SECRET + "@", ""), "info");
     }
 
-    private static List<RedisURI> wrongAt(int... those) {
+    private static List<RedisURI> urisWithWrongPasswordAt(int... masterIndexes) {
         List<RedisURI> uris = new ArrayList<>(uris());
-        for (int index : those) {
+        for (int index : masterIndexes) {
             uris.set(
                     index,
                     RedisURI.create("redis://:wrong-" + SECRET + "@127.0.0.1:"
@@ -214,8 +214,8 @@ class RedlockConnectTest {
     @Test
     void S15_wrongCredentialsAtAMajorityFailAtOnce() {
         long start = System.nanoTime();
-        assertThatThrownBy(
-                        () -> RedlockLocks.connect(shortLease(RedlockOptions.connectTo(wrongAt(0, 2))), LONG_TIMEOUTS))
+        assertThatThrownBy(() -> RedlockLocks.connect(
+                        shortLease(RedlockOptions.connectTo(urisWithWrongPasswordAt(0, 2))), LONG_TIMEOUTS))
                 .isInstanceOf(BackendRefusedException.class)
                 .hasMessageContaining("WRONGPASS")
                 .hasMessageNotContaining(SECRET);
@@ -224,10 +224,10 @@ class RedlockConnectTest {
 
     @Test
     void S15_wrongCredentialsAtOneMasterAreReportedAndTolerated() throws Exception {
-        RedlockOptions options = shortLease(RedlockOptions.connectTo(wrongAt(1)));
+        RedlockOptions options = shortLease(RedlockOptions.connectTo(urisWithWrongPasswordAt(1)));
         try (LockClient one = RedlockLocks.connect(options, LONG_TIMEOUTS);
                 LockClient two = RedlockLocks.connect(options, LONG_TIMEOUTS)) {
-            works(one, two);
+            assertLocks(one, two);
             RedlockVoteSummary summary = summary(one);
             assertThat(summary.count(RedlockVoteSummary.Vote.ACQUIRED)).isEqualTo(2);
             RedlockVoteSummary.Instance wrong = summary.masters().get(1);
@@ -265,22 +265,22 @@ class RedlockConnectTest {
     }
 
     @Test
-    void clientsOfTheApplicationAreUsedAndLeftOpen() throws Exception {
+    void clientsOfTheApplicationAreUsedAndNotClosed() throws Exception {
         List<RedisClient> application = masters.all().stream()
                 .map(server -> RedisClient.create(server.url()))
                 .toList();
         try {
             RedlockOptions options =
-                    shortLease(RedlockOptions.using(application)).prefix("lock:borrowed:");
+                    shortLease(RedlockOptions.using(application)).prefix("lock:supplied:");
             try (LockClient one = RedlockLocks.connect(options, LONG_TIMEOUTS);
                     LockClient two = RedlockLocks.connect(options, LONG_TIMEOUTS)) {
-                works(one, two);
+                assertLocks(one, two);
             }
             for (int i = 0; i < application.size(); i++) {
                 assertThat(application.get(i).connect().sync().ping()).isEqualTo("PONG");
                 int master = i;
                 Await.until(
-                        "only the one just opened is left, and ours",
+                        "only the connection just opened and the one of this query remain",
                         SOON,
                         () -> connections(master).equals("2"));
             }
@@ -299,8 +299,8 @@ class RedlockConnectTest {
 
     private static Throwable failureToConnect(String url, ClientOptions options) throws Exception {
         return CompletableFuture.supplyAsync(() -> {
-                    try (LockClient none = Locks.connect(url, options)) {
-                        return new AssertionError("connected: " + none);
+                    try (LockClient unexpected = Locks.connect(url, options)) {
+                        return new AssertionError("connected: " + unexpected);
                     } catch (RuntimeException e) {
                         return e;
                     }
@@ -310,11 +310,11 @@ class RedlockConnectTest {
 
     @Test
     void S15_portWithAnotherProtocolFailsEarly() throws Exception {
-        ClientOptions veryPatient = ClientOptions.defaults().connectTimeout(Duration.ofMinutes(10));
-        assertThat(failureToConnect(url("redlocks", "", RedisTestServer::port, ""), veryPatient))
+        ClientOptions longConnectTimeout = ClientOptions.defaults().connectTimeout(Duration.ofMinutes(10));
+        assertThat(failureToConnect(url("redlocks", "", RedisTestServer::port, ""), longConnectTimeout))
                 .isInstanceOf(BackendRefusedException.class)
                 .hasMessageContaining("does not speak TLS");
-        assertThat(failureToConnect(url("redlock", "", RedlockConnectTest::tlsPort, ""), veryPatient))
+        assertThat(failureToConnect(url("redlock", "", RedlockConnectTest::tlsPort, ""), longConnectTimeout))
                 .isInstanceOf(BackendRefusedException.class)
                 .hasMessageContaining("speaks TLS");
     }
@@ -322,8 +322,8 @@ class RedlockConnectTest {
     @Test
     void S15_mastersThatRefuseTheConnectionAreAwaitedAndNamed() throws Exception {
         List<String> ports = new ArrayList<>();
-        List<ServerSocket> taken = List.of(new ServerSocket(0), new ServerSocket(0), new ServerSocket(0));
-        for (ServerSocket socket : taken) {
+        List<ServerSocket> unusedPorts = List.of(new ServerSocket(0), new ServerSocket(0), new ServerSocket(0));
+        for (ServerSocket socket : unusedPorts) {
             ports.add("127.0.0.1:" + socket.getLocalPort());
             socket.close();
         }

@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
-/** Limits of the options. */
+/** Tests that {@link RedlockOptions} rejects invalid values and prints no secrets. */
 class RedlockOptionsTest {
     private static List<RedisURI> uris(String... uris) {
         return Stream.of(uris).map(RedisURI::create).toList();
@@ -23,7 +23,7 @@ class RedlockOptionsTest {
     private final RedlockOptions options =
             RedlockOptions.connectTo(uris("redis://ann:s3cr3t@a", "redis://:s3cr3t@b:7000", "redis://c"));
 
-    private static void refused(ThrowingCallable call, String... parts) {
+    private static void assertRejected(ThrowingCallable call, String... parts) {
         assertThatThrownBy(call)
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContainingAll(parts)
@@ -32,19 +32,19 @@ class RedlockOptionsTest {
 
     @Test
     void S14_errorNamesTheLimit() {
-        refused(() -> options.leaseDuration(Duration.ofMillis(999)), "PT0.999S", "PT1S", "PT1H");
-        refused(() -> options.leaseDuration(Duration.ofSeconds(3601)), "PT1H1S", "PT1S", "PT1H");
-        refused(() -> options.nodeTimeout(Duration.ofMillis(9)), "nodeTimeout is PT0.009S", "PT0.01S");
-        refused(() -> options.prefix(""), "prefix is \"\"", "1 to 256");
-        refused(() -> options.prefix("a b"), "prefix is \"a b\"", "without spaces");
-        refused(() -> options.prefix("%x"), "percent");
+        assertRejected(() -> options.leaseDuration(Duration.ofMillis(999)), "PT0.999S", "PT1S", "PT1H");
+        assertRejected(() -> options.leaseDuration(Duration.ofSeconds(3601)), "PT1H1S", "PT1S", "PT1H");
+        assertRejected(() -> options.nodeTimeout(Duration.ofMillis(9)), "nodeTimeout is PT0.009S", "PT0.01S");
+        assertRejected(() -> options.prefix(""), "prefix is \"\"", "1 to 256");
+        assertRejected(() -> options.prefix("a b"), "prefix is \"a b\"", "without spaces");
+        assertRejected(() -> options.prefix("%x"), "percent");
     }
 
     @Test
     void S14_leaseAboveMaxLeaseIsRejected() {
-        refused(() -> options.maxLease(Duration.ofMillis(999)), "maxLease is PT0.999S", "PT1S", "PT1H");
-        refused(() -> options.maxLease(Duration.ofSeconds(3601)), "maxLease is PT1H1S", "PT1H");
-        refused(() -> options.maxLease(Duration.ofNanos(1_000_000_001)), "maxLease", "milliseconds");
+        assertRejected(() -> options.maxLease(Duration.ofMillis(999)), "maxLease is PT0.999S", "PT1S", "PT1H");
+        assertRejected(() -> options.maxLease(Duration.ofSeconds(3601)), "maxLease is PT1H1S", "PT1H");
+        assertRejected(() -> options.maxLease(Duration.ofNanos(1_000_000_001)), "maxLease", "milliseconds");
         RedlockOptions minute = options.maxLease(Duration.ofMinutes(1)).leaseDuration(Duration.ofMinutes(1));
         minute.check();
         assertThatThrownBy(minute.maxLease(Duration.ofSeconds(59))::check)
@@ -53,7 +53,7 @@ class RedlockOptionsTest {
                         "leaseDuration is PT1M, must be at most PT59S, the maxLease of this client: for longer leases set"
                                 + " maxLease to PT1M or more, for all clients with these masters");
         assertThatThrownBy(() -> RedlockLocks.connect(options.leaseDuration(Duration.ofSeconds(31))))
-                .as("before anything is sent")
+                .as("rejected before anything is sent")
                 .hasMessageContainingAll("PT31S", "PT30S");
     }
 
@@ -77,32 +77,33 @@ class RedlockOptionsTest {
 
     @Test
     void S14_fewerThanThreeMastersAreRejected() {
-        refused(() -> RedlockOptions.connectTo(List.of()), "0 masters", "at least 3");
-        refused(() -> RedlockOptions.connectTo(uris("redis://:s3cr3t@a", "redis://b")), "2 masters", "at least 3");
-        refused(() -> RedlockOptions.using(List.of()), "0 masters", "at least 3");
+        assertRejected(() -> RedlockOptions.connectTo(List.of()), "0 masters", "at least 3");
+        assertRejected(
+                () -> RedlockOptions.connectTo(uris("redis://:s3cr3t@a", "redis://b")), "2 masters", "at least 3");
+        assertRejected(() -> RedlockOptions.using(List.of()), "0 masters", "at least 3");
     }
 
     @Test
     void S14_sameServerTwiceIsRejectedWhateverItsUri() {
-        for (String again : List.of(
+        for (String duplicate : List.of(
                 "redis://a", "redis://a:6379", "redis://A", "redis://a/5", "redis://ann:s3cr3t@a", "rediss://a:6379")) {
-            refused(
-                    () -> RedlockOptions.connectTo(uris("redis://:s3cr3t@a", "redis://b", again)),
+            assertRejected(
+                    () -> RedlockOptions.connectTo(uris("redis://:s3cr3t@a", "redis://b", duplicate)),
                     "twice",
                     "two votes");
         }
-        refused(
+        assertRejected(
                 () -> RedlockOptions.connectTo(
                         uris("redis-socket:///tmp/r.sock", "redis://b", "redis-socket:///tmp/r.sock?database=1")),
                 "twice",
                 "/tmp/r.sock");
         assertThat(RedlockOptions.connectTo(uris("redis://a", "redis://a:6380", "redis://a:6381"))
                         .masterCount())
-                .as("ports are servers")
+                .as("each port is another server")
                 .isEqualTo(3);
         RedisClient client = RedisClient.create("redis://a");
         try (RedisClient other = RedisClient.create("redis://b")) {
-            refused(() -> RedlockOptions.using(List.of(client, other, client)), "twice", "two votes");
+            assertRejected(() -> RedlockOptions.using(List.of(client, other, client)), "twice", "two votes");
         } finally {
             client.shutdown();
         }
@@ -112,7 +113,7 @@ class RedlockOptionsTest {
     void S14_sentinelUriIsRejected() {
         List<RedisURI> masters = new ArrayList<>(uris("redis://a", "redis://b"));
         masters.add(RedisURI.Builder.sentinel("s", "m").build());
-        refused(() -> RedlockOptions.connectTo(masters), "host and port");
+        assertRejected(() -> RedlockOptions.connectTo(masters), "host and port");
     }
 
     @Test

@@ -17,10 +17,10 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What a caller hears of the single masters. */
+/** Tests that results and errors of an acquire report the votes and failures of individual masters. */
 @Tag("once")
 class RedlockOutcomeTest extends FiveMastersTest {
-    private static void bare(int master, String... command) {
+    private static void raw(int master, String... command) {
         try (RawRedis redis = masters.get(master).connect()) {
             redis.call(command);
         }
@@ -29,8 +29,8 @@ class RedlockOutcomeTest extends FiveMastersTest {
     @Test
     void S15_summaryShowsTheVoteOfEachMaster() throws Exception {
         LockClient client = client();
-        bare(1, "SET", keys("x").grant(), "somebody", "PX", "60000");
-        bare(3, "LPUSH", keys("x").grant(), "a", "list");
+        raw(1, "SET", keys("x").grant(), "foreign", "PX", "60000");
+        raw(3, "LPUSH", keys("x").grant(), "a", "list");
         try (Lease lease = client.named("x").acquire()) {
             RedlockVoteSummary summary = lease.unwrap(RedlockVoteSummary.class).orElseThrow();
             assertThat(summary.masters())
@@ -45,26 +45,26 @@ class RedlockOutcomeTest extends FiveMastersTest {
                     .isIn(RedlockVoteSummary.Vote.FAILED, RedlockVoteSummary.Vote.PENDING);
             assertThat(lease.unwrap(String.class)).isEmpty();
         }
-        bare(1, "DEL", keys("x").grant());
-        bare(3, "DEL", keys("x").grant());
+        raw(1, "DEL", keys("x").grant());
+        raw(3, "DEL", keys("x").grant());
     }
 
     @Test
     void S14_keyOfForeignTypeAtAMajorityIsAnError() {
         LockClient client = client();
         for (int i = 0; i < 3; i++) {
-            bare(i, "LPUSH", keys("x").grant(), "a", "list");
+            raw(i, "LPUSH", keys("x").grant(), "a", "list");
         }
         assertThatThrownBy(() -> client.named("x").tryAcquire(SOON))
                 .isInstanceOf(BackendRefusedException.class)
                 .hasMessageContainingAll("no quorum", "WRONGTYPE", "another prefix");
         for (int i = 0; i < 3; i++) {
-            bare(i, "DEL", keys("x").grant());
+            raw(i, "DEL", keys("x").grant());
         }
     }
 
     @Test
-    void S15_noQuorumErrorNamesMastersThatDidNotAnswer() throws Exception {
+    void S15_noQuorumErrorNamesMastersThatDidNotReply() throws Exception {
         LockClient client = client();
         DistributedLock lock = client.named("x");
         List<RedisTestServer> stalled = masters.all().subList(1, 4);
@@ -74,10 +74,10 @@ class RedlockOutcomeTest extends FiveMastersTest {
                     .isInstanceOf(BackendUnavailableException.class)
                     .hasMessageContainingAll("no quorum: 2 of 5 masters answered, these did not: ")
                     .satisfies(failure -> {
-                        String whole = failure.getMessage() + failure.getCause();
-                        stalled.forEach(server -> assertThat(whole).contains("127.0.0.1:" + server.port() + " ("));
-                        assertThat(whole).doesNotContain(":" + masters.get(0).port() + " (");
-                        assertThat(whole).doesNotContain(":" + masters.get(4).port() + " (");
+                        String message = failure.getMessage() + failure.getCause();
+                        stalled.forEach(server -> assertThat(message).contains("127.0.0.1:" + server.port() + " ("));
+                        assertThat(message).doesNotContain(":" + masters.get(0).port() + " (");
+                        assertThat(message).doesNotContain(":" + masters.get(4).port() + " (");
                     });
         } finally {
             stalled.forEach(RedisTestServer::resume);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What the parts of a URL mean. */
+/** Tests that {@link RedlockProvider} parses Redlock URLs and rejects invalid ones. */
 class RedlockProviderTest {
     private static RedlockOptions options(String url) {
         return RedlockProvider.options(LockUrl.parse(url));
@@ -64,9 +64,9 @@ class RedlockProviderTest {
             assertThat(uri.getDatabase()).isEqualTo(5);
             RedisCredentials credentials =
                     uri.getCredentialsProvider().resolveCredentials().block();
-            assertThat(credentials).isNotNull().satisfies(known -> {
-                assertThat(known.getUsername()).isEqualTo("ann");
-                assertThat(new String(known.getPassword())).isEqualTo("s3c/r3t");
+            assertThat(credentials).isNotNull().satisfies(parsed -> {
+                assertThat(parsed.getUsername()).isEqualTo("ann");
+                assertThat(new String(parsed.getPassword())).isEqualTo("s3c/r3t");
             });
         });
         assertThat(options.prefix()).isEqualTo("app:");
@@ -154,6 +154,6 @@ class RedlockProviderTest {
     }
 
     private static String findings(RedlockOptions options) {
-        return options.access().orElseThrow().findings().toString();
+        return options.exposureCheck().orElseThrow().findings().toString();
     }
 }

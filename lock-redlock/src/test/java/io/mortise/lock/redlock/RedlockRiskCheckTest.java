@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+/** Tests that {@link RedlockRiskCheck} reports replicas and an even number of masters. */
 @Tag("once")
 @Timeout(60)
 class RedlockRiskCheckTest {
@@ -52,7 +53,7 @@ class RedlockRiskCheckTest {
             try (RedisTestServer replica =
                     RedisTestServer.start(RedisServerOptions.defaults().withReplicaOf(port))) {
                 assertThat(replica.isAlive()).isTrue();
-                Await.until("the replica is named", Duration.ofSeconds(20), () -> {
+                Await.until("the replica is reported", Duration.ofSeconds(20), () -> {
                     try {
                         return findings(client).stream()
                                 .anyMatch(found -> found.what().contains(":" + port + ": it has replicas"));
@@ -64,17 +65,17 @@ class RedlockRiskCheckTest {
         }
     }
 
-    /** Once in the life of the JVM: another test may have been first. */
-    private static String logged(String what) throws IOException {
+    /** Returns the matching log lines of the whole JVM, since the event is logged once and perhaps by an earlier test. */
+    private static String logged(String text) throws IOException {
         Path log = Path.of(System.getProperty("org.slf4j.simpleLogger.logFile"));
         try (Stream<String> lines = Files.lines(log)) {
-            return lines.filter(line -> line.contains(what)).collect(Collectors.joining("\n"));
+            return lines.filter(line -> line.contains(text)).collect(Collectors.joining("\n"));
         }
     }
 
     @Test
     void evenNumberOfMastersIsReported() {
         assertThat(RedlockRiskCheck.ofMasterCount(5)).isEmpty();
-        assertThat(RedlockRiskCheck.ofMasterCount(4).get(0).what()).contains("4 masters", "than of 3");
+        assertThat(RedlockRiskCheck.ofMasterCount(4).get(0).what()).contains("4 masters", "than 3");
     }
 }

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A server that serves {@code redis://} and {@code redlock://} under the same prefix. */
+/** Tests that {@code redis://} and {@code redlock://} can use one server under the same prefix. */
 @Tag("once")
 class RedlockSharedPrefixTest extends ThreeLinkedMastersTest {
     private static final String REDIS_QUEUE = "lock:%queue:x";
@@ -27,9 +27,9 @@ class RedlockSharedPrefixTest extends ThreeLinkedMastersTest {
             Lease onOne = redis.named("x").acquire();
             Lease onMajority = client().named("x").acquire();
             CompletableFuture<Lease> redlockWaiter = client().named("x").acquireAsync();
-            Await.until("it is queued", SOON, () -> has(0, X.queue()));
+            Await.until("the Redlock waiter is queued", SOON, () -> has(0, X.queue()));
             CompletableFuture<Lease> redisWaiter = redis.named("x").acquireAsync();
-            Await.until("it is queued", SOON, () -> has(0, REDIS_QUEUE));
+            Await.until("the Redis waiter is queued", SOON, () -> has(0, REDIS_QUEUE));
             onOne.release();
             Lease next = redisWaiter.get(10, TimeUnit.SECONDS);
             assertThat(has(0, X.queue())).as("still in its own queue").isTrue();
@@ -39,7 +39,7 @@ class RedlockSharedPrefixTest extends ThreeLinkedMastersTest {
             assertThat(next.isHeld()).isTrue();
             next.close();
         }
-        try (RawRedis master = bare(0)) {
+        try (RawRedis master = raw(0)) {
             master.call("DEL", "lock:%token");
         }
     }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
+/** Tests the text of {@link RedlockVoteSummary} for logs. */
 class RedlockVoteSummaryTest {
     private static Instance master(int number, Vote vote, String error) {
         return new Instance(

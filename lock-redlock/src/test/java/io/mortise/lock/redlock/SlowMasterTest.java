@@ -22,10 +22,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** One master that answers late, always or sometimes: its cleanup backlog must stay small. */
+/** Tests that the cleanup backlog of a master that replies late stays small. */
 @Tag("once")
 class SlowMasterTest extends ThreeLinkedMastersTest {
-    /** Counts cycles, and the largest cleanup backlog of the last master. */
+    /** Results of one load period: the number of acquire-release cycles, and the largest cleanup backlog of the last master. */
     private static final class Load {
         int cycles;
         int maxInATimeout;
@@ -57,16 +57,17 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
         }
     }
 
-    /** The master publishes all the time, so its connection does not count as dead. */
+    /** The master publishes messages all the time, so its connection does not count as dead. */
     @Test
-    void S08_laggingMasterIsNotAskedUntilItRecovers() throws Exception {
+    void S08_laggingMasterGetsNoRequestsUntilItRecovers() throws Exception {
         DistributedLock lock = client().named("x");
         lock.acquire().close();
-        ScheduledExecutorService talk = Executors.newSingleThreadScheduledExecutor();
-        try (RawRedis talks = bare(2);
-                RawRedis redis = bare(2)) {
+        ScheduledExecutorService scheduler = Executors.newSingleThreadScheduledExecutor();
+        try (RawRedis publisher = raw(2);
+                RawRedis redis = raw(2)) {
             String channel = KEYS.channel(context().clientId());
-            talk.scheduleAtFixedRate(() -> talks.call("PUBLISH", channel, "nothing"), 0, 100, TimeUnit.MILLISECONDS);
+            scheduler.scheduleAtFixedRate(
+                    () -> publisher.call("PUBLISH", channel, "nothing"), 0, 100, TimeUnit.MILLISECONDS);
             link(2).delay(NODE_TIMEOUT.multipliedBy(3).dividedBy(5));
             Load first = new Load();
             cycles(first, NODE_TIMEOUT.multipliedBy(3));
@@ -74,20 +75,22 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
             Load then = new Load();
             cycles(then, Duration.ofSeconds(3));
             assertThat(redis.commandCalls().getOrDefault("set", 0L))
-                    .as("votes asked for")
+                    .as("requested votes")
                     .isZero();
             assertThat(then.last).startsWith("it lags: ");
             assertThat(then.maxPending)
-                    .as("left there after %d cycles", first.cycles)
+                    .as("pending cleanups after %d cycles", first.cycles)
                     .isLessThan(first.cycles);
             assertThat(then.cycles).isGreaterThan(10);
             assertThat(master(2).node().isConnected()).isTrue();
 
             link(2).delay(Duration.ZERO);
             Await.until(
-                    "all is cleaned up", SOON, () -> master(2).cleanupBacklog().size() == 0);
+                    "all cleanups have succeeded",
+                    SOON,
+                    () -> master(2).cleanupBacklog().size() == 0);
         } finally {
-            talk.shutdownNow();
+            scheduler.shutdownNow();
         }
         awaitVotesOfAll();
     }
@@ -96,23 +99,26 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
     void S08_occasionallyStalledMasterHasASmallBacklog() throws Exception {
         Load load = new Load();
         cycles(load, NODE_TIMEOUT);
-        for (int turn = 0; turn < 4; turn++) {
+        for (int pauses = 0; pauses < 4; pauses++) {
             server(2).pause();
             cycles(load, NODE_TIMEOUT.multipliedBy(2));
             server(2).resume();
             cycles(load, NODE_TIMEOUT.dividedBy(2));
         }
         assertThat(load.maxPending)
-                .as("left at most, with up to %d cycles a timeout", load.maxInATimeout)
+                .as("pending cleanups at most, with up to %d cycles per timeout", load.maxInATimeout)
                 .isLessThan(CleanupBacklogCounter.MAX_PENDING + 3 * load.maxInATimeout);
-        Await.until("all is cleaned up", SOON, () -> master(2).cleanupBacklog().size() == 0);
+        Await.until(
+                "all cleanups have succeeded",
+                SOON,
+                () -> master(2).cleanupBacklog().size() == 0);
         awaitVotesOfAll();
     }
 
     /** Returns the request of an ended attempt that may have left a vote. */
-    private static LockRequest ended(int number) {
+    private static LockRequest endedRequest(int number) {
         return new Request(
-                new LockName("left" + number),
+                new LockName("orphan" + number),
                 String.format(Locale.ROOT, "%032x", number),
                 "",
                 LEASE.multipliedBy(10),
@@ -127,19 +133,20 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
         return new GrantTestAccess.Cleanup(master(master), request, KEYS, context());
     }
 
-    /** As after a break in which votes were cast and the answers were lost. */
+    /** Simulates an outage in which masters voted and the replies were lost. */
     @Test
     void S15_orphanOfAnEarlierAttemptIsNotAConflict() throws Exception {
-        LockRequest ended = ended(1);
+        LockRequest ended = endedRequest(1);
         String name = ended.name().value();
         try {
             for (int master = 0; master < 2; master++) {
-                bare(master, "ACL", "SETUSER", "default", "-del");
-                try (RawRedis redis = bare(master)) {
+                raw(master, "ACL", "SETUSER", "default", "-del");
+                try (RawRedis redis = raw(master)) {
                     voteFor(ended, redis);
                 }
                 cleanup(master, ended).start();
-                link(master).delay(Duration.ofMillis(50)); // the third is asked before these two have answered
+                link(master)
+                        .delay(Duration.ofMillis(50)); // the request to the third master is sent before these two reply
             }
             assertThatThrownBy(() -> client().named(name).tryAcquire())
                     .isInstanceOf(BackendUnavailableException.class)
@@ -149,44 +156,50 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
         } finally {
             for (int master = 0; master < 2; master++) {
                 link(master).delay(Duration.ZERO);
-                bare(master, "ACL", "SETUSER", "default", "+del");
+                raw(master, "ACL", "SETUSER", "default", "+del");
             }
         }
         assertThat(client().named(name).tryAcquire(SOON)).hasValueSatisfying(Lease::close);
     }
 
     @Test
-    void S08_masterWithFullBacklogIsNotAskedForVotes() throws Exception {
-        try (RawRedis redis = bare(2)) {
+    void S08_masterWithFullBacklogGetsNoVoteRequests() throws Exception {
+        try (RawRedis redis = raw(2)) {
             for (int i = 0; i < CleanupBacklogCounter.MAX_PENDING; i++) {
-                voteFor(ended(i), redis);
+                voteFor(endedRequest(i), redis);
             }
         }
         server(2).pause();
         try (Lease held = client().named("held").acquire()) {
             for (int i = 0; i < CleanupBacklogCounter.MAX_PENDING; i++) {
-                cleanup(2, ended(i)).start();
+                cleanup(2, endedRequest(i)).start();
             }
-            Await.until("it lags", SOON, () -> master(2).cleanupBacklog().isFull());
-            assertThat(master(2).electable()).isNull();
+            Await.until(
+                    "the backlog is full",
+                    SOON,
+                    () -> master(2).cleanupBacklog().isFull());
+            assertThat(master(2).eligibleVoter()).isNull();
             assertThat(held.isHeld()).isTrue();
         }
         server(2).resume();
-        Await.until("all is cleaned up", SOON, () -> master(2).cleanupBacklog().size() == 0);
+        Await.until(
+                "all cleanups have succeeded",
+                SOON,
+                () -> master(2).cleanupBacklog().size() == 0);
         awaitVotesOfAll();
     }
 
     @Test
     void S08_laterOrphanIsCleanedUpToo() {
-        LockRequest request = ended(1);
+        LockRequest request = endedRequest(1);
         GrantTestAccess.Cleanup cleanup = cleanup(2, request);
         String key = KEYS.of(request.name()).grant();
-        try (RawRedis redis = bare(2)) {
+        try (RawRedis redis = raw(2)) {
             for (int time = 0; time < 3; time++) {
                 voteFor(request, redis);
                 cleanup.start();
-                Await.until("it is deleted", SOON, () -> !has(2, key));
-                Await.until("that is known", SOON, cleanup::hasEnded);
+                Await.until("the vote is deleted", SOON, () -> !has(2, key));
+                Await.until("the cleanup has ended", SOON, cleanup::hasEnded);
             }
         }
     }

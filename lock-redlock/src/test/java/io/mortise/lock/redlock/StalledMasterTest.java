@@ -25,13 +25,13 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Five masters, some of which are stalled or dead. */
+/** Tests that locks keep working without delay while a minority of five masters is stalled or dead. */
 @Tag("once")
 class StalledMasterTest {
     private static final Duration SOON = Duration.ofSeconds(20);
     private static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
 
-    /** Far below the node timeout of 500 ms, and far above what four masters that answer take. */
+    /** Far below the node timeout of 500 ms, and far above the time that four responsive masters need. */
     private static final Duration QUICK = Duration.ofMillis(150);
 
     private static RedisTestMasters masters;
@@ -47,11 +47,11 @@ class StalledMasterTest {
     }
 
     @AfterEach
-    void nothingIsLeft() {
+    void assertNoLockKeys() {
         masters.all().forEach(RedisTestServer::resume);
         masters.all().stream().filter(server -> !server.isAlive()).forEach(RedisTestServer::restart);
         Await.until(
-                "every master has forgotten every lock",
+                "no master has a lock key",
                 SOON,
                 () -> masters.all().stream()
                         .allMatch(server -> keys(server).stream().allMatch(key -> key.equals("lock:%redlock"))));
@@ -66,7 +66,7 @@ class StalledMasterTest {
     private static LockClient connect() {
         LockClient client =
                 Locks.connect(masters.url() + "?lease=10s&maxLease=10s&testOnlyNewMasters=true", LONG_TIMEOUTS);
-        FiveMastersTest.awaitAllVote(client); // the test before may have restarted one of them
+        FiveMastersTest.awaitAllVote(client); // an earlier test may have restarted a master
         return client;
     }
 
@@ -83,7 +83,7 @@ class StalledMasterTest {
     }
 
     @Test
-    void S15_stalledMasterDelaysNobody() throws Exception {
+    void S15_stalledMasterDelaysNoClient() throws Exception {
         try (LockClient client = connect()) {
             DistributedLock lock = client.named("x");
             median(lock, 20);
@@ -93,14 +93,14 @@ class StalledMasterTest {
     }
 
     @Test
-    void S15_deadMasterDelaysNobody() throws Exception {
+    void S15_deadMasterDelaysNoClient() throws Exception {
         try (LockClient client = connect()) {
             DistributedLock lock = client.named("x");
             median(lock, 20);
             masters.get(2).kill();
             assertThat(median(lock, 100)).isLessThan(QUICK);
             masters.get(3).pause();
-            assertThat(median(lock, 100)).as("and one that is stalled").isLessThan(QUICK);
+            assertThat(median(lock, 100)).as("with another master stalled").isLessThan(QUICK);
         }
     }
 
@@ -109,20 +109,26 @@ class StalledMasterTest {
         try (LockClient client = connect()) {
             FiveMastersTest.awaitAllVote(client);
             Lease lease = client.named("x").acquire();
-            Await.until("all have it", SOON, () -> keys(masters.get(4)).contains("lock:x"));
+            Await.until(
+                    "the last master has voted",
+                    SOON,
+                    () -> keys(masters.get(4)).contains("lock:x"));
             masters.get(4).pause();
             assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
             long start = System.nanoTime();
             masters.get(4).resume();
-            Await.until("it is deleted there", SOON, () -> !keys(masters.get(4)).contains("lock:x"));
+            Await.until(
+                    "the grant is deleted at the resumed master",
+                    SOON,
+                    () -> !keys(masters.get(4)).contains("lock:x"));
             assertThat(Duration.ofNanos(System.nanoTime() - start))
-                    .as("before its time")
+                    .as("before the grant would expire")
                     .isLessThan(Duration.ofSeconds(8));
         }
     }
 
     @Test
-    void S08_requestExecutedLateByStalledMasterLeavesNothing() throws Exception {
+    void S08_requestExecutedLateByStalledMasterLeavesNoKeys() throws Exception {
         try (LockClient client = connect()) {
             masters.get(0).pause();
             Lease lease = client.named("x").acquire();
@@ -130,7 +136,7 @@ class StalledMasterTest {
                     .isBetween(3L, 4L);
             assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
             masters.get(0).resume();
-            nothingIsLeft();
+            assertNoLockKeys();
         }
     }
 
@@ -148,8 +154,8 @@ class StalledMasterTest {
                     .hasMessageContaining(masters.get(4).url());
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(9));
             masters.all().forEach(RedisTestServer::resume);
-            nothingIsLeft();
-            Await.until("it works again", SOON, () -> {
+            assertNoLockKeys();
+            Await.until("the lock can be acquired again", SOON, () -> {
                 try (Lease lease =
                         client.named("x").tryAcquire(Duration.ofSeconds(10)).orElseThrow()) {
                     return lease.isHeld();

@@ -26,14 +26,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 
-/** Base of tests with three masters and one client, connected by links that can fail; each test must leave no keys. */
+/** Base class for tests with one client and three masters over links that can fail. No test may leave lock keys. */
 abstract class ThreeLinkedMastersTest {
     static final Duration SOON = Duration.ofSeconds(20);
     static final Duration LEASE = Duration.ofSeconds(6);
-    static final Duration NODE_TIMEOUT = Duration.ofSeconds(1); // a stall of the machine is not to be longer
+    static final Duration NODE_TIMEOUT = Duration.ofSeconds(1); // longer than the usual stalls of a busy machine
     static final RedlockKeys KEYS = new RedlockKeys(RedlockOptions.DEFAULT_PREFIX);
     static final RedlockKeys.LockKeys X = KEYS.of(new LockName("x"));
 
+    /** A lock request with the given values. */
     record Request(LockName name, String attemptId, String ownerRecord, Duration leaseDuration, boolean mayWait)
             implements LockRequest {}
 
@@ -56,10 +57,10 @@ abstract class ThreeLinkedMastersTest {
     @BeforeEach
     final void connect() {
         masters.ports().forEach(port -> links.add(TcpProxy.to("127.0.0.1", port)));
-        client = BackendClients.over(
-                lent -> {
-                    context.set(lent);
-                    backend.set(RedlockBackend.open(options(), lent));
+        client = BackendClients.open(
+                backendContext -> {
+                    context.set(backendContext);
+                    backend.set(RedlockBackend.open(options(), backendContext));
                     return backend();
                 },
                 FiveMastersTest.LONG_TIMEOUTS);
@@ -67,19 +68,19 @@ abstract class ThreeLinkedMastersTest {
     }
 
     @AfterEach
-    final void nothingIsLeft() {
+    final void assertNoLockKeys() {
         masters.all().forEach(RedisTestServer::resume);
         links.forEach(link -> {
             link.delay(Duration.ZERO);
             link.heal();
         });
         client.close();
-        masters.each(redis ->
-                Await.until("nothing is left", SOON, () -> List.of(KEYS.state()).containsAll(redis.keys("*"))));
+        masters.each(redis -> Await.until(
+                "no lock key remains", SOON, () -> List.of(KEYS.state()).containsAll(redis.keys("*"))));
         links.forEach(TcpProxy::close);
     }
 
-    /** Over the same links. */
+    /** Returns the options of a client that uses the same links. */
     final RedlockOptions options() {
         return RedlockOptions.connectTo(links.stream()
                         .map(link -> RedisURI.create("127.0.0.1", link.port()))
@@ -114,18 +115,18 @@ abstract class ThreeLinkedMastersTest {
         return backend().environment().masters().all().get(index);
     }
 
-    static RawRedis bare(int master) {
+    static RawRedis raw(int master) {
         return masters.get(master).connect();
     }
 
-    static void bare(int master, String... command) {
-        try (RawRedis redis = bare(master)) {
+    static void raw(int master, String... command) {
+        try (RawRedis redis = raw(master)) {
             redis.call(command);
         }
     }
 
     static boolean has(int master, String key) {
-        try (RawRedis redis = bare(master)) {
+        try (RawRedis redis = raw(master)) {
             return Long.valueOf(1).equals(redis.call("EXISTS", key));
         }
     }
@@ -140,7 +141,7 @@ abstract class ThreeLinkedMastersTest {
         while (true) {
             try (var lease = client.named("all").tryAcquire(SOON).orElseThrow()) {
                 RedlockVoteSummary[] summary = new RedlockVoteSummary[1];
-                Await.until("all have answered", SOON, () -> {
+                Await.until("all masters have replied", SOON, () -> {
                     summary[0] = lease.unwrap(RedlockVoteSummary.class).orElseThrow();
                     return summary[0].count(RedlockVoteSummary.Vote.PENDING) == 0;
                 });

@@ -21,28 +21,28 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Recovery of votes that a grant has lost while a majority kept it. */
+/** Tests that a valid grant recovers votes that expired or were lost in a restart, but no deleted votes. */
 @Tag("once")
 class VoteRecoveryTest extends ThreeLinkedMastersTest {
     private static String value(int master) {
-        try (RawRedis redis = bare(master)) {
+        try (RawRedis redis = raw(master)) {
             return String.valueOf(redis.call("GET", X.grant()));
         }
     }
 
     private static long calls(int master, String command) {
-        try (RawRedis redis = bare(master)) {
+        try (RawRedis redis = raw(master)) {
             return redis.commandCalls().getOrDefault(command, 0L);
         }
     }
 
     private static void awaitVotes() {
-        Await.until("all have voted", SOON, () -> has(0, X.grant()) && has(1, X.grant()) && has(2, X.grant()));
+        Await.until("all masters have voted", SOON, () -> has(0, X.grant()) && has(1, X.grant()) && has(2, X.grant()));
     }
 
     private static void awaitVoteAgain(int master, Lease lease) {
         String token = " token=" + lease.fencingToken();
-        Await.until("its vote is back", SOON, () -> value(master).endsWith(token));
+        Await.until("the vote is recovered", SOON, () -> value(master).endsWith(token));
         assertThat(value(master)).startsWith(lease.ownerId());
     }
 
@@ -57,7 +57,7 @@ class VoteRecoveryTest extends ThreeLinkedMastersTest {
         server(1).pause();
         long start = System.nanoTime();
         Await.until(
-                "its vote has expired",
+                "the vote has expired",
                 SOON,
                 () -> System.nanoTime() - start > LEASE.plusSeconds(1).toNanos());
         server(1).resume();
@@ -72,13 +72,13 @@ class VoteRecoveryTest extends ThreeLinkedMastersTest {
         }
     }
 
-    /** One master alone lost the grant, so the lease stays valid without that vote. */
+    /** Only one master lost the grant, so the lease stays valid without that vote. */
     @Test
     void S06_deletedVoteIsNotRecovered() throws Exception {
         try (Lease lease = client().named("x").acquire()) {
             awaitVotes();
-            bare(0, "DEL", X.grant());
-            bare(0, "CONFIG", "RESETSTAT");
+            raw(0, "DEL", X.grant());
+            raw(0, "CONFIG", "RESETSTAT");
             Await.until("more than a lease has passed", SOON, () -> calls(0, "getrange") >= 5);
             assertThat(has(0, X.grant())).isFalse();
             assertThat(calls(0, "set")).isZero();
@@ -86,7 +86,7 @@ class VoteRecoveryTest extends ThreeLinkedMastersTest {
         }
     }
 
-    private static ContenderListener waiter() {
+    private static ContenderListener ignoringListener() {
         return new ContenderListener() {
             @Override
             public void wake() {}
@@ -96,27 +96,27 @@ class VoteRecoveryTest extends ThreeLinkedMastersTest {
         };
     }
 
-    /** The server does not know it by its digest, but the release: so that comes first. */
+    /** The server has cached only the release script, so the recovery is sent again and executed after the release. */
     @Test
     void S08_voteRecoveredAfterReleaseIsCleanedUp() throws Exception {
         LockRequest request = new Request(
                 new LockName("x"), RedlockScriptBench.attempt(1), RedlockScriptBench.record(1), LEASE, false);
-        Contender contender = backend().enqueue(request, waiter());
+        Contender contender = backend().enqueue(request, ignoringListener());
         AttemptResult.Granted granted = (AttemptResult.Granted)
                 contender.attempt().toCompletableFuture().get(SOON.toSeconds(), TimeUnit.SECONDS);
         awaitVotes();
-        bare(0, "DEL", X.grant());
-        bare(0, "SCRIPT", "FLUSH");
-        bare(0, "SCRIPT", "LOAD", RedlockScript.RELEASE.script().text());
-        bare(0, "CONFIG", "RESETSTAT");
+        raw(0, "DEL", X.grant());
+        raw(0, "SCRIPT", "FLUSH");
+        raw(0, "SCRIPT", "LOAD", RedlockScript.RELEASE.script().text());
+        raw(0, "CONFIG", "RESETSTAT");
         GrantTestAccess.recoverVote(granted.validity(), master(0));
         assertThat(contender.end().toCompletableFuture().get(SOON.toSeconds(), TimeUnit.SECONDS))
                 .isTrue();
-        Await.until("it was recovered", SOON, () -> calls(0, "set") == 1);
-        Await.until("and deleted again before it expires", SOON, () -> calls(0, "del") == 1);
+        Await.until("the vote was recovered", SOON, () -> calls(0, "set") == 1);
+        Await.until("the vote was deleted again before it expired", SOON, () -> calls(0, "del") == 1);
         assertThat(has(0, X.grant())).isFalse();
         GrantTestAccess.recoverVote(granted.validity(), master(0));
-        bare(0, "PING");
-        assertThat(calls(0, "set")).as("no more after that").isEqualTo(1);
+        raw(0, "PING");
+        assertThat(calls(0, "set")).as("recoveries after the release").isEqualTo(1);
     }
 }

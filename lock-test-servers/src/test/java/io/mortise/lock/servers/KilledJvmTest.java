@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.servers.etcd.EtcdServerOptions;
 import io.mortise.lock.servers.etcd.EtcdTestCluster;
 import io.mortise.lock.servers.etcd.EtcdTestServer;
+import io.mortise.lock.servers.redis.RedisSentinelTestDeployment;
 import io.mortise.lock.servers.redis.RedisServerOptions;
 import io.mortise.lock.servers.redis.RedisTestCluster;
-import io.mortise.lock.servers.redis.RedisTestSentinel;
 import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.testkit.process.Await;
 import io.mortise.lock.testkit.process.ChildJvm;
@@ -26,13 +26,15 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** No server outlives the JVM that started it, not even a paused one, and none leaves data. */
+/**
+ * Tests that no server process and no data remain after the JVM that started them was killed. This includes paused servers.
+ */
 @Tag("once")
 @Tag("long")
 class KilledJvmTest {
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
-    /** What the JVM has started, one of it paused. */
+    /** Servers that the killed JVM has started, one of which is paused. */
     enum Servers {
         REDIS(2) {
             @Override
@@ -51,7 +53,7 @@ class KilledJvmTest {
         REDIS_SENTINEL(5) {
             @Override
             void start() {
-                RedisTestSentinel.start().nodes().get(0).pause();
+                RedisSentinelTestDeployment.start().nodes().get(0).pause();
             }
         },
         ETCD(2) {
@@ -77,10 +79,10 @@ class KilledJvmTest {
         abstract void start();
     }
 
-    /** Starts them, says which processes that are, and waits for its end. */
+    /** Starts the servers, prints their process ids, and then sleeps until it is killed. */
     static final class Owner {
         public static void main(String[] args) throws InterruptedException {
-            StdinWatchdog.install(); // it does not outlive the test either
+            StdinWatchdog.install(); // ends this JVM if the test ends
             Servers.valueOf(args[0]).start();
             System.out.println(ProcessHandle.current()
                     .children()
@@ -98,21 +100,23 @@ class KilledJvmTest {
             List<Long> processes = Arrays.stream(owner.nextLine(LIMIT).split(" ", -1))
                     .map(Long::valueOf)
                     .toList();
-            int guardOfThePaused = 1;
-            assertThat(processes).hasSize(servers.processes + guardOfThePaused).noneMatch(ProcessState::hasEnded);
-            assertThat(left(dir)).isNotEmpty();
-            // As when a whole group of processes is told to end: the guards stay.
+            int guardOfPausedServer = 1;
+            assertThat(processes)
+                    .hasSize(servers.processes + guardOfPausedServer)
+                    .noneMatch(ProcessState::hasEnded);
+            assertThat(remainingFiles(dir)).isNotEmpty();
+            // As when a signal ends a whole process group: the guard processes survive that.
             processes.stream()
                     .flatMap(pid -> ProcessHandle.of(pid).stream())
                     .flatMap(ProcessHandle::children)
                     .forEach(ProcessHandle::destroy);
             owner.kill();
             Await.until("all have ended", LIMIT, () -> processes.stream().allMatch(ProcessState::hasEnded));
-            Await.until("the data is deleted", LIMIT, () -> left(dir).isEmpty());
+            Await.until("the data is deleted", LIMIT, () -> remainingFiles(dir).isEmpty());
         }
     }
 
-    private static List<String> left(Path dir) {
+    private static List<String> remainingFiles(Path dir) {
         File[] files = dir.toFile().listFiles();
         return files == null
                 ? List.of()

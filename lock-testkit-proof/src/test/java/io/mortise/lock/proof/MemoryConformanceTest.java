@@ -4,10 +4,10 @@ package io.mortise.lock.proof;
 import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.LockConformance;
 
-/** The reference backend keeps the contract. */
+/** Tests that the in-memory reference backend passes the conformance kit. */
 class MemoryConformanceTest extends LockConformance {
     @Override
     protected BackendUnderTest backend() {
-        return new OneMemoryStore();
+        return new MemoryBackendUnderTest();
     }
 }

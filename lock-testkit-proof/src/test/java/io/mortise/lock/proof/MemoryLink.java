@@ -5,7 +5,7 @@ import io.mortise.lock.memory.MemoryFaults;
 import io.mortise.lock.testkit.proxy.FaultyLink;
 import java.time.Duration;
 
-/** The link of one client to a store in memory. */
+/** The link of one client to an in-memory store, whose faults are those of {@link MemoryFaults}. */
 public record MemoryLink(MemoryFaults faults) implements FaultyLink {
     @Override
     public void blackHole() {

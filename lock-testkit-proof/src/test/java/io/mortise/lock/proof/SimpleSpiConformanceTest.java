@@ -14,31 +14,33 @@ import java.util.OptionalLong;
 import org.junit.jupiter.api.Tag;
 
 /**
- * The contract for a backend that came through the simple SPI and claims little: what a third party begins with. It has no
- * operator's view, so rules that need one are reported as not verified here.
+ * Tests that a backend with few capabilities on the simple SPI passes the conformance kit.
+ *
+ * <p>Such a backend is what a third party starts with. It has no {@code LockAdmin}, so rules that need one are reported as not
+ * verified here.
  */
-@Tag("once") // the core below it is the one that the kit tests on memory, on each JDK
+@Tag("once") // MemoryConformanceTest tests the same core on each JDK
 class SimpleSpiConformanceTest extends LockConformance {
     @Override
     protected BackendUnderTest backend() {
         return new OneTable();
     }
 
-    private static final class OneTable extends LinkedBackendUnderTest<LockTableClient> {
-        private final LockTable table = new LockTable();
+    private static final class OneTable extends LinkedBackendUnderTest<FaultyLeaseStore> {
+        private final InMemoryLockTable table = new InMemoryLockTable();
         private volatile boolean stopped;
 
         @Override
-        protected LockTableClient newLink() {
-            return new LockTableClient(table, () -> stopped);
+        protected FaultyLeaseStore newLink() {
+            return new FaultyLeaseStore(table, () -> stopped);
         }
 
         @Override
-        protected LockClient connect(LockTableClient link, ClientOptions options) {
+        protected LockClient connect(FaultyLeaseStore link, ClientOptions options) {
             if (stopped) {
                 throw new BackendUnavailableException("a table in memory: stopped");
             }
-            return BackendClients.over(context -> new LeaseStoreBackend(link, context), options);
+            return BackendClients.open(context -> new LeaseStoreBackend(link, context), options);
         }
 
         @Override

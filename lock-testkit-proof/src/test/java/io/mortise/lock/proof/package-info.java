@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What keeps the contract passes the kit: the backend in memory, and one through the simple SPI that claims little. */
+/**
+ * Tests that two correct backends pass the conformance kit, one in memory and one on the simple SPI.
+ */
 @org.jspecify.annotations.NullMarked
 package io.mortise.lock.proof;

@@ -19,17 +19,17 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Contract of administration: holders, waiters, forced release (S18). */
+/** Tests that {@link LockAdmin} shows holders and waiters, lists locks and force-releases a grant. Rule S18. */
 interface AdminContract extends Contract {
     @Test
     default void S18_statusShowsTheHolder() throws Exception {
         LockClient client = fixture().client();
-        LockAdmin admin = ContractFixture.admin(fixture().client(), "S18");
-        ContractFixture.onlyIf(client, Capability.HOLDER_INFO);
+        LockAdmin admin = ContractTestFixture.admin(fixture().client(), "S18");
+        ContractTestFixture.onlyIf(client, Capability.HOLDER_INFO);
         Map<String, String> metadata = Map.of("job", "nightly report", "ключ", "a=b %20\n");
         try (Lease lease =
                 client.named("x", LockOptions.defaults().metadata(metadata)).acquire()) {
-            LockStatus status = ContractFixture.status(admin, "x");
+            LockStatus status = ContractTestFixture.status(admin, "x");
             assertThat(status.name()).isEqualTo("x");
             assertThat(status.waiters()).isEmpty();
             assertThat(status.holders()).hasSize(1);
@@ -41,9 +41,9 @@ interface AdminContract extends Contract {
             assertThat(holder.since())
                     .hasValueSatisfying(since -> assertThat(
                                     Duration.between(since, Instant.now()).abs())
-                            .isLessThan(ContractFixture.LONG));
+                            .isLessThan(ContractTestFixture.LONG));
             assertThat(holder.metadata()).isEqualTo(metadata);
-            assertThat(holder.foreign()).isFalse();
+            assertThat(holder.isForeign()).isFalse();
             if (client.capabilities().contains(Capability.FENCING)) {
                 assertThat(holder.token()).hasValue(lease.fencingToken());
             }
@@ -51,55 +51,55 @@ interface AdminContract extends Contract {
                     .as("by the lock itself")
                     .hasSize(1);
         }
-        ContractFixture.eventually(
-                "a lock that nobody holds has no holder",
-                ContractFixture.PROMPT,
-                () -> ContractFixture.status(admin, "x").holders().isEmpty());
-        assertThat(ContractFixture.status(admin, "never used").holders()).isEmpty();
+        ContractTestFixture.eventually(
+                "a released lock has no holder",
+                ContractTestFixture.PROMPT,
+                () -> ContractTestFixture.status(admin, "x").holders().isEmpty());
+        assertThat(ContractTestFixture.status(admin, "never used").holders()).isEmpty();
     }
 
     @Test
     default void S18_statusShowsWaiters() throws Exception {
         LockClient client = fixture().client();
         LockClient other = fixture().client();
-        LockAdmin admin = ContractFixture.admin(client, "S18");
-        ContractFixture.onlyIf(client, Capability.FAIR); // others need not keep a queue in the store
+        LockAdmin admin = ContractTestFixture.admin(client, "S18");
+        ContractTestFixture.onlyIf(client, Capability.FAIR); // other backends need not keep a queue in the store
         Lease held = client.named("x").acquire();
         CompletableFuture<Lease> waiting = other.named("x").acquireAsync();
-        ContractFixture.eventually(
-                "the waiter is seen",
-                ContractFixture.LONG,
-                () -> ContractFixture.status(admin, "x").waiters().size() == 1);
-        LockStatus status = ContractFixture.status(admin, "x");
+        ContractTestFixture.eventually(
+                "the waiter is shown",
+                ContractTestFixture.LONG,
+                () -> ContractTestFixture.status(admin, "x").waiters().size() == 1);
+        LockStatus status = ContractTestFixture.status(admin, "x");
         assertThat(status.holders()).extracting(LockHolder::owner).containsExactly(Optional.of(held.ownerId()));
         held.close();
         Lease lease = ApiStyle.result(waiting);
         assertThat(status.waiters())
                 .extracting(LockHolder::owner)
-                .as("who waited is who was granted")
+                .as("the waiter that was shown is the one that was granted the lock")
                 .containsExactly(Optional.of(lease.ownerId()));
         lease.close();
     }
 
     @Test
-    default void S18_aForcedReleaseTouchesOnlyWhatWasSeen() throws Exception {
+    default void S18_aForcedReleaseRemovesOnlyTheGrantThatWasRead() throws Exception {
         LockClient one = fixture().client();
         LockClient two = fixture().client();
-        LockAdmin admin = ContractFixture.admin(two, "S18");
+        LockAdmin admin = ContractTestFixture.admin(two, "S18");
         Lease first = one.named("x").acquire();
-        LockHolder seen = ContractFixture.status(admin, "x").holders().get(0);
+        LockHolder seen = ContractTestFixture.status(admin, "x").holders().get(0);
         first.close();
-        assertThat(ContractFixture.await(admin.forceRelease("x", seen)))
-                .as("nobody holds it")
+        assertThat(ContractTestFixture.await(admin.forceRelease("x", seen)))
+                .as("forced release of a free lock")
                 .isFalse();
         Lease second = one.named("x").acquire();
-        assertThat(ContractFixture.await(admin.forceRelease("x", seen)))
-                .as("another holds it")
+        assertThat(ContractTestFixture.await(admin.forceRelease("x", seen)))
+                .as("forced release of another holder's grant")
                 .isFalse();
         assertThat(second.isHeld()).isTrue();
         assertThat(two.named("x").tryAcquire()).isEmpty();
-        assertThat(ContractFixture.await(admin.forceRelease(
-                        "x", ContractFixture.status(admin, "x").holders().get(0))))
+        assertThat(ContractTestFixture.await(admin.forceRelease(
+                        "x", ContractTestFixture.status(admin, "x").holders().get(0))))
                 .isTrue();
         fixture().assertFree(two, "x");
     }
@@ -108,25 +108,25 @@ interface AdminContract extends Contract {
     default void S18_aForcedReleaseWakesTheNextWaiter() throws Exception {
         LockClient one = fixture().client();
         LockClient two = fixture().client();
-        LockAdmin admin = ContractFixture.admin(fixture().client(), "S18");
+        LockAdmin admin = ContractTestFixture.admin(fixture().client(), "S18");
         Lease taken = one.named("x", fixture().shortLease(one)).acquire();
         CompletableFuture<Lease> waiting = two.named("x").acquireAsync();
-        assertThat(ContractFixture.await(admin.forceRelease(
-                        "x", ContractFixture.status(admin, "x").holders().get(0))))
+        assertThat(ContractTestFixture.await(admin.forceRelease(
+                        "x", ContractTestFixture.status(admin, "x").holders().get(0))))
                 .isTrue();
         try (Lease next = ApiStyle.result(waiting)) {
             assertThat(next.isHeld()).isTrue();
-            Duration bound = fixture().backend().removalToldWithin().plus(ContractFixture.PROMPT);
-            ContractFixture.eventually("the old holder knows", bound, () -> !taken.isHeld());
+            Duration bound = fixture().backend().removalNotifiedWithin().plus(ContractTestFixture.PROMPT);
+            ContractTestFixture.eventually("the old holder sees its loss", bound, () -> !taken.isHeld());
             assertThat(next.isHeld()).isTrue();
         }
     }
 
     @Test
-    default void S18_listGoesByPagesAndPrefix() throws Exception {
+    default void S18_listSupportsPagesAndPrefixes() throws Exception {
         LockClient client = fixture().client();
-        ContractFixture.onlyIf(client, Capability.LIST);
-        LockAdmin admin = ContractFixture.admin(client, "S18");
+        ContractTestFixture.onlyIf(client, Capability.LIST);
+        LockAdmin admin = ContractTestFixture.admin(client, "S18");
         List<Lease> held = new ArrayList<>();
         List<String> expected = new ArrayList<>();
         for (int i = 0; i < 25; i++) {
@@ -140,7 +140,7 @@ interface AdminContract extends Contract {
         String cursor = "";
         int pages = 0;
         do {
-            LockAdmin.Page page = ContractFixture.await(admin.list("page/", 10, cursor));
+            LockAdmin.Page page = ContractTestFixture.await(admin.list("page/", 10, cursor));
             assertThat(page.locks()).hasSizeLessThanOrEqualTo(10);
             page.locks().forEach(lock -> {
                 assertThat(lock.holders()).hasSize(1);
@@ -154,22 +154,22 @@ interface AdminContract extends Contract {
     }
 
     @Test
-    default void S18_diagnoseAnswers() throws Exception {
-        LockAdmin admin = ContractFixture.admin(fixture().client(), "S18");
-        assertThat(ContractFixture.await(admin.diagnose())).allSatisfy(finding -> {
+    default void S18_everyFindingHasARemedy() throws Exception {
+        LockAdmin admin = ContractTestFixture.admin(fixture().client(), "S18");
+        assertThat(ContractTestFixture.await(admin.diagnose())).allSatisfy(finding -> {
             assertThat(finding.what()).isNotBlank();
             assertThat(finding.remedy()).isNotBlank();
         });
     }
 
-    /** A store need not tell; a clock that it tells of is read then, not remembered. */
+    /** A backend need not report clocks; each clock that it reports must be read from the server at that time, not cached. */
     @Test
-    default void S18_clocksThatAreToldGoOn() throws Exception {
-        LockAdmin admin = ContractFixture.admin(fixture().client(), "S18");
-        Map<String, Instant> first = ContractFixture.await(admin.clocks());
+    default void S18_reportedClocksAdvance() throws Exception {
+        LockAdmin admin = ContractTestFixture.admin(fixture().client(), "S18");
+        Map<String, Instant> first = ContractTestFixture.await(admin.clocks());
         assertThat(first.keySet()).allSatisfy(server -> assertThat(server).isNotBlank());
-        ContractFixture.eventually("each clock has advanced", ContractFixture.PROMPT, () -> {
-            Map<String, Instant> now = ContractFixture.await(admin.clocks());
+        ContractTestFixture.eventually("each clock has advanced", ContractTestFixture.PROMPT, () -> {
+            Map<String, Instant> now = ContractTestFixture.await(admin.clocks());
             return first.entrySet().stream().allMatch(then -> {
                 Instant later = now.get(then.getKey());
                 return later != null && later.isAfter(then.getValue());

@@ -12,7 +12,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** The API's two styles, blocking and async, so that one test drives both. */
+/** The two styles of the lock API, blocking and asynchronous, as a parameter of the contract tests. */
 enum ApiStyle {
     SYNC {
         @Override
@@ -53,10 +53,13 @@ enum ApiStyle {
 
     abstract ReleaseOutcome release(Lease lease) throws InterruptedException;
 
-    /** The result, or the exception that the blocking style would have thrown. An interrupt withdraws, as it does there. */
+    /**
+     * Returns the result, or throws the exception that the blocking style would have thrown. An interrupt cancels the future,
+     * as it cancels a blocking call.
+     */
     static <T> T result(Future<T> future) throws InterruptedException {
         try {
-            return future.get(ContractFixture.LONG.toMillis(), TimeUnit.MILLISECONDS);
+            return future.get(ContractTestFixture.LONG.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             future.cancel(true);
             throw e;
@@ -70,7 +73,7 @@ enum ApiStyle {
             throw new CompletionException(e.getCause());
         } catch (TimeoutException e) {
             future.cancel(true);
-            throw new AssertionError("no outcome in " + ContractFixture.LONG, e);
+            throw new AssertionError("no outcome in " + ContractTestFixture.LONG, e);
         }
     }
 }

@@ -8,72 +8,76 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * The backend that the kit tests, with an empty namespace for one test: implemented by third parties. The kit closes the
- * clients that it opened, then this. Only {@link #open} must be written; what is left out is reported as not verified, never
- * as passed. A test calls it from several threads. {@link LinkedBackendUnderTest} is one that has much of it already.
+ * Interface that a backend author implements so that the conformance kit can test the backend.
+ *
+ * <p>Each instance serves one test and has an empty namespace. The kit closes the clients that it opened, then this object.
+ * Only {@link #open} must be implemented; a rule that needs another method is reported as not verified, never as passed. A test
+ * calls the methods from several threads. {@link LinkedBackendUnderTest} is a base class that implements several of them.
  */
 public interface BackendUnderTest extends AutoCloseable {
     /**
-     * A new client with connections of its own, as another process would have, in the namespace of this test. Backends
-     * with sessions open it with the shortest session that the store allows, so that expiry does not take for ever.
+     * Opens a new client with its own connections, as another process would have, in the namespace of this test. Backends
+     * with sessions use the shortest session that the store allows, so that tests of expiry do not take long.
      */
     LockClient open(ClientOptions options);
 
     /**
-     * The longest that a lock of a client that fell silent stays taken, for leases of {@link #lease()}: lease or session,
-     * the store's expiry granularity, and 2 s (S11). Bounds waits of the tests that {@linkplain #faults() break something}.
+     * Returns the longest time for which a lock stays held after its client has stopped responding, for leases of
+     * {@link #lease()}: the lease or session duration, the granularity of the store's expiry, and 2 s (S11). Tests that
+     * {@linkplain #faults() inject faults} wait for at most this time.
      */
     default Duration takeoverWithin() {
         return lease().plusSeconds(3);
     }
 
     /**
-     * How long a silent holder's grant lasts in these tests. Backends with PER_LOCK_LEASE are asked for it per lock; others
-     * return the session duration that {@link #open} sets. Default 2 s.
+     * Returns how long the grant of an unresponsive holder lasts in these tests. With PER_LOCK_LEASE the tests request this
+     * lease duration for each lock; other backends return the session duration that {@link #open} sets. Default: 4 s, so
+     * that a machine that stalls for 2 s costs no lease.
      */
     default Duration lease() {
-        return Duration.ofSeconds(2);
+        return Duration.ofSeconds(4);
     }
 
     /**
-     * By when a holder is told that an operator took its lock away (S7): at once where the store tells, else by the next
-     * renewal. Default: {@link #lease()}, within which every backend renews.
+     * Returns the time within which a holder is notified that an operator removed its grant (S7): zero if the store sends a
+     * notification, else the time until the next renewal. Default: {@link #lease()}, within which every backend renews.
      */
-    default Duration removalToldWithin() {
+    default Duration removalNotifiedWithin() {
         return lease();
     }
 
-    /** What can be broken around this backend. Default: {@link Faults#NONE}. */
+    /** Returns the faults that the kit can inject into this backend. Default: {@link Faults#NONE}. */
     default Faults faults() {
         return Faults.NONE;
     }
 
     /**
-     * The URL by which another process reaches the same namespace by {@link io.mortise.lock.connect.Locks#connect}, with leases or
-     * sessions of {@link #lease()}; the provider is on the class path. Empty: what needs a process that is frozen or killed is
-     * not verified.
+     * Returns the URL with which another process connects to the same namespace through
+     * {@link io.mortise.lock.connect.Locks#connect}, with leases or sessions of {@link #lease()}. The provider must be on the
+     * class path. If empty, rules that need a frozen or killed process are not verified.
      */
     default Optional<String> url() {
         return Optional.empty();
     }
 
     /**
-     * How many requests the store has had so far by its own count, from all clients, renewals and other signs of life left out.
-     * A store that serves others at the same time cannot tell. Empty: what needs a count is not verified.
+     * Returns the number of requests from all clients that the store has counted so far, without renewals and heartbeats. A
+     * store that serves other users at the same time cannot provide this number. If empty, rules that need it are not verified.
      */
     default OptionalLong requests() {
         return OptionalLong.empty();
     }
 
     /**
-     * Whether a thread is no leak of the client's (S16): it belongs to a server that runs inside this JVM, or a driver keeps one
-     * for all its clients. Not asked about threads of the kit.
+     * Returns whether a thread is not leaked by a client (S16): it belongs to a server that runs inside this JVM, or a driver
+     * shares it among all its clients. Not called for threads of the kit.
      */
     default boolean isServerThread(Thread thread) {
         return false;
     }
 
-    /** Removes the namespace and whatever was started for it. */
+    /** Removes the namespace and stops everything that was started for it. */
     @Override
     default void close() {}
 }

@@ -13,7 +13,11 @@ import java.util.Set;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
-/** Contract of the operations that need a capability: without it they are refused. Other contracts test that they work. */
+/**
+ * Tests that an operation is rejected if it needs a capability that the backend does not claim.
+ *
+ * <p>Other contracts test that it works.
+ */
 interface CapabilityContract extends Contract {
     @Test
     default void capabilities_areConstant() {
@@ -22,7 +26,7 @@ interface CapabilityContract extends Contract {
     }
 
     @Test
-    default void capabilities_fencingIsThereOrRefused() throws Exception {
+    default void capabilities_fencingWorksOrIsRefused() throws Exception {
         LockClient client = fixture().client();
         try (Lease lease = client.named("x").acquire()) {
             if (client.capabilities().contains(Capability.FENCING)) {
@@ -36,8 +40,8 @@ interface CapabilityContract extends Contract {
     @Test
     default void S14_perLockLeaseIsHonouredOrRefused() throws Exception {
         LockClient client = fixture().client();
-        Duration asked = Duration.ofSeconds(7);
-        LockOptions options = LockOptions.defaults().leaseDuration(asked);
+        Duration requested = Duration.ofSeconds(7);
+        LockOptions options = LockOptions.defaults().leaseDuration(requested);
         if (!client.capabilities().contains(Capability.PER_LOCK_LEASE)) {
             assertThatThrownBy(() -> client.named("x", options))
                     .isInstanceOf(IllegalArgumentException.class)
@@ -50,25 +54,25 @@ interface CapabilityContract extends Contract {
     }
 
     @Test
-    default void capabilities_theOperatorsViewIsThereOrRefused() {
+    default void capabilities_adminWorksOrIsRefused() {
         LockClient client = fixture().client();
         if (client.admin().isEmpty()) {
             assertThat(client.capabilities()).doesNotContain(Capability.LIST, Capability.HOLDER_INFO);
             assertThatThrownBy(() -> client.named("x").status()).isInstanceOf(UnsupportedOperationException.class);
         } else {
-            assertThat(client.named("x").status()).succeedsWithin(ContractFixture.LONG);
+            assertThat(client.named("x").status()).succeedsWithin(ContractTestFixture.LONG);
         }
     }
 
     @Test
-    default void capabilities_listIsThereOrRefused() {
+    default void capabilities_listWorksOrIsRefused() {
         LockClient client = fixture().client();
         Assumptions.assumeTrue(client.admin().isPresent(), "no LockAdmin");
         if (client.capabilities().contains(Capability.LIST)) {
-            assertThat(client.admin().orElseThrow().list("", 10, "")).succeedsWithin(ContractFixture.LONG);
+            assertThat(client.admin().orElseThrow().list("", 10, "")).succeedsWithin(ContractTestFixture.LONG);
         } else {
-            assertThatThrownBy(() ->
-                            ContractFixture.await(client.admin().orElseThrow().list("", 10, "")))
+            assertThatThrownBy(() -> ContractTestFixture.await(
+                            client.admin().orElseThrow().list("", 10, "")))
                     .isInstanceOf(UnsupportedOperationException.class);
         }
     }

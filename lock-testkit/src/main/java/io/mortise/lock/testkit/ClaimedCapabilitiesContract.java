@@ -20,9 +20,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Contract that each capability works if the backend claims it, and is refused otherwise. */
+/** Tests that each {@link Capability} works if the backend claims it, and that its use is rejected otherwise. */
 interface ClaimedCapabilitiesContract extends Contract {
-    /** The short proof of one capability; the contracts of its theme go further. */
+    /** A short test of one capability; the contracts of its rules test it in more detail. */
     interface Check {
         void run(LockClient client, boolean claimed) throws Exception;
     }
@@ -31,7 +31,7 @@ interface ClaimedCapabilitiesContract extends Contract {
     @EnumSource
     default void capabilities_eachWorksOrIsRefused(Capability capability) throws Exception {
         LockClient client = fixture().client();
-        // An expression: a new constant does not compile without a check of its own.
+        // A switch expression: a new constant does not compile until it has a check.
         Check check = switch (capability) {
             case FENCING -> this::fencing;
             case FAIR -> this::inOrder;
@@ -44,9 +44,9 @@ interface ClaimedCapabilitiesContract extends Contract {
         check.run(client, client.capabilities().contains(capability));
     }
 
-    /** With {@link BackendUnderTest#url}: an application that cannot work without a capability learns it at the start. */
+    /** Uses {@link BackendUnderTest#url}: an application that requires a missing capability fails when it connects. */
     @Test
-    default void capabilities_aMissingOneIsRefusedWhenRequired() throws Exception {
+    default void capabilities_connectFailsIfARequiredOneIsMissing() throws Exception {
         String rule = "capabilities required at connect";
         ClientOptions options = ClientOptions.defaults();
         Set<Capability> claimed;
@@ -54,7 +54,7 @@ interface ClaimedCapabilitiesContract extends Contract {
             claimed = client.capabilities();
         }
         assertThat(claimed)
-                .as("by URL as by the programmatic configuration")
+                .as("capabilities of a client by URL and of one by programmatic configuration")
                 .isEqualTo(fixture().client().capabilities());
         fixture()
                 .clientByUrl(rule, options, claimed.toArray(new Capability[0]))
@@ -88,7 +88,8 @@ interface ClaimedCapabilitiesContract extends Contract {
     }
 
     private void inOrder(LockClient client, boolean claimed) throws Exception {
-        ContractFixture.onlyIf(client, Capability.FAIR); // an order that is not promised may come about
+        ContractTestFixture.onlyIf(
+                client, Capability.FAIR); // without the capability the order may still be right by chance
         Lease held = client.named("x").acquire();
         CompletableFuture<Lease> first = client.named("x").acquireAsync();
         CompletableFuture<Lease> second = client.named("x").acquireAsync();
@@ -100,38 +101,38 @@ interface ClaimedCapabilitiesContract extends Contract {
     }
 
     private void pushed(LockClient client, boolean claimed) throws Exception {
-        ContractFixture.onlyIf(client, Capability.PUSH); // who polls may be quick
+        ContractTestFixture.onlyIf(client, Capability.PUSH); // a client that polls may still be quick
         LockClient other = fixture().client();
         Lease held = client.named("x").acquire();
         CompletableFuture<Lease> waiting = other.named("x").acquireAsync();
-        ContractFixture.awaitWaiters(client, "x", 1);
+        ContractTestFixture.awaitWaiters(client, "x", 1);
         long start = System.nanoTime();
         held.close();
         ApiStyle.result(waiting).close();
-        assertThat(DurationAssertions.since(start)).as("from release to grant").isLessThan(ContractFixture.PROMPT);
+        assertThat(DurationAssertions.since(start)).as("from release to grant").isLessThan(ContractTestFixture.PROMPT);
     }
 
     private void crashReleased(LockClient client, boolean claimed) throws Exception {
-        ContractFixture.onlyIf(client, Capability.CRASH_RELEASE); // without it there is no saying when
+        ContractTestFixture.onlyIf(client, Capability.CRASH_RELEASE); // without the capability there is no bound
         LockClient other = fixture().client();
         client.named("x", fixture().shortLease(client)).acquire();
-        fixture().nemesis().silence(client, "CRASH_RELEASE");
+        fixture().faultInjector().silence(client, "CRASH_RELEASE");
         assertThat(other.named("x").tryAcquire(fixture().backend().takeoverWithin()))
-                .as("the lock of a client that fell silent")
+                .as("the lock of an unresponsive client")
                 .hasValueSatisfying(Lease::close);
     }
 
     private void leasePerLock(LockClient client, boolean claimed) throws InterruptedException {
-        Duration asked = Duration.ofSeconds(11);
-        LockOptions options = LockOptions.defaults().leaseDuration(asked);
+        Duration requested = Duration.ofSeconds(11);
+        LockOptions options = LockOptions.defaults().leaseDuration(requested);
         if (claimed) {
             try (Lease lease = client.named("x", options).acquire()) {
-                assertThat(lease.remaining()).isBetween(asked.minusSeconds(3), asked.plusSeconds(1));
+                assertThat(lease.remaining()).isBetween(requested.minusSeconds(3), requested.plusSeconds(1));
             }
         } else {
             assertThatThrownBy(() -> client.named("x", options))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining(asked.toString());
+                    .hasMessageContaining(requested.toString());
         }
     }
 
@@ -144,7 +145,7 @@ interface ClaimedCapabilitiesContract extends Contract {
         Map<String, String> metadata = Map.of("job", "nightly");
         try (Lease lease =
                 client.named("x", LockOptions.defaults().metadata(metadata)).acquire()) {
-            LockHolder holder = ContractFixture.status(client.admin().orElseThrow(), "x")
+            LockHolder holder = ContractTestFixture.status(client.admin().orElseThrow(), "x")
                     .holders()
                     .get(0);
             if (claimed) {
@@ -161,14 +162,15 @@ interface ClaimedCapabilitiesContract extends Contract {
             assertThat(claimed).as("claimed without a LockAdmin").isFalse();
         } else if (claimed) {
             try (Lease lease = client.named("x").acquire()) {
-                assertThat(ContractFixture.await(client.admin().orElseThrow().list("", 10, ""))
+                assertThat(ContractTestFixture.await(
+                                        client.admin().orElseThrow().list("", 10, ""))
                                 .locks())
                         .singleElement()
                         .satisfies(lock -> assertThat(lock.name()).isEqualTo(lease.lockName()));
             }
         } else {
-            assertThatThrownBy(() ->
-                            ContractFixture.await(client.admin().orElseThrow().list("", 10, "")))
+            assertThatThrownBy(() -> ContractTestFixture.await(
+                            client.admin().orElseThrow().list("", 10, "")))
                     .isInstanceOf(UnsupportedOperationException.class);
         }
     }

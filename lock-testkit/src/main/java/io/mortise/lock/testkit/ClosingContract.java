@@ -26,23 +26,28 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Contract of closing (S16), and that nothing grows with use (S17). */
+/**
+ * Tests that closing a client releases everything it holds, and that repeated use leaks no threads, memory or keys.
+ *
+ * <p>Rules S16, S17.
+ */
 interface ClosingContract extends Contract {
     @ParameterizedTest
     @EnumSource
-    default void S16_waitersFailAndNothingCanBeAskedAnyMore(ApiStyle style) throws Exception {
+    default void S16_waitersAndLaterRequestsFail(ApiStyle style) throws Exception {
         LockClient client = fixture().client();
         try (Lease held = fixture().client().named("x").acquire()) {
             Future<Lease> waiting = fixture().start(() -> style.acquire(client.named("x")));
             Future<Optional<Lease>> bounded =
-                    fixture().start(() -> style.tryAcquire(client.named("x"), ContractFixture.LONG));
-            ContractFixture.awaitWaiters(client, "x", 1);
+                    fixture().start(() -> style.tryAcquire(client.named("x"), ContractTestFixture.LONG));
+            ContractTestFixture.awaitWaiters(client, "x", 1);
             client.close();
-            ContractFixture.eventually(
-                    "waiters end", ContractFixture.PROMPT, () -> waiting.isDone() && bounded.isDone());
+            ContractTestFixture.eventually(
+                    "waiters end", ContractTestFixture.PROMPT, () -> waiting.isDone() && bounded.isDone());
             assertThatThrownBy(() -> ApiStyle.result(waiting)).isInstanceOf(ClientClosedException.class);
             assertThatThrownBy(() -> ApiStyle.result(bounded)).isInstanceOf(ClientClosedException.class);
             assertThatThrownBy(() -> style.acquire(client.named("y"))).isInstanceOf(ClientClosedException.class);
@@ -54,7 +59,7 @@ interface ClosingContract extends Contract {
     }
 
     @Test
-    default void S16_holdersAreToldAndTheirLocksAreFreeAtOnce() throws Exception {
+    default void S16_closeNotifiesHoldersAndFreesTheirLocksAtOnce() throws Exception {
         LockClient client = fixture().client();
         LockClient other = fixture().client();
         Lease one = client.named("one").acquire();
@@ -67,65 +72,66 @@ interface ClosingContract extends Contract {
                 .isLessThan(ClientOptions.defaults().requestTimeout());
         for (Lease lease : List.of(one, two)) {
             assertThat(lease.isHeld()).isFalse();
-            assertThat(ContractFixture.await(lease.lost()).kind()).isEqualTo(LossReason.Kind.CLIENT_CLOSED);
+            assertThat(ContractTestFixture.await(lease.lost()).kind()).isEqualTo(LossReason.Kind.CLIENT_CLOSED);
             fixture().assertFree(other, lease.lockName());
         }
     }
 
-    /** Requests that are under way when the client closes: none is delivered held, none is left in the store. */
+    /** A request that is pending when the client closes delivers no valid lease and leaves no grant in the store. */
     @Test
     default void S16_noLeaseIsDeliveredOnceCloseHasBegun() throws Exception {
         LockClient other = fixture().client();
         for (int round = 0; round < 15; round++) {
             LockClient client = fixture().client();
-            List<CompletableFuture<Lease>> asked = new ArrayList<>();
+            List<CompletableFuture<Lease>> futures = new ArrayList<>();
             for (int i = 0; i < 5; i++) {
-                asked.add(client.named("x" + i).acquireAsync());
+                futures.add(client.named("x" + i).acquireAsync());
             }
             Future<?> closing = fixture().start(() -> {
                 client.close();
                 return null;
             });
             for (int i = 5; i < 10; i++) {
-                asked.add(client.named("x" + i).acquireAsync());
+                futures.add(client.named("x" + i).acquireAsync());
             }
             ApiStyle.result(closing);
-            for (CompletableFuture<Lease> one : asked) {
-                ContractFixture.eventually("each request has an outcome", ContractFixture.PROMPT, one::isDone);
+            for (CompletableFuture<Lease> one : futures) {
+                ContractTestFixture.eventually("each request completes", ContractTestFixture.PROMPT, one::isDone);
                 if (!one.isCompletedExceptionally()) {
                     assertThat(one.join().isHeld()).as("held after close").isFalse();
                 }
             }
-            for (int i = 0; i < asked.size(); i++) {
+            for (int i = 0; i < futures.size(); i++) {
                 fixture().assertFree(other, "x" + i);
             }
         }
     }
 
     @Test
+    @ResourceLock(Contract.SERVER)
     default void S16_theClientsThreadsEnd() throws Exception {
         Set<Thread> before = Thread.getAllStackTraces().keySet();
         LockClient client = fixture().client();
         client.named("x").run(lease -> assertThat(lease.isHeld()).isTrue());
         client.named("x").acquireAsync().thenCompose(Lease::releaseAsync).join();
         client.close();
-        List<String> left = new ArrayList<>();
+        List<String> remaining = new ArrayList<>();
         try {
-            ContractFixture.eventually("threads end", Duration.ofSeconds(5), () -> {
-                left.clear();
+            ContractTestFixture.eventually("threads end", Duration.ofSeconds(5), () -> {
+                remaining.clear();
                 Thread.getAllStackTraces().keySet().stream()
-                        .filter(thread -> !before.contains(thread) && thread.isAlive() && isClients(thread))
-                        .forEach(thread -> left.add(thread.getName()));
-                return left.isEmpty();
+                        .filter(thread -> !before.contains(thread) && thread.isAlive() && belongsToAClient(thread))
+                        .forEach(thread -> remaining.add(thread.getName()));
+                return remaining.isEmpty();
             });
         } catch (AssertionError e) {
-            throw new AssertionError("threads left: " + left, e);
+            throw new AssertionError("threads remaining: " + remaining, e);
         }
     }
 
-    private boolean isClients(Thread thread) {
+    private boolean belongsToAClient(Thread thread) {
         String name = thread.getName();
-        return !name.startsWith(ContractFixture.THREAD_NAME)
+        return !name.startsWith(ContractTestFixture.THREAD_NAME)
                 && !name.startsWith(TcpProxy.THREAD_NAME)
                 && !name.startsWith("junit-")
                 && !name.startsWith("ForkJoinPool.commonPool") // the JVM's own, shared by all
@@ -134,33 +140,35 @@ interface ClosingContract extends Contract {
                 && !fixture().backend().isServerThread(thread);
     }
 
-    /** In the heap: what a client keeps for each name that it was ever asked for grows without end. */
+    /** Checks the heap: state that a client keeps for each name that it ever used would grow without bound. */
     @Test
-    default void S17_aClientKeepsNothingOfANameThatIsOver() throws Exception {
+    @ResourceLock(Contract.SERVER)
+    default void S17_aClientKeepsNothingOfAnUnusedName() throws Exception {
         LockClient client = fixture().client();
-        WeakReference<?> nobodys = new WeakReference<>(new Object());
-        List<WeakReference<?>> over = useOnce(client);
+        WeakReference<?> unreachable = new WeakReference<>(new Object());
+        List<WeakReference<?>> refs = useOnce(client);
         try {
-            ContractFixture.eventually("they are collected", Duration.ofSeconds(3), () -> {
+            ContractTestFixture.eventually("the objects are collected", Duration.ofSeconds(3), () -> {
                 System.gc();
-                LockSupport.parkNanos(50_000_000); // a collection is no light matter for whatever runs beside it
-                return over.stream().allMatch(one -> one.refersTo(null));
+                LockSupport.parkNanos(50_000_000); // collections slow down tests that run at the same time
+                return refs.stream().allMatch(one -> one.refersTo(null));
             });
         } catch (AssertionError e) {
-            if (!nobodys.refersTo(null)) {
-                throw ContractFixture.notVerified("S17 in the heap", "this JVM does not collect garbage when asked to");
+            if (!unreachable.refersTo(null)) {
+                throw ContractTestFixture.notVerified(
+                        "S17 in the heap", "this JVM does not collect garbage on System.gc()");
             }
             throw new AssertionError(
-                    "still kept: " + over.stream().map(Reference::get).toList(), e);
+                    "still reachable: " + refs.stream().map(Reference::get).toList(), e);
         }
         client.named("the client is still in use").acquire().close();
     }
 
-    /** In a frame of its own, so that nothing of it is left on the stack. */
+    /** A separate method, so that no reference to the objects stays on the stack. */
     private static List<WeakReference<?>> useOnce(LockClient client) throws Exception {
         DistributedLock lock = client.named("once");
         Lease lease = lock.acquire();
-        ContractFixture.waitInVain(ApiStyle.SYNC, lock, Duration.ofMillis(100));
+        ContractTestFixture.assertWaitFails(ApiStyle.SYNC, lock, Duration.ofMillis(100));
         CompletableFuture<Lease> cancelled = lock.acquireAsync();
         cancelled.cancel(true);
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
@@ -170,8 +178,8 @@ interface ClosingContract extends Contract {
     @Test
     default void S17_namesUsedOnceLeaveNothing() throws Exception {
         LockClient client = fixture().client();
-        ContractFixture.onlyIf(client, Capability.LIST);
-        LockAdmin admin = ContractFixture.admin(client, "S17");
+        ContractTestFixture.onlyIf(client, Capability.LIST);
+        LockAdmin admin = ContractTestFixture.admin(client, "S17");
         List<Future<?>> workers = new ArrayList<>();
         for (int w = 0; w < 4; w++) {
             int worker = w;
@@ -185,9 +193,11 @@ interface ClosingContract extends Contract {
         for (Future<?> worker : workers) {
             ApiStyle.result(worker);
         }
-        ContractFixture.eventually(
-                "no lock is left",
-                ContractFixture.PROMPT,
-                () -> ContractFixture.await(admin.list("", 10_000, "")).locks().isEmpty());
+        ContractTestFixture.eventually(
+                "the list of locks is empty",
+                ContractTestFixture.PROMPT,
+                () -> ContractTestFixture.await(admin.list("", 10_000, ""))
+                        .locks()
+                        .isEmpty());
     }
 }

@@ -6,31 +6,43 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.parallel.ResourceLockTarget;
 
-/** Superinterface of the contracts: gives each test its {@link ContractFixture}. */
+/**
+ * Base class of the conformance tests, which creates a {@link ContractTestFixture} for each test.
+ *
+ * <p>The tests mostly wait. Where JUnit's parallel execution is enabled they run concurrently, each in a namespace of its own. A
+ * test that stops the server, ends a session, or counts requests, threads or garbage runs alone.
+ */
 @Timeout(120) // a hang is a failure
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(value = Contract.SERVER, mode = ResourceAccessMode.READ, target = ResourceLockTarget.CHILDREN)
 abstract class ConformanceTestBase implements Contract {
-    private @Nullable ContractFixture fixture;
+    private @Nullable ContractTestFixture fixture;
 
     ConformanceTestBase() {}
 
-    /** The store with an empty namespace, called once for each test. */
+    /** Returns the backend to test, with an empty namespace; called once for each test. */
     protected abstract BackendUnderTest backend();
 
     @BeforeEach
-    final void setUpBench() {
-        fixture = new ContractFixture(backend());
+    final void setUpFixture() {
+        fixture = new ContractTestFixture(backend());
     }
 
     @AfterEach
-    final void closeBench() {
+    final void closeFixture() {
         if (fixture != null) {
             fixture.close();
         }
     }
 
     @Override
-    public final ContractFixture fixture() {
+    public final ContractTestFixture fixture() {
         return Objects.requireNonNull(fixture);
     }
 }

@@ -16,63 +16,72 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Contract for connections that are reset and refused. Needs a {@link Faults#link} that can be cut. */
+/**
+ * Tests that a client recovers after its connections were reset and new ones were refused for a while.
+ *
+ * <p>Needs a {@link Faults#link} that can be cut.
+ */
 interface CutLinkContract extends Contract {
-    ClientOptions RIDES_IT_OUT =
-            ClientOptions.defaults().requestTimeout(Duration.ofMillis(500)).unavailableAfter(ContractFixture.LONG);
+    ClientOptions LONG_OUTAGE_LIMIT =
+            ClientOptions.defaults().requestTimeout(Duration.ofMillis(500)).unavailableAfter(ContractTestFixture.LONG);
 
     @ParameterizedTest
     @EnumSource
-    default void S07_aShortCutKeepsTheLeaseOrItsLossIsTold(ApiStyle style) throws Exception {
-        LockClient client = fixture().client(RIDES_IT_OUT);
+    default void S07_aShortCutKeepsTheLeaseOrReportsItsLoss(ApiStyle style) throws Exception {
+        LockClient client = fixture().client(LONG_OUTAGE_LIMIT);
         LockClient other = fixture().client();
         Lease lease = style.acquire(client.named("x", fixture().shortLease(client)));
         CompletableFuture<LossReason> lost = lease.lost();
         Future<Lease> waiting = fixture().start(() -> style.acquire(other.named("x")));
-        ContractFixture.awaitWaiters(other, "x", 1);
-        fixture().nemesis().cut(client, "S02, S05, S07 over a short cut");
+        ContractTestFixture.awaitWaiters(other, "x", 1);
+        fixture().faultInjector().cut(client, "S02, S05, S07 over a short cut");
         Duration lasting = fixture().backend().lease().dividedBy(10);
-        ContractFixture.eventually("the cut has lasted", ContractFixture.LONG, ContractFixture.timePasses(lasting));
-        fixture().nemesis().heal(client);
-        // Whatever became of the lease, its client works again.
-        style.release(style.tryAcquire(client.named("y"), ContractFixture.LONG).orElseThrow());
-        assertThat(waiting.isDone() && lease.isHeld()).as("S02: two believe").isFalse();
+        ContractTestFixture.eventually(
+                "the cut has lasted", ContractTestFixture.LONG, ContractTestFixture.timePasses(lasting));
+        fixture().faultInjector().heal(client);
+        // Whether or not the lease survived, its client works again.
+        style.release(
+                style.tryAcquire(client.named("y"), ContractTestFixture.LONG).orElseThrow());
+        assertThat(waiting.isDone() && lease.isHeld())
+                .as("S02: two leases are held")
+                .isFalse();
         ReleaseOutcome outcome = style.release(lease);
-        ContractFixture.assertHonest(outcome, lease);
+        ContractTestFixture.assertConsistent(outcome, lease);
         Lease next = ApiStyle.result(waiting);
         if (other.capabilities().contains(Capability.FENCING)) {
             assertThat(next.fencingToken()).as("S03").isGreaterThan(lease.fencingToken());
         }
-        assertThat(lost.isDone()).as("told of a loss").isEqualTo(outcome == ReleaseOutcome.LOST);
+        assertThat(lost.isDone()).as("lost() completed").isEqualTo(outcome == ReleaseOutcome.LOST);
         assertThat(next.isHeld()).isTrue();
         assertThat(style.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
         fixture().assertFree(other, "x");
     }
 
-    /** One lock is released while the link is cut, so that no hint can come, the other one afterwards. */
+    /** Releases one lock while the link is cut, so that no hint can arrive, and the other lock afterwards. */
     @ParameterizedTest
     @EnumSource
     default void S11_waitersSurviveAShortCut(ApiStyle style) throws Exception {
-        LockClient client = fixture().client(RIDES_IT_OUT);
+        LockClient client = fixture().client(LONG_OUTAGE_LIMIT);
         LockClient other = fixture().client();
         Lease during = other.named("during").acquire();
         Lease after = other.named("after").acquire();
         Future<Lease> one = fixture().start(() -> style.acquire(client.named("during")));
         Future<Lease> two = fixture().start(() -> style.acquire(client.named("after")));
-        ContractFixture.awaitWaiters(other, "during", 1);
-        ContractFixture.awaitWaiters(other, "after", 1);
-        fixture().nemesis().cut(client, "S11 for waiters over a short cut");
+        ContractTestFixture.awaitWaiters(other, "during", 1);
+        ContractTestFixture.awaitWaiters(other, "after", 1);
+        fixture().faultInjector().cut(client, "S11 for waiters over a short cut");
         assertThat(style.release(during)).isEqualTo(ReleaseOutcome.RELEASED);
         Duration lasting = fixture().backend().lease().dividedBy(10);
-        ContractFixture.eventually("the cut has lasted", ContractFixture.LONG, ContractFixture.timePasses(lasting));
+        ContractTestFixture.eventually(
+                "the cut has lasted", ContractTestFixture.LONG, ContractTestFixture.timePasses(lasting));
         assertThat(two.isDone()).isFalse();
-        fixture().nemesis().heal(client);
+        fixture().faultInjector().heal(client);
         assertThat(style.release(after)).isEqualTo(ReleaseOutcome.RELEASED);
         for (Future<Lease> waiting : List.of(one, two)) {
             Lease lease = ApiStyle.result(waiting);
             assertThat(lease.isHeld()).isTrue();
             assertThat(style.release(lease))
-                    .isNotEqualTo(ReleaseOutcome.LOST); // unknown where the store is slow for once
+                    .isNotEqualTo(ReleaseOutcome.LOST); // UNKNOWN if the store is slow at this moment
             fixture().assertFree(other, lease.lockName());
         }
     }
@@ -80,30 +89,33 @@ interface CutLinkContract extends Contract {
     @ParameterizedTest
     @EnumSource
     default void S08_aReleaseDuringACutIsBoundedAndCleanedUp(ApiStyle style) throws Exception {
-        LockClient client = fixture().client(RIDES_IT_OUT);
+        LockClient client = fixture().client(LONG_OUTAGE_LIMIT);
         LockClient other = fixture().client();
         Lease lease = style.acquire(client.named("x", fixture().shortLease(client)));
         Future<Lease> waiting = fixture().start(() -> style.acquire(other.named("x")));
-        ContractFixture.awaitWaiters(other, "x", 1);
-        fixture().nemesis().cut(client, "S08 for a release during a cut");
+        ContractTestFixture.awaitWaiters(other, "x", 1);
+        fixture().faultInjector().cut(client, "S08 for a release during a cut");
         long start = System.nanoTime();
         ReleaseOutcome outcome = style.release(lease);
-        assertThat(outcome).as("nobody can know that it worked").isNotEqualTo(ReleaseOutcome.RELEASED);
-        ContractFixture.assertHonest(outcome, lease); // LOST where the connection is the lease
+        assertThat(outcome)
+                .as("the client cannot know that the release was executed")
+                .isNotEqualTo(ReleaseOutcome.RELEASED);
+        ContractTestFixture.assertConsistent(outcome, lease); // LOST if the grant ends with the connection
         assertThat(DurationAssertions.since(start))
                 .as("release")
-                .isLessThan(RIDES_IT_OUT.requestTimeout().plus(ContractFixture.PROMPT));
+                .isLessThan(LONG_OUTAGE_LIMIT.requestTimeout().plus(ContractTestFixture.PROMPT));
         assertThat(lease.isHeld()).isFalse();
-        fixture().nemesis().heal(client);
+        fixture().faultInjector().heal(client);
         long healed = System.nanoTime();
         Lease next = ApiStyle.result(waiting);
         assertThat(DurationAssertions.since(healed))
-                .as("until it is cleaned up")
+                .as("time until the cleanup")
                 .isLessThan(fixture().backend().takeoverWithin());
-        assertThat(style.release(lease)).as("the outcome stays").isEqualTo(outcome);
+        assertThat(style.release(lease)).as("outcome of a second release").isEqualTo(outcome);
         assertThat(next.isHeld()).isTrue();
         assertThat(style.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
-        style.release(style.tryAcquire(client.named("x"), ContractFixture.LONG).orElseThrow());
+        style.release(
+                style.tryAcquire(client.named("x"), ContractTestFixture.LONG).orElseThrow());
         fixture().assertFree(other, "x");
     }
 }

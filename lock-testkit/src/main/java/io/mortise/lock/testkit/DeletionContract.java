@@ -17,33 +17,37 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Contract when an operator deletes a grant with the store's own tools. Needs {@link Faults#deleteGrant}. */
+/**
+ * Tests that a holder is notified if an operator deletes its grant with the store's own tools.
+ *
+ * <p>Needs {@link Faults#deleteGrant}.
+ */
 interface DeletionContract extends Contract {
-    /** One story: S03, S05, S06, S07 and S11. */
+    /** One scenario for S03, S05, S06, S07 and S11. */
     @ParameterizedTest
     @EnumSource
-    default void S07_aHolderWhoseEntryWasDeletedIsToldOnceAndTheNextIsGranted(ApiStyle style) throws Exception {
+    default void S07_aHolderWhoseEntryWasDeletedIsNotifiedOnceAndTheNextIsGranted(ApiStyle style) throws Exception {
         LockClient one = fixture().client();
         LockClient two = fixture().client();
         BackendUnderTest backend = fixture().backend();
-        // Where the store tells at once, a renewal must not be what told.
-        boolean pushed = backend.removalToldWithin().compareTo(backend.lease()) < 0;
+        // If the store sends notifications, the lease must be so long that no renewal detects the loss first.
+        boolean pushed = backend.removalNotifiedWithin().compareTo(backend.lease()) < 0;
         LockOptions options = pushed ? LockOptions.defaults() : fixture().shortLease(one);
         Lease stale = style.acquire(one.named("x", options));
-        List<LossReason> told = new CopyOnWriteArrayList<>();
-        CompletableFuture<Long> toldAt = new CompletableFuture<>();
+        List<LossReason> losses = new CopyOnWriteArrayList<>();
+        CompletableFuture<Long> notifiedAt = new CompletableFuture<>();
         stale.lost().thenAccept(reason -> {
-            told.add(reason);
-            toldAt.complete(System.nanoTime());
+            losses.add(reason);
+            notifiedAt.complete(System.nanoTime());
         });
         Future<Lease> waiting = fixture().start(() -> style.acquire(two.named("x", options)));
-        ContractFixture.awaitWaiters(two, "x", 1);
+        ContractTestFixture.awaitWaiters(two, "x", 1);
         long deleted = System.nanoTime();
-        fixture().nemesis().deleteGrant("x", "S03, S05, S06, S07, S11 after a deletion");
+        fixture().faultInjector().deleteGrant("x", "S03, S05, S06, S07, S11 after a deletion");
         Lease successor = ApiStyle.result(waiting);
-        assertThat(Duration.ofNanos(ApiStyle.result(toldAt) - deleted))
-                .as("from deletion to notice")
-                .isLessThan(backend.removalToldWithin().plus(ContractFixture.PROMPT));
+        assertThat(Duration.ofNanos(ApiStyle.result(notifiedAt) - deleted))
+                .as("from the deletion to the notification")
+                .isLessThan(backend.removalNotifiedWithin().plus(ContractTestFixture.PROMPT));
         assertThat(stale.isHeld()).as("S06").isFalse();
         if (one.capabilities().contains(Capability.FENCING)) {
             assertThat(successor.fencingToken()).as("S03").isGreaterThan(stale.fencingToken());
@@ -56,22 +60,22 @@ interface DeletionContract extends Contract {
         assertThat(style.release(successor)).isEqualTo(ReleaseOutcome.RELEASED);
         fixture().assertFree(two, "x");
         assertThat(stale.isHeld()).as("S06").isFalse();
-        assertThat(told).singleElement().extracting(LossReason::kind).isEqualTo(LossReason.Kind.REMOVED);
+        assertThat(losses).singleElement().extracting(LossReason::kind).isEqualTo(LossReason.Kind.REMOVED);
     }
 
-    /** The release may be sent before the holder was told, and may meet the next grant of the same client. */
+    /** The release may be sent before the holder is notified, when the same client may already have the next grant. */
     @ParameterizedTest
     @EnumSource
-    default void S05_aReleaseRightAfterADeletionIsLostAndSparesTheNext(ApiStyle style) throws Exception {
+    default void S05_aReleaseRightAfterADeletionIsLostAndSparesTheNextGrant(ApiStyle style) throws Exception {
         LockClient one = fixture().client();
         LockClient two = fixture().client();
         for (int i = 0; i < 3; i++) {
             Lease stale = style.acquire(one.named("x"));
-            fixture().nemesis().deleteGrant("x", "S05 right after a deletion");
-            Lease next = style.tryAcquire((i % 2 == 0 ? one : two).named("x"), ContractFixture.LONG)
+            fixture().faultInjector().deleteGrant("x", "S05 right after a deletion");
+            Lease next = style.tryAcquire((i % 2 == 0 ? one : two).named("x"), ContractTestFixture.LONG)
                     .orElseThrow();
             assertThat(style.release(stale)).isEqualTo(ReleaseOutcome.LOST);
-            assertThat(two.named("x").tryAcquire()).as("the next one's lock").isEmpty();
+            assertThat(two.named("x").tryAcquire()).as("the next holder's lock").isEmpty();
             assertThat(next.isHeld()).isTrue();
             assertThat(style.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
         }

@@ -7,13 +7,19 @@ import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 
-/** Upper bounds for durations: a generous one for each try, the rule's own for the best of several. */
+/** Asserts that each of several tries meets a generous time limit, and that the best one meets a strict limit. */
 final class DurationAssertions {
     private static final int TRIES = 5;
 
     private DurationAssertions() {}
 
-    /** Each run returns what it took, beyond what it was allowed to take. */
+    /**
+     * Runs the operation several times and checks how far it exceeded its allowed time.
+     *
+     * @param each limit that every run must meet
+     * @param best limit that the best run must meet
+     * @param run returns by how much it exceeded its allowed time
+     */
     static void overshoot(String what, Duration each, Duration best, Callable<Duration> run) throws Exception {
         Duration shortest = each;
         for (int i = 0; i < TRIES; i++) {

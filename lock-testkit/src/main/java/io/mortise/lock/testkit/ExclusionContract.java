@@ -24,7 +24,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Contract of exclusion (S01), honest isHeld (S02), fencing (S03) and ownership (S04). */
+/**
+ * Tests that locks exclude each other, {@code isHeld} is accurate, fencing tokens increase and any thread may release.
+ *
+ * <p>Rules S01 to S04.
+ */
 interface ExclusionContract extends Contract {
     @ParameterizedTest
     @EnumSource
@@ -42,7 +46,7 @@ interface ExclusionContract extends Contract {
         exclude(style, List.of(one, two, three, one, two, three), 25);
     }
 
-    /** A counter without any protection of its own ends right only if nobody was inside with another. */
+    /** An unsynchronized counter has the right final value only if no two owners were in the critical section at once. */
     private void exclude(ApiStyle style, List<LockClient> clients, int rounds) throws Exception {
         int[] counter = new int[1];
         AtomicInteger inside = new AtomicInteger();
@@ -59,7 +63,7 @@ interface ExclusionContract extends Contract {
                         tokens.add(lease.fencingToken());
                     }
                     int seen = counter[0];
-                    LockSupport.parkNanos(10_000); // time for an intruder
+                    LockSupport.parkNanos(10_000); // gives a second owner time to interfere
                     counter[0] = seen + 1;
                     inside.decrementAndGet();
                     assertThat(style.release(lease)).isEqualTo(ReleaseOutcome.RELEASED);
@@ -72,7 +76,7 @@ interface ExclusionContract extends Contract {
         }
         assertThat(counter[0]).as("the counter").isEqualTo(clients.size() * rounds);
         if (clients.get(0).capabilities().contains(Capability.FENCING)) {
-            assertThat(tokens).as("S03: tokens are never given twice").hasSize(clients.size() * rounds);
+            assertThat(tokens).as("S03: tokens are unique").hasSize(clients.size() * rounds);
         }
     }
 
@@ -114,7 +118,7 @@ interface ExclusionContract extends Contract {
         Duration lease = fixture().backend().lease();
         try (Lease held = client.named("x", fixture().shortLease(client)).acquire()) {
             long start = System.nanoTime();
-            ContractFixture.eventually("two lease durations", lease.multipliedBy(3), () -> {
+            ContractTestFixture.eventually("two lease durations", lease.multipliedBy(3), () -> {
                 assertThat(held.isHeld())
                         .as("held after %s", DurationAssertions.since(start))
                         .isTrue();
@@ -127,10 +131,10 @@ interface ExclusionContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void S03_tokensRiseOverReleasesAndClients(ApiStyle style) throws Exception {
+    default void S03_tokensIncreaseAcrossReleasesAndClients(ApiStyle style) throws Exception {
         LockClient one = fixture().client();
         LockClient two = fixture().client();
-        ContractFixture.onlyIf(one, Capability.FENCING);
+        ContractTestFixture.onlyIf(one, Capability.FENCING);
         long last = Long.MIN_VALUE;
         for (int i = 0; i < 10; i++) {
             Lease lease = style.acquire((i % 3 == 0 ? two : one).named("x"));
@@ -141,9 +145,7 @@ interface ExclusionContract extends Contract {
         one.close();
         two.close();
         try (Lease lease = fixture().client().named("x").acquire()) {
-            assertThat(lease.fencingToken())
-                    .as("token of a client that came later")
-                    .isGreaterThan(last);
+            assertThat(lease.fencingToken()).as("token of a later client").isGreaterThan(last);
         }
     }
 
@@ -161,7 +163,7 @@ interface ExclusionContract extends Contract {
         DistributedLock lock = fixture().client().named("x");
         Lease first = style.acquire(lock);
         assertThat(style.tryAcquire(lock, Duration.ZERO)).isEmpty();
-        ContractFixture.waitInVain(style, lock, Duration.ofMillis(500));
+        ContractTestFixture.assertWaitFails(style, lock, Duration.ofMillis(500));
         assertThat(style.release(first)).isEqualTo(ReleaseOutcome.RELEASED);
         Lease second = style.acquire(lock);
         assertThat(second.ownerId()).as("the owner id of the next grant").isNotEqualTo(first.ownerId());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit;
 
-/** Contracts that need {@link Faults}, or processes that freeze or die. */
+/** Combines all groups of conformance tests that inject faults, or that freeze and kill processes. */
 interface FaultContracts
         extends SilentLinkContract,
                 DeletionContract,

@@ -11,33 +11,37 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** Injects the faults of one test, and heals them at its end. What the backend cannot break aborts the test as NOT VERIFIED. */
+/**
+ * Injects faults during one test and undoes them when it is closed.
+ *
+ * <p>A fault that the backend does not support aborts the test as NOT VERIFIED.
+ */
 final class FaultInjector implements AutoCloseable {
     private final Faults faults;
-    private final Set<FaultyLink> harmed = new LinkedHashSet<>();
-    private boolean delays;
-    private boolean stopped;
+    private final Set<FaultyLink> faultyLinks = new LinkedHashSet<>();
+    private boolean delayed;
+    private boolean serverStopped;
 
     FaultInjector(Faults faults) {
         this.faults = faults;
     }
 
-    /** Nothing passes any more, and nobody is told. */
+    /** Drops all traffic of the client without closing its connections. */
     void silence(LockClient client, String rule) {
-        harm(client, rule, FaultyLink::blackHole);
+        inject(client, rule, FaultyLink::blackHole);
     }
 
     void cut(LockClient client, String rule) {
-        harm(client, rule, FaultyLink::cut);
+        inject(client, rule, FaultyLink::cut);
     }
 
     void dropNextReply(LockClient client, String rule) {
-        harm(client, rule, FaultyLink::dropNextReply);
+        inject(client, rule, FaultyLink::dropNextReply);
     }
 
     void delay(LockClient client, Duration oneWay, String rule) {
-        harm(client, rule, link -> link.delay(oneWay));
-        delays = true;
+        inject(client, rule, link -> link.delay(oneWay));
+        delayed = true;
     }
 
     void heal(LockClient client) {
@@ -45,35 +49,35 @@ final class FaultInjector implements AutoCloseable {
     }
 
     void expireSession(LockClient client, String rule) {
-        need(rule, () -> faults.expireSession(client));
+        require(rule, () -> faults.expireSession(client));
     }
 
     void deleteGrant(String lockName, String rule) {
-        need(rule, () -> faults.deleteGrant(lockName));
+        require(rule, () -> faults.deleteGrant(lockName));
     }
 
     void stopServer(String rule) {
-        stopped = true; // also if it fails half-way
-        need(rule, () -> {
+        serverStopped = true; // also if it fails part-way
+        require(rule, () -> {
             try {
                 faults.stopServer();
             } catch (UnsupportedOperationException e) {
-                stopped = false;
+                serverStopped = false;
                 throw e;
             }
         });
     }
 
     void startServer(String rule) {
-        need(rule, faults::startServer);
-        stopped = false;
+        require(rule, faults::startServer);
+        serverStopped = false;
     }
 
-    /** A fault that a test can do without. Whether it was made: false if the backend has no such fault. */
-    boolean harms(LockClient client, Consumer<FaultyLink> fault) {
+    /** Injects a fault that the test does not depend on; returns false if the backend does not support it. */
+    boolean tryInject(LockClient client, Consumer<FaultyLink> fault) {
         try {
             FaultyLink link = faults.link(client);
-            harmed.add(link);
+            faultyLinks.add(link);
             fault.accept(link);
             return true;
         } catch (UnsupportedOperationException e) {
@@ -81,37 +85,37 @@ final class FaultInjector implements AutoCloseable {
         }
     }
 
-    private void harm(LockClient client, String rule, Consumer<FaultyLink> fault) {
-        FaultyLink link = need(rule, () -> faults.link(client));
-        harmed.add(link);
-        need(rule, () -> fault.accept(link));
+    private void inject(LockClient client, String rule, Consumer<FaultyLink> fault) {
+        FaultyLink link = require(rule, () -> faults.link(client));
+        faultyLinks.add(link);
+        require(rule, () -> fault.accept(link));
     }
 
-    private static void need(String rule, Runnable fault) {
-        need(rule, () -> {
+    private static void require(String rule, Runnable fault) {
+        require(rule, () -> {
             fault.run();
             return true;
         });
     }
 
-    private static <T> T need(String rule, Supplier<T> fault) {
+    private static <T> T require(String rule, Supplier<T> fault) {
         try {
             return fault.get();
         } catch (UnsupportedOperationException e) {
-            throw ContractFixture.notVerified(rule, String.valueOf(e.getMessage()));
+            throw ContractTestFixture.notVerified(rule, String.valueOf(e.getMessage()));
         }
     }
 
     @Override
     public void close() {
         List<RuntimeException> failures = new ArrayList<>();
-        if (stopped) {
-            attempt(faults::startServer, failures);
+        if (serverStopped) {
+            undo(faults::startServer, failures);
         }
-        for (FaultyLink link : harmed) {
-            attempt(link::heal, failures);
-            if (delays) {
-                attempt(() -> link.delay(Duration.ZERO), failures);
+        for (FaultyLink link : faultyLinks) {
+            undo(link::heal, failures);
+            if (delayed) {
+                undo(() -> link.delay(Duration.ZERO), failures);
             }
         }
         if (!failures.isEmpty()) {
@@ -119,10 +123,10 @@ final class FaultInjector implements AutoCloseable {
         }
     }
 
-    /** What cannot be ended must not keep the rest from ending. */
-    private static void attempt(Runnable end, List<RuntimeException> failures) {
+    /** Runs one step of the cleanup; a failure must not prevent the remaining steps. */
+    private static void undo(Runnable step, List<RuntimeException> failures) {
         try {
-            end.run();
+            step.run();
         } catch (RuntimeException e) {
             failures.forEach(e::addSuppressed);
             failures.add(0, e);

@@ -5,35 +5,36 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.testkit.proxy.FaultyLink;
 
 /**
- * Faults that the kit can inject around one {@link BackendUnderTest}. Every method may be left out: it then throws {@link
- * UnsupportedOperationException}, and the rules that need it are reported as NOT VERIFIED. So does one that this store, or
- * this server, cannot do today.
+ * Faults that the conformance kit can inject into a backend and its connections to the store.
  *
- * <p>The kit ends what it began: links are healed and the server is started again before the clients are closed. Each fault is
- * in effect when its method returns; one that only begins by then makes tests fail now and then. Whatever else a method throws
- * fails the test.
+ * <p>Every method is optional: by default it throws {@link UnsupportedOperationException}, and the rules that need it are
+ * reported as NOT VERIFIED. An implementation throws the same exception if the current store or server does not support the
+ * fault.
+ *
+ * <p>The kit undoes its faults: it heals the links and starts the server again before it closes the clients. Each fault must be
+ * in effect when its method returns; otherwise tests fail occasionally. Any other exception fails the test.
  */
 public interface Faults {
-    /** Breaks nothing. */
+    /** Supports no fault. */
     Faults NONE = new Faults() {};
 
-    /** The link of a client that {@link BackendUnderTest#open} returned; other clients do not notice what happens on it. */
+    /** Returns the link of a client that {@link BackendUnderTest#open} returned; its faults do not affect other clients. */
     default FaultyLink link(LockClient client) {
         throw new UnsupportedOperationException("Faults.link is not implemented");
     }
 
     /**
-     * The store ends what the client's grants hang on, as if it had expired: its session, or its present leases. Its link
-     * stays, and other clients keep what they have. Only sessions that {@link BackendUnderTest#open} began need be found; a
-     * test expires each client once.
+     * Makes the store end the client's session, or its current leases, as if they had expired. The client's link stays open,
+     * and other clients keep their grants. Only sessions that {@link BackendUnderTest#open} created must be supported; a test
+     * expires each client once.
      */
     default void expireSession(LockClient client) {
         throw new UnsupportedOperationException("Faults.expireSession is not implemented");
     }
 
     /**
-     * Deletes the entry of whoever holds this lock, as an operator does with the store's own tools, past Mortise. Somebody
-     * holds it when this is called.
+     * Deletes the current holder's entry, as an operator does with the store's own tools, without Mortise. The lock is held
+     * when this is called.
      */
     default void deleteGrant(String lockName) {
         throw new UnsupportedOperationException("Faults.deleteGrant is not implemented");
@@ -41,13 +42,16 @@ public interface Faults {
 
     /**
      * Stops the server; it keeps its data. Clients lose their connections, and {@link BackendUnderTest#open} fails until it is
-     * started again. Of no use without {@link #startServer}.
+     * started again. Requires {@link #startServer}.
      */
     default void stopServer() {
         throw new UnsupportedOperationException("Faults.stopServer is not implemented");
     }
 
-    /** Starts the server that {@link #stopServer} stopped, with its data, at the same address; it serves when this returns. */
+    /**
+     * Starts the server that {@link #stopServer} stopped, with its data, at the same address. The server accepts requests when
+     * this returns.
+     */
     default void startServer() {
         throw new UnsupportedOperationException("Faults.startServer is not implemented");
     }

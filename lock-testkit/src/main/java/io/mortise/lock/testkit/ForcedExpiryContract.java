@@ -12,26 +12,33 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Contract when the store ends a session or leases whose link is healthy. Needs {@link Faults#expireSession}. */
+/**
+ * Tests that leases are lost and waiters continue if the store expires a connected client's session.
+ *
+ * <p>Needs {@link Faults#expireSession}.
+ */
 interface ForcedExpiryContract extends Contract {
-    /** One story: S03, S05, S06, S07 and S11. */
+    /** One scenario for S03, S05, S06, S07 and S11. */
     @ParameterizedTest
     @EnumSource
-    default void S06_whatTheStoreExpiredIsLostForGood(ApiStyle style) throws Exception {
+    @ResourceLock(Contract.SERVER)
+    default void S06_anExpiredGrantStaysLost(ApiStyle style) throws Exception {
         LockClient expired = fixture().client();
         LockClient other = fixture().client();
         LockClient third = fixture().client();
         Lease old = style.acquire(expired.named("x", fixture().shortLease(expired)));
-        List<LossReason> told = new CopyOnWriteArrayList<>();
-        old.lost().thenAccept(told::add);
+        List<LossReason> losses = new CopyOnWriteArrayList<>();
+        old.lost().thenAccept(losses::add);
         Future<Lease> waiting = fixture().start(() -> style.acquire(other.named("x")));
-        ContractFixture.awaitWaiters(other, "x", 1);
-        fixture().nemesis().expireSession(expired, "S03, S05, S06, S07, S11 over expiry by the store");
-        Duration bound = fixture().backend().lease().plus(ContractFixture.PROMPT); // within which every backend renews
-        ContractFixture.eventually("S07: the holder is told", bound, () -> !told.isEmpty());
+        ContractTestFixture.awaitWaiters(other, "x", 1);
+        fixture().faultInjector().expireSession(expired, "S03, S05, S06, S07, S11 over expiry by the store");
+        Duration bound =
+                fixture().backend().lease().plus(ContractTestFixture.PROMPT); // within which every backend renews
+        ContractTestFixture.eventually("S07: the holder is notified", bound, () -> !losses.isEmpty());
         assertThat(old.isHeld()).isFalse();
         Lease next = ApiStyle.result(waiting);
         assertThat(style.release(old)).as("S05").isEqualTo(ReleaseOutcome.LOST);
@@ -49,29 +56,34 @@ interface ForcedExpiryContract extends Contract {
                 .isFalse();
         assertThat(style.release(again)).isEqualTo(ReleaseOutcome.RELEASED);
         fixture().assertFree(other, "x");
-        // A store that merely no longer has the grant cannot say why.
-        assertThat(told)
+        // A store that only finds that the grant is missing cannot report the reason.
+        assertThat(losses)
                 .singleElement()
                 .extracting(LossReason::kind)
                 .isIn(LossReason.Kind.EXPIRED, LossReason.Kind.SESSION_ENDED, LossReason.Kind.REMOVED);
     }
 
-    /** A waiter is no lease: where its place in the queue ended with the session, it takes a new one. */
+    /** A waiter is not lost with the session: if its queue entry was deleted with the session, it creates a new one. */
     @ParameterizedTest
     @EnumSource
+    @ResourceLock(Contract.SERVER)
     default void S11_aWaiterOutlivesItsSession(ApiStyle style) throws Exception {
         LockClient expired = fixture().client();
         LockClient other = fixture().client();
         Lease held = style.acquire(other.named("x"));
         Future<Lease> waiting = fixture().start(() -> style.acquire(expired.named("x")));
-        ContractFixture.awaitWaiters(other, "x", 1);
+        ContractTestFixture.awaitWaiters(other, "x", 1);
         Lease own = style.acquire(expired.named("y", fixture().shortLease(expired)));
-        fixture().nemesis().expireSession(expired, "S11 for the waiters of an expired session");
-        ContractFixture.await(own.lost());
-        assertThat(waiting.isDone()).as("granted while another holds it").isFalse();
+        fixture().faultInjector().expireSession(expired, "S11 for the waiters of an expired session");
+        ContractTestFixture.await(own.lost());
+        assertThat(waiting.isDone())
+                .as("granted while another client holds the lock")
+                .isFalse();
         assertThat(style.release(held)).isEqualTo(ReleaseOutcome.RELEASED);
         Lease granted = ApiStyle.result(waiting);
-        assertThat(granted.isHeld()).as("a grant on a session that has ended").isTrue();
+        assertThat(granted.isHeld())
+                .as("the waiter's lease after its first session has ended")
+                .isTrue();
         if (other.capabilities().contains(Capability.FENCING)) {
             assertThat(granted.fencingToken()).isGreaterThan(held.fencingToken());
         }

@@ -15,9 +15,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
-/** Contract over some seconds of work and faults, judged by their history (S01). */
+/** Tests that the recorded history of several clients and processes under faults breaks no locking rule. Rule S01. */
 interface HistoryContract extends Contract {
     int THREADS = 2;
     ClientOptions QUICK = ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1));
@@ -32,18 +34,18 @@ interface HistoryContract extends Contract {
             clients.put(name, fixture().client(QUICK));
         }
         List<Future<?>> working = new ArrayList<>();
-        // The silent one waits with no second thread: that would be the next in the queue, and as silent.
+        // The silent client has only one thread: a second one could be next in the queue, and would not respond either.
         clients.forEach((name, client) ->
-                working.addAll(history.work(name, client, name.equals("silent") ? 1 : THREADS, seed)));
+                working.addAll(history.startWork(name, client, name.equals("silent") ? 1 : THREADS, seed)));
         history.awaitProgress(clients.keySet());
-        boolean silenced = history.broken(
+        boolean silenced = history.withFault(
                 "silent",
                 clients,
                 FaultyLink::blackHole,
                 () -> history.awaitNextGrant(fixture().backend().takeoverWithin()));
-        boolean cut = history.broken("cut", clients, FaultyLink::cut, () -> history.elapses(SHORT_CUT));
+        boolean cut = history.withFault("cut", clients, FaultyLink::cut, () -> history.awaitElapsed(SHORT_CUT));
         boolean unlucky =
-                history.broken("unlucky", clients, FaultyLink::dropNextReply, () -> history.elapses(SHORT_CUT));
+                history.withFault("unlucky", clients, FaultyLink::dropNextReply, () -> history.awaitElapsed(SHORT_CUT));
         history.awaitProgress(clients.keySet());
         history.stopWork();
         for (Future<?> one : working) {
@@ -54,12 +56,15 @@ interface HistoryContract extends Contract {
         assertThat(report.losses()).as("%s", report).isGreaterThanOrEqualTo(silenced ? 1 : 0);
         fixture().assertFree(fixture().client(), "x");
         if (!silenced || !cut || !unlucky) {
-            throw ContractFixture.notVerified(
-                    "S01, S02, S03, S07, S08 under faults", "good without them, but a link cannot break");
+            throw ContractTestFixture.notVerified(
+                    "S01, S02, S03, S07, S08 under faults",
+                    "good without them, but the backend does not support every fault");
         }
     }
 
     @Test
+    @Tag(Contract.PROCESSES_TAG)
+    @ResourceLock(Contract.PROCESSES)
     default void S01_historyOfSeveralProcesses() throws Exception {
         long seed = ThreadLocalRandom.current().nextLong();
         HistoryRecordingFixture history = new HistoryRecordingFixture(fixture());
@@ -69,15 +74,15 @@ interface HistoryContract extends Contract {
                 HolderProcess steady = history.process("steady", rule)) {
             List.of(frozen, killed, steady).forEach(HolderProcess::awaitReady);
             LockClient here = fixture().client(QUICK);
-            List<Future<?>> working = new ArrayList<>(history.work("here", here, THREADS, seed));
-            working.add(frozen.work("x", 1, seed + 1)); // as the silent one above
+            List<Future<?>> working = new ArrayList<>(history.startWork("here", here, THREADS, seed));
+            working.add(frozen.work("x", 1, seed + 1)); // one thread, as for the silent client above
             working.add(steady.work("x", THREADS, seed + 2));
             Future<?> ended = killed.work("x", THREADS, seed + 3);
             history.awaitProgress(List.of("frozen", "killed", "steady", "here"));
             ApiStyle.result(frozen.keep(true));
-            history.awaitKeeper("frozen");
-            killed.kill(); // a waiter then: the freeze that follows runs out at the same time as its session
-            assertThat(ended).as("the work of the killed one").isDone();
+            history.awaitKeptLease("frozen");
+            killed.kill(); // it is waiting: its session expires during the freeze that follows
+            assertThat(ended).as("the work of the killed process").isDone();
             try (HolderProcess restarted = history.process("restarted", rule)) {
                 restarted.awaitReady();
                 working.add(restarted.work("x", THREADS, seed + 4));
@@ -85,7 +90,7 @@ interface HistoryContract extends Contract {
                 history.awaitNextGrant(fixture().backend().takeoverWithin());
                 frozen.resume();
                 ApiStyle.result(frozen.keep(false));
-                history.broken("here", Map.of("here", here), FaultyLink::cut, () -> history.elapses(SHORT_CUT));
+                history.withFault("here", Map.of("here", here), FaultyLink::cut, () -> history.awaitElapsed(SHORT_CUT));
                 history.awaitProgress(List.of("frozen", "steady", "here", "restarted"));
                 history.stopWork();
                 List.of(frozen, steady, restarted).forEach(HolderProcess::stop);
@@ -94,7 +99,7 @@ interface HistoryContract extends Contract {
                 }
             }
             HistoryReport report = history.check();
-            assertThat(report.wrongBeliefs()).as("%s", report).isNotEmpty();
+            assertThat(report.staleHolders()).as("%s", report).isNotEmpty();
         }
         fixture().assertFree(fixture().client(), "x");
     }

@@ -4,11 +4,11 @@ package io.mortise.lock.testkit;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.testkit.history.FencedResource;
 import io.mortise.lock.testkit.history.History;
+import io.mortise.lock.testkit.history.HistoryCheckTolerances;
 import io.mortise.lock.testkit.history.HistoryChecker;
 import io.mortise.lock.testkit.history.HistoryEvent;
 import io.mortise.lock.testkit.history.HistoryEvent.Disturbed;
 import io.mortise.lock.testkit.history.HistoryReport;
-import io.mortise.lock.testkit.history.HistoryTimeLimits;
 import io.mortise.lock.testkit.history.HistoryWorkload;
 import io.mortise.lock.testkit.history.HolderProcess;
 import io.mortise.lock.testkit.history.ProtectedResource;
@@ -30,21 +30,21 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
-/** Fixture of a test that records a history and has it checked. */
+/** Test fixture that records the lock events of several clients and checks the resulting history. */
 final class HistoryRecordingFixture {
-    /** So many leases from now on are progress. */
-    private static final int PROGRESS = 5;
+    /** Number of further grants that count as progress. */
+    private static final int PROGRESS_GRANTS = 5;
 
-    /** More than in a cycle without keeping. */
-    private static final long CHECKS_OF_A_KEEPER = 4;
+    /** Number of checks of one lease that shows that it is kept; a normal cycle has fewer. */
+    private static final long CHECKS_OF_A_KEPT_LEASE = 4;
 
-    private final ContractFixture fixture;
+    private final ContractTestFixture fixture;
     private final History history = new History();
     private final FencedResource resource = new FencedResource(history);
     private final AtomicBoolean stopped = new AtomicBoolean();
-    private final Set<String> keeping = ConcurrentHashMap.newKeySet();
+    private final Set<String> keepingProcesses = ConcurrentHashMap.newKeySet();
 
-    HistoryRecordingFixture(ContractFixture fixture) {
+    HistoryRecordingFixture(ContractTestFixture fixture) {
         this.fixture = fixture;
     }
 
@@ -52,22 +52,22 @@ final class HistoryRecordingFixture {
         return resource;
     }
 
-    /** Starts a process, which need not be up when this returns; aborts the test if the backend has no URL. */
+    /** Starts a process without waiting until it is ready; aborts the test if the backend has no URL. */
     HolderProcess process(String name, String rule) {
         return HolderProcess.start(name, fixture.url(rule), fixture.backend().lease(), history, resource);
     }
 
-    /** A lock of a client of this JVM, with short leases, recorded under this name. */
+    /** Returns a lock with short leases whose events are recorded under the given process name. */
     RecordingLock lock(String process, LockClient client, String name) {
         return new RecordingLock(history, process, client.named(name, fixture.shortLease(client)));
     }
 
-    /** Works on the lock "x" by so many threads of the fixture, until {@link #stopWork()}. */
-    List<Future<?>> work(String process, LockClient client, int threads, long seed) {
+    /** Starts threads that acquire and release the lock "x" until {@link #stopWork()}. */
+    List<Future<?>> startWork(String process, LockClient client, int threads, long seed) {
         List<Future<?>> working = new ArrayList<>();
         for (int i = 0; i < threads; i++) {
             HistoryWorkload cycles = new HistoryWorkload(lock(process, client, "x"), resource, seed + working.size());
-            working.add(fixture.start(() -> cycles.until(stopped::get, () -> keeping.contains(process))));
+            working.add(fixture.start(() -> cycles.until(stopped::get, () -> keepingProcesses.contains(process))));
         }
         return working;
     }
@@ -77,33 +77,34 @@ final class HistoryRecordingFixture {
     }
 
     /**
-     * A fault on the link of one of the clients, which is holding then, while the rest runs. If the backend has no such fault
-     * nothing happens, and the answer is false.
+     * Injects a fault on the link of one client while that client holds the lock, runs {@code during}, and heals the link.
+     *
+     * @return false if the backend does not support the fault, in which case nothing is done
      */
-    boolean broken(String process, Map<String, LockClient> clients, Consumer<FaultyLink> fault, Rest rest)
+    boolean withFault(String process, Map<String, LockClient> clients, Consumer<FaultyLink> fault, FaultPeriod during)
             throws Exception {
         LockClient client = Objects.requireNonNull(clients.get(process));
-        keeping.add(process);
-        awaitKeeper(process);
+        keepingProcesses.add(process);
+        awaitKeptLease(process);
         long start = history.now();
-        boolean harmed = fixture.nemesis().harms(client, fault);
-        if (harmed) {
+        boolean injected = fixture.faultInjector().tryInject(client, fault);
+        if (injected) {
             history.disturbed(process, Disturbed.Kind.CUT, start);
-            rest.run();
+            during.run();
             long healed = history.now();
-            fixture.nemesis().heal(client);
+            fixture.faultInjector().heal(client);
             history.disturbed(process, Disturbed.Kind.HEALED, healed);
         }
-        keeping.remove(process);
-        return harmed;
+        keepingProcesses.remove(process);
+        return injected;
     }
 
-    /** It was told to keep a lease, and has one: it checks it again and again. */
-    void awaitKeeper(String process) throws Exception {
+    /** Waits until the process, which keeps its next lease, has checked one lease several times. */
+    void awaitKeptLease(String process) throws Exception {
         long since = history.now();
-        ContractFixture.eventually(
+        ContractTestFixture.eventually(
                 process + " keeps a lease",
-                ContractFixture.LONG,
+                ContractTestFixture.LONG,
                 () -> history.events().stream()
                         .filter(event -> event instanceof HistoryEvent.Checked check
                                 && check.held()
@@ -113,31 +114,33 @@ final class HistoryRecordingFixture {
                                 event -> ((HistoryEvent.Checked) event).call(), Collectors.counting()))
                         .values()
                         .stream()
-                        .anyMatch(checks -> checks >= CHECKS_OF_A_KEEPER));
+                        .anyMatch(checks -> checks >= CHECKS_OF_A_KEPT_LEASE));
     }
 
-    /** Each of them gets some leases more. */
+    /** Waits until each of the processes has been granted some more leases. */
     void awaitProgress(Collection<String> processes) throws Exception {
         long since = history.now();
         for (String process : processes) {
-            ContractFixture.eventually(
-                    "progress of " + process, ContractFixture.LONG, () -> grants(process, since) >= PROGRESS);
+            ContractTestFixture.eventually(
+                    "progress of " + process,
+                    ContractTestFixture.LONG,
+                    () -> grants(process, since) >= PROGRESS_GRANTS);
         }
     }
 
-    /** Somebody is granted a lock that a silent one holds. */
+    /** Waits until any process is granted the lock of an unresponsive holder. */
     void awaitNextGrant(Duration within) throws Exception {
         long since = history.now();
-        ContractFixture.eventually(
-                "the next is granted",
+        ContractTestFixture.eventually(
+                "the lock is granted to the next process",
                 within,
                 () -> history.events().stream()
                         .anyMatch(event -> event instanceof HistoryEvent.Granted
                                 && event.at().earliest() > since));
     }
 
-    void elapses(Duration time) throws Exception {
-        ContractFixture.eventually("time passes", ContractFixture.LONG, ContractFixture.timePasses(time));
+    void awaitElapsed(Duration time) throws Exception {
+        ContractTestFixture.eventually("time passes", ContractTestFixture.LONG, ContractTestFixture.timePasses(time));
     }
 
     boolean has(Class<? extends HistoryEvent> kind, String process) {
@@ -153,10 +156,10 @@ final class HistoryRecordingFixture {
                 .count();
     }
 
-    /** The history is good; if not, it is kept in a file that the failure names. */
+    /** Checks the history; if it breaks a rule, writes it to a file and fails with the file's name. */
     HistoryReport check() throws IOException {
         HistoryReport report = new HistoryChecker(
-                        HistoryTimeLimits.takeoverWithin(fixture.backend().takeoverWithin()))
+                        HistoryCheckTolerances.takeoverWithin(fixture.backend().takeoverWithin()))
                 .check(history);
         if (!report.violations().isEmpty()) {
             Path file = Files.createTempFile("mortise-history-", ".txt");
@@ -166,7 +169,7 @@ final class HistoryRecordingFixture {
         return report;
     }
 
-    interface Rest {
+    interface FaultPeriod {
         void run() throws Exception;
     }
 }

@@ -16,9 +16,9 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Contract that text of other clients can break neither a client nor a terminal (S19). */
+/** Tests that hostile text stored by another client can harm neither a client nor a terminal. Rule S19. */
 interface HostileTextContract extends Contract {
-    /** Line ends, an escape sequence, quotes, separators of whatever format, half an escape, text that turns around. */
+    /** Line breaks, an escape sequence, quotes, separators of various formats, incomplete escapes, right-to-left text. */
     List<String> HOSTILE = List.of(
             "a\nb",
             "a\r\nowner=root",
@@ -41,8 +41,8 @@ interface HostileTextContract extends Contract {
     default void S19_hostileMetadataIsShownAsItIsAndStoredAsOneLine() throws Exception {
         LockClient client = fixture().client();
         LockClient other = fixture().client();
-        ContractFixture.onlyIf(client, Capability.HOLDER_INFO);
-        LockAdmin admin = ContractFixture.admin(other, "S19");
+        ContractTestFixture.onlyIf(client, Capability.HOLDER_INFO);
+        LockAdmin admin = ContractTestFixture.admin(other, "S19");
         for (String text : HOSTILE) {
             Map<String, String> metadata = new LinkedHashMap<>();
             metadata.put("value", text);
@@ -50,19 +50,19 @@ interface HostileTextContract extends Contract {
             LockOptions options = LockOptions.defaults().metadata(metadata);
             Lease held = client.named("x", options).acquire();
             CompletableFuture<Lease> waiting = other.named("x", options).acquireAsync();
-            ContractFixture.awaitWaiters(other, "x", 1);
-            LockHolder shown = ContractFixture.status(admin, "x").holders().get(0);
+            ContractTestFixture.awaitWaiters(other, "x", 1);
+            LockHolder shown = ContractTestFixture.status(admin, "x").holders().get(0);
             assertThat(shown.metadata()).isEqualTo(metadata);
             assertThat(shown.owner()).as("forged by metadata").contains(held.ownerId());
             assertThat(shown.pid())
                     .as("forged by metadata")
                     .hasValue(ProcessHandle.current().pid());
-            assertThat(shown.foreign()).isFalse();
+            assertThat(shown.isForeign()).isFalse();
             assertThat(shown.raw())
                     .as("S18: one line for any terminal")
                     .matches("[^\\p{Cntrl}\\u0080-\\u009f\\u2028\\u2029]*");
             if (client.capabilities().contains(Capability.LIST)) {
-                assertThat(ContractFixture.await(admin.list("", 10, "")).locks())
+                assertThat(ContractTestFixture.await(admin.list("", 10, "")).locks())
                         .hasSize(1);
             }
             held.close();
@@ -71,9 +71,9 @@ interface HostileTextContract extends Contract {
         fixture().assertFree(other, "x");
     }
 
-    /** The metadata of a waiter lies in the store too, before everybody who comes after it. */
+    /** A waiter's metadata is stored too, in a queue entry ahead of those of later waiters. */
     @Test
-    default void S19_aHostileWaiterHoldsUpNobody() throws Exception {
+    default void S19_aHostileWaiterBlocksNoOtherWaiter() throws Exception {
         LockClient client = fixture().client();
         LockClient other = fixture().client();
         LockOptions options = LockOptions.defaults().metadata(Map.of("k", String.join("", HOSTILE)));
@@ -82,7 +82,7 @@ interface HostileTextContract extends Contract {
                 client.named("x", options).acquireAsync().thenCompose(Lease::releaseAsync);
         CompletableFuture<ReleaseOutcome> behind =
                 other.named("x").acquireAsync().thenCompose(Lease::releaseAsync);
-        ContractFixture.awaitWaiters(other, "x", 2);
+        ContractTestFixture.awaitWaiters(other, "x", 2);
         held.close();
         assertThat(ApiStyle.result(hostile)).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(ApiStyle.result(behind)).isEqualTo(ReleaseOutcome.RELEASED);

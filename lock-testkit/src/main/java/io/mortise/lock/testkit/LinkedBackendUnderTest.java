@@ -12,9 +12,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * A {@link BackendUnderTest} in which each client reaches the store over a link of its own, which faults can break. It knows
- * whose link is whose and closes the links at the end; what else can be broken, a subclass says by overriding more of {@link
- * Faults}. With a proxy between client and store:
+ * Base class for a {@link BackendUnderTest} that connects each client to the store over its own {@link FaultyLink}.
+ *
+ * <p>It maps each client to its link and closes the links at the end. A subclass supports more faults by overriding further
+ * methods of {@link Faults}. An example with a proxy between client and store:
  *
  * <pre>{@code
  * class OneNamespace extends LinkedBackendUnderTest<TcpProxy> {
@@ -28,9 +29,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * }
  * }</pre>
  *
- * <p>Thread-safe if what the subclass adds is.
+ * <p>Thread-safe if the subclass is.
  *
- * @param <L> what a link is here, such as {@link io.mortise.lock.testkit.proxy.TcpProxy}
+ * @param <L> type of the links, such as {@link io.mortise.lock.testkit.proxy.TcpProxy}
  */
 public abstract class LinkedBackendUnderTest<L extends FaultyLink> implements BackendUnderTest, Faults {
     private final List<L> links = new CopyOnWriteArrayList<>();
@@ -40,16 +41,16 @@ public abstract class LinkedBackendUnderTest<L extends FaultyLink> implements Ba
     /** For subclasses. */
     protected LinkedBackendUnderTest() {}
 
-    /** A link to the store that nobody uses yet. It is closed with this, also if nobody could connect over it. */
+    /** Creates an unused link to the store. It is closed with this object, even if no client could connect over it. */
     protected abstract L newLink();
 
-    /** A new client that reaches the store over that link alone; otherwise as {@link BackendUnderTest#open}. */
+    /** Opens a new client that connects to the store only over that link; otherwise as {@link BackendUnderTest#open}. */
     protected abstract LockClient connect(L link, ClientOptions options);
 
     /**
-     * What the store calls the sessions that it has now, of whichever clients: the one that comes with a client is its {@link
-     * #session}. It is asked before and after each client is opened; before, it may fail, as the server may be stopped.
-     * Default: none.
+     * Returns the ids of all sessions that the store has now, of all clients. A session that is new after a client was opened
+     * is that client's {@link #session}. Called before and after each client is opened; the first call may fail, since the
+     * server may be stopped. Default: none.
      */
     protected Set<String> sessions() {
         return Set.of();
@@ -89,23 +90,23 @@ public abstract class LinkedBackendUnderTest<L extends FaultyLink> implements Ba
 
     @Override
     public final L link(LockClient client) {
-        return Objects.requireNonNull(linkOf.get(client), "not opened here");
+        return Objects.requireNonNull(linkOf.get(client), "the client was not opened by this backend");
     }
 
     /**
-     * What the store calls the session with which the client was opened: for {@link #expireSession}.
+     * Returns the id of the session that was created when the client was opened; used by {@link #expireSession}.
      *
-     * @throws IllegalStateException if {@link #sessions()} did not tell of it
+     * @throws IllegalStateException if {@link #sessions()} did not return a new session then
      */
     protected final String session(LockClient client) {
         String session = sessionOf.get(client);
         if (session == null) {
-            throw new IllegalStateException("sessions() told of no new one when this client was opened");
+            throw new IllegalStateException("sessions() returned no new session when this client was opened");
         }
         return session;
     }
 
-    /** Closes all links. What overrides this calls it. */
+    /** Closes all links. A method that overrides this must call it. */
     @Override
     public void close() {
         links.forEach(FaultyLink::close);

@@ -2,8 +2,9 @@
 package io.mortise.lock.testkit;
 
 /**
- * The contract of every backend, as tests named by rule: subclass it. Subclass it, implement {@link #backend()}, run it with
- * JUnit:
+ * The conformance tests that every backend must pass, named after the rules that they check.
+ *
+ * <p>To test a backend, subclass this class, implement {@link #backend()} and run it with JUnit:
  *
  * <pre>{@code
  * class MyConformanceTest extends LockConformance {
@@ -14,28 +15,28 @@ package io.mortise.lock.testkit;
  * }
  * }</pre>
  *
- * <p>That alone checks what can be seen on a healthy network. To have the kit break things, implement {@link
- * BackendUnderTest} in a class of its own and give it {@link Faults}, one hook after the other, each of which turns tests
- * from skipped into run:
+ * <p>This alone runs the tests that need no faults. To let the kit inject faults, implement {@link BackendUnderTest} in a
+ * separate class and add {@link Faults}, one hook after the other. Each hook enables tests that are skipped without it:
  *
  * <ol>
  *   <li>{@link BackendUnderTest#lease()}, {@link BackendUnderTest#takeoverWithin()} and {@link
- *       BackendUnderTest#removalToldWithin()}: how long things take on this store.
- *   <li>{@link Faults#link}: open each client through a {@link io.mortise.lock.testkit.proxy.TcpProxy} of its own; {@link
+ *       BackendUnderTest#removalNotifiedWithin()}: time limits of this store.
+ *   <li>{@link Faults#link}: open each client through its own {@link io.mortise.lock.testkit.proxy.TcpProxy}, as {@link
  *       LinkedBackendUnderTest} does.
- *   <li>{@link Faults#deleteGrant}, {@link Faults#expireSession}: with the store's own client.
- *   <li>{@link Faults#stopServer}, {@link Faults#startServer}: where the test owns the server.
- *   <li>{@link BackendUnderTest#requests()}: where the store counts.
- *   <li>{@link BackendUnderTest#url()}: once a provider is on the class path.
+ *   <li>{@link Faults#deleteGrant}, {@link Faults#expireSession}: implemented with the store's own client.
+ *   <li>{@link Faults#stopServer}, {@link Faults#startServer}: if the test starts the server.
+ *   <li>{@link BackendUnderTest#requests()}: if the store counts requests.
+ *   <li>{@link BackendUnderTest#url()}: if a provider is on the class path.
  * </ol>
  *
- * <p>A rule that the backend gives no means to check is reported as aborted with NOT VERIFIED and the missing hook, one about
- * a capability that it does not claim as aborted with "not claimed"; neither counts as passed. {@code docs/conformance.md} has
- * the table of rules, tests and hooks. JUnit runs the tests one after another; the whole takes one to three minutes with
- * leases of 2 or 3 s. {@link HealthyConformance} and {@link FaultConformance} are its two halves, for a build that runs test
- * classes side by side.
+ * <p>A test that needs a missing hook is reported as aborted with NOT VERIFIED and the name of the hook. A test of a capability
+ * that the backend does not claim is reported as aborted with "not claimed". Neither counts as passed.
+ * {@code docs/conformance.md} has the table of rules, tests and hooks. The tests take a few minutes one after the other; if
+ * JUnit's parallel execution is enabled they run concurrently, except those that need the server for themselves.
+ * {@link FaultFreeConformance} and {@link FaultConformance} are the two halves of this class, for a build that runs test
+ * classes in parallel.
  */
-public abstract class LockConformance extends ConformanceTestBase implements HealthyContracts, FaultContracts {
+public abstract class LockConformance extends ConformanceTestBase implements FaultFreeContracts, FaultContracts {
     /** Called by JUnit for each new instance. */
     protected LockConformance() {}
 }

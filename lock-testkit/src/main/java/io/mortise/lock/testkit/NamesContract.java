@@ -22,10 +22,13 @@ import java.util.regex.Pattern;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
-/** Contract of names (S13), bad input (S14) and log lines (S19). */
+/**
+ * Tests that different names give different locks, invalid arguments are rejected, and messages with names stay on one
+ * line. Rules S13, S14, S19.
+ */
 interface NamesContract extends Contract {
-    /** Each is a lock of its own, whatever the store makes of its characters. */
-    List<String> ODD_NAMES = List.of(
+    /** Valid names that a store may treat specially; each must be a separate lock. */
+    List<String> UNUSUAL_NAMES = List.of(
             "plain",
             "Plain", // case
             "a/b",
@@ -33,7 +36,7 @@ interface NamesContract extends Contract {
             "a/",
             "/a",
             "a//b",
-            "a%2Fb", // what the one above may be stored as
+            "a%2Fb", // a possible stored form of "a/b"
             "a%2fb",
             "a%252Fb",
             "%",
@@ -58,9 +61,9 @@ interface NamesContract extends Contract {
             "\u007f",
             "\u0085",
             "\u00e9", // é in one code point
-            "e\u0301", // and in two
-            "\u212b", // Ångström, which NFC makes
-            "\u00c5", // this
+            "e\u0301", // é in two code points
+            "\u212b", // the Ångström sign, which NFC normalizes to
+            "\u00c5", // this character
             "\uFB01", // a ligature
             "\ufeff",
             "\u202e",
@@ -97,31 +100,31 @@ interface NamesContract extends Contract {
             "0",
             "null");
 
-    /** What ends a line, hides text or moves the cursor; or a quote that is not escaped. */
-    Pattern FORGES = Pattern.compile("[\\p{Cntrl}\\u0085\\u2028\\u2029\\u202e]|forged lock=\"");
+    /** Characters that end a line, hide text or move the cursor, or a quote that is not escaped. */
+    Pattern UNSAFE = Pattern.compile("[\\p{Cntrl}\\u0085\\u2028\\u2029\\u202e]|forged lock=\"");
 
     @Test
     default void S13_distinctNamesNeverCollide() throws Exception {
         LockClient one = fixture().client();
         LockClient two = fixture().client();
         List<Lease> held = new ArrayList<>();
-        for (String name : ODD_NAMES) {
+        for (String name : UNUSUAL_NAMES) {
             Optional<Lease> lease = one.named(name).tryAcquire();
             assertThat(lease)
-                    .as("lock %s beside all before it", printable(name))
+                    .as("lock %s while all previous names are held", printable(name))
                     .isPresent();
             held.add(lease.orElseThrow());
         }
         for (int i = 0; i < held.size(); i++) {
             Lease lease = held.get(i);
-            assertThat(lease.lockName()).isEqualTo(ODD_NAMES.get(i));
+            assertThat(lease.lockName()).isEqualTo(UNUSUAL_NAMES.get(i));
             assertThat(lease.isHeld()).as(printable(lease.lockName())).isTrue();
             assertThat(two.named(lease.lockName()).tryAcquire())
                     .as("lock %s for another client", printable(lease.lockName()))
                     .isEmpty();
         }
         held.forEach(Lease::close);
-        try (Lease again = two.named(ODD_NAMES.get(0)).acquire()) {
+        try (Lease again = two.named(UNUSUAL_NAMES.get(0)).acquire()) {
             assertThat(again.isHeld()).isTrue();
         }
     }
@@ -129,58 +132,58 @@ interface NamesContract extends Contract {
     @Test
     default void S13_operatorsSeeTheNamesAsTheyWereGiven() throws Exception {
         LockClient client = fixture().client();
-        ContractFixture.onlyIf(client, Capability.LIST);
-        LockAdmin admin = ContractFixture.admin(client, "S13");
+        ContractTestFixture.onlyIf(client, Capability.LIST);
+        LockAdmin admin = ContractTestFixture.admin(client, "S13");
         List<Lease> held = new ArrayList<>();
-        for (String name : ODD_NAMES) {
+        for (String name : UNUSUAL_NAMES) {
             held.add(client.named(name).tryAcquire().orElseThrow());
         }
-        assertThat(ContractFixture.await(admin.list("", 1000, "")).locks())
+        assertThat(ContractTestFixture.await(admin.list("", 1000, "")).locks())
                 .extracting(LockStatus::name)
-                .containsExactlyInAnyOrderElementsOf(ODD_NAMES);
-        assertThat(ContractFixture.status(admin, "a/b").name()).isEqualTo("a/b");
+                .containsExactlyInAnyOrderElementsOf(UNUSUAL_NAMES);
+        assertThat(ContractTestFixture.status(admin, "a/b").name()).isEqualTo("a/b");
         held.forEach(Lease::close);
     }
 
-    /** Whoever may choose a name may not write into other people's logs by it. */
+    /** A client that chooses a lock name must not be able to forge log lines of other clients with it. */
     @Test
-    default void S19_whatIsSaidOfALockIsOneLineWhateverItsName() throws Exception {
+    default void S19_messagesAboutALockAreOneLineWhateverItsName() throws Exception {
         LockClient client = fixture().client();
         LockClient closed = fixture().client();
         String name = "x\r\nevent=forged lock=\"y\" \u0085\u2028\u202e\u001b[2J";
         Lease lease = client.named(name, fixture().shortLease(client)).acquire();
         CompletableFuture<Lease> waiting = closed.named(name).acquireAsync();
-        ContractFixture.awaitWaiters(client, name, 1);
+        ContractTestFixture.awaitWaiters(client, name, 1);
         closed.close();
-        List<String> said =
+        List<String> messages =
                 new ArrayList<>(List.of(lease.toString(), client.named(name).toString()));
-        said.add(String.valueOf(catchThrowable(() -> ApiStyle.result(waiting))));
-        said.add(String.valueOf(catchThrowable(closed.named(name)::acquire)));
+        messages.add(String.valueOf(catchThrowable(() -> ApiStyle.result(waiting))));
+        messages.add(String.valueOf(catchThrowable(closed.named(name)::acquire)));
         if (client.admin().isPresent()) {
             LockAdmin admin = client.admin().orElseThrow();
-            ContractFixture.await(admin.forceRelease(
-                    name, ContractFixture.status(admin, name).holders().get(0)));
-            said.add(ContractFixture.await(lease.lost()).toString());
-            said.add(String.valueOf(catchThrowable(lease::ensureHeld)));
+            ContractTestFixture.await(admin.forceRelease(
+                    name, ContractTestFixture.status(admin, name).holders().get(0)));
+            messages.add(ContractTestFixture.await(lease.lost()).toString());
+            messages.add(String.valueOf(catchThrowable(lease::ensureHeld)));
         }
-        assertThat(said)
+        assertThat(messages)
                 .as("S19: on one line")
-                .noneMatch(text -> FORGES.matcher(text).find());
+                .noneMatch(text -> UNSAFE.matcher(text).find());
     }
 
     @Test
     default void S14_badNamesAreRefused() throws Exception {
         LockClient client = fixture().client();
-        refused(() -> client.named(""), "empty", "512");
-        refused(() -> client.named("x".repeat(513)), "513", "512");
-        refused(() -> client.named("\uD83D\uDE00".repeat(128) + "x"), "513", "512");
-        refused(() -> client.named("a\uD83D"), "surrogate");
-        refused(() -> client.named("\uDE00a"), "surrogate");
+        assertRefused(() -> client.named(""), "empty", "512");
+        assertRefused(() -> client.named("x".repeat(513)), "513", "512");
+        assertRefused(() -> client.named("\uD83D\uDE00".repeat(128) + "x"), "513", "512");
+        assertRefused(() -> client.named("a\uD83D"), "surrogate");
+        assertRefused(() -> client.named("\uDE00a"), "surrogate");
         if (client.admin().isPresent()) {
             LockAdmin admin = client.admin().orElseThrow();
-            refused(() -> admin.status(""), "empty", "512");
-            refused(() -> admin.list("", 0, ""), "0", "10000");
-            refused(() -> admin.list("", 10_001, ""), "10001", "10000");
+            assertRefused(() -> admin.status(""), "empty", "512");
+            assertRefused(() -> admin.list("", 0, ""), "0", "10000");
+            assertRefused(() -> admin.list("", 10_001, ""), "10001", "10000");
         }
     }
 
@@ -189,24 +192,24 @@ interface NamesContract extends Contract {
         LockClient client = fixture().client();
         DistributedLock lock = client.named("x");
         Duration negative = Duration.ofMillis(-1);
-        refused(() -> lock.tryAcquire(negative), "PT-0.001S", "zero");
-        refused(() -> lock.tryAcquireAsync(negative), "PT-0.001S", "zero");
-        refused(() -> lock.tryRun(negative, lease -> {}), "PT-0.001S", "zero");
+        assertRefused(() -> lock.tryAcquire(negative), "PT-0.001S", "zero");
+        assertRefused(() -> lock.tryAcquireAsync(negative), "PT-0.001S", "zero");
+        assertRefused(() -> lock.tryRun(negative, lease -> {}), "PT-0.001S", "zero");
         LockOptions defaults = LockOptions.defaults();
-        refused(() -> defaults.leaseDuration(Duration.ofMillis(999)), "PT0.999S", "PT1S", "PT1H");
-        refused(() -> defaults.leaseDuration(Duration.ofHours(1).plusNanos(1)), "PT1H0.000000001S", "PT1H");
-        refused(() -> defaults.maxHold(Duration.ZERO), "PT0S", "zero");
+        assertRefused(() -> defaults.leaseDuration(Duration.ofMillis(999)), "PT0.999S", "PT1S", "PT1H");
+        assertRefused(() -> defaults.leaseDuration(Duration.ofHours(1).plusNanos(1)), "PT1H0.000000001S", "PT1H");
+        assertRefused(() -> defaults.maxHold(Duration.ZERO), "PT0S", "zero");
         try (Lease lease = lock.acquire()) {
-            refused(() -> lease.onExpiring(Duration.ZERO, () -> {}), "PT0S", "zero");
+            assertRefused(() -> lease.onExpiring(Duration.ZERO, () -> {}), "PT0S", "zero");
         }
     }
 
     @Test
     default void S14_tooMuchMetadataIsRefused() {
-        refused(() -> LockOptions.defaults().metadata(Map.of("k", "x".repeat(1025))), "1024");
+        assertRefused(() -> LockOptions.defaults().metadata(Map.of("k", "x".repeat(1025))), "1024");
     }
 
-    private static void refused(ThrowingCallable call, String... words) {
+    private static void assertRefused(ThrowingCallable call, String... words) {
         assertThatThrownBy(call).isInstanceOf(IllegalArgumentException.class).hasMessageContainingAll(words);
     }
 

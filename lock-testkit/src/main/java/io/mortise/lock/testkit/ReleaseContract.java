@@ -20,7 +20,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Contract of release (S05), renewal (S06) and loss (S07). */
+/**
+ * Tests that a release removes only its own grant, renewals never recreate a grant, and losses are reported once.
+ *
+ * <p>Rules S05, S06, S07.
+ */
 interface ReleaseContract extends Contract {
     @ParameterizedTest
     @EnumSource
@@ -44,17 +48,18 @@ interface ReleaseContract extends Contract {
     default void S05_aStaleReleaseAfterATakeoverSparesTheSuccessor(ApiStyle style) throws Exception {
         LockClient one = fixture().client();
         LockClient two = fixture().client();
-        LockAdmin admin = ContractFixture.admin(two, "S05");
+        LockAdmin admin = ContractTestFixture.admin(two, "S05");
         Lease stale = style.acquire(one.named("x"));
         forceRelease(admin, "x");
-        Lease successor = style.tryAcquire(two.named("x"), ContractFixture.LONG).orElseThrow();
+        Lease successor =
+                style.tryAcquire(two.named("x"), ContractTestFixture.LONG).orElseThrow();
         assertThat(style.release(stale)).isEqualTo(ReleaseOutcome.LOST);
         assertThat(one.named("x").tryAcquire()).as("the successor's lock").isEmpty();
         assertThat(successor.isHeld()).isTrue();
         assertThat(style.release(successor)).isEqualTo(ReleaseOutcome.RELEASED);
     }
 
-    /** RELEASED means that it is done, not that it will be. */
+    /** RELEASED means that the release has been executed, not that it will be. */
     @ParameterizedTest
     @EnumSource
     default void S05_afterAReleaseTheLockIsFreeAtOnce(ApiStyle style) throws Exception {
@@ -70,39 +75,40 @@ interface ReleaseContract extends Contract {
         held.close();
     }
 
-    /** Both are of one client, so an entry that names only the client would not tell them apart. */
+    /** Waiter and holder are of the same client, so a store entry that names only the client could not distinguish them. */
     @ParameterizedTest
     @EnumSource
-    default void S05_aWaiterThatLeavesSparesItsOwnClientsLease(ApiStyle style) throws Exception {
+    default void S05_aWithdrawalSparesALeaseOfTheSameClient(ApiStyle style) throws Exception {
         DistributedLock lock = fixture().client().named("x");
         DistributedLock other = fixture().client().named("x");
         Lease held = style.acquire(lock);
         assertThat(style.tryAcquire(lock, Duration.ZERO)).isEmpty();
-        ContractFixture.waitInVain(style, lock, Duration.ofMillis(100));
+        ContractTestFixture.assertWaitFails(style, lock, Duration.ofMillis(100));
         lock.acquireAsync().cancel(true);
-        ContractFixture.waitInVain(style, other, Duration.ofMillis(200));
+        ContractTestFixture.assertWaitFails(style, other, Duration.ofMillis(200));
         assertThat(held.isHeld()).isTrue();
         assertThat(style.release(held)).isEqualTo(ReleaseOutcome.RELEASED);
     }
 
-    /** Renewals go on for as long as the client believes: none of them may make the grant anew. */
+    /** The client renews until it detects the loss; none of these renewals may create the grant again. */
     @Test
     default void S06_aRemovedGrantStaysRemoved() throws Exception {
         LockClient client = fixture().client();
-        LockAdmin admin = ContractFixture.admin(fixture().client(), "S06");
+        LockAdmin admin = ContractTestFixture.admin(fixture().client(), "S06");
         BackendUnderTest backend = fixture().backend();
         Lease lease = client.named("x", fixture().shortLease(client)).acquire();
         forceRelease(admin, "x");
-        Duration bound = backend.removalToldWithin().plus(ContractFixture.PROMPT);
-        ContractFixture.eventually("the old holder knows", bound, () -> !lease.isHeld());
+        Duration bound = backend.removalNotifiedWithin().plus(ContractTestFixture.PROMPT);
+        ContractTestFixture.eventually("the old holder detects its loss", bound, () -> !lease.isHeld());
         long known = System.nanoTime();
-        ContractFixture.eventually("one lease duration passes", backend.lease().multipliedBy(3), () -> {
-            assertThat(lease.isHeld()).as("held again").isFalse();
-            assertThat(ContractFixture.status(admin, "x").holders())
-                    .as("holders")
-                    .isEmpty();
-            return DurationAssertions.since(known).compareTo(backend.lease()) > 0;
-        });
+        ContractTestFixture.eventually(
+                "one lease duration passes", backend.lease().multipliedBy(3), () -> {
+                    assertThat(lease.isHeld()).as("held again").isFalse();
+                    assertThat(ContractTestFixture.status(admin, "x").holders())
+                            .as("holders")
+                            .isEmpty();
+                    return DurationAssertions.since(known).compareTo(backend.lease()) > 0;
+                });
         fixture().assertFree(client, "x");
     }
 
@@ -110,43 +116,44 @@ interface ReleaseContract extends Contract {
     default void S07_theLossOfOneLeaseSparesTheOthers() throws Exception {
         LockClient client = fixture().client();
         LockClient other = fixture().client();
-        LockAdmin admin = ContractFixture.admin(other, "S07");
+        LockAdmin admin = ContractTestFixture.admin(other, "S07");
         Lease lost = client.named("lost", fixture().shortLease(client)).acquire();
         Lease kept = client.named("kept", fixture().shortLease(client)).acquire();
-        List<LossReason> told = new CopyOnWriteArrayList<>();
-        kept.lost().thenAccept(told::add);
+        List<LossReason> losses = new CopyOnWriteArrayList<>();
+        kept.lost().thenAccept(losses::add);
         forceRelease(admin, "lost");
-        Duration bound = fixture().backend().removalToldWithin().plus(ContractFixture.PROMPT);
-        ContractFixture.eventually("the loss is known", bound, () -> !lost.isHeld());
+        Duration bound = fixture().backend().removalNotifiedWithin().plus(ContractTestFixture.PROMPT);
+        ContractTestFixture.eventually("the loss is detected", bound, () -> !lost.isHeld());
         assertThat(other.named("kept").tryAcquire()).as("the other lock").isEmpty();
         assertThat(kept.isHeld()).as("the other lease").isTrue();
         assertThat(kept.release()).isEqualTo(ReleaseOutcome.RELEASED);
-        assertThat(told).isEmpty();
+        assertThat(losses).isEmpty();
     }
 
     @Test
     default void S07_aForcedReleaseIsAnnouncedOnceWithItsReason() throws Exception {
         LockClient client = fixture().client();
-        LockAdmin admin = ContractFixture.admin(fixture().client(), "S07");
+        LockAdmin admin = ContractTestFixture.admin(fixture().client(), "S07");
         BackendUnderTest backend = fixture().backend();
-        // Where the store tells at once, a renewal must not be what told.
-        boolean pushed = backend.removalToldWithin().compareTo(backend.lease()) < 0;
+        // If the store sends notifications, the lease must be so long that no renewal detects the loss first.
+        boolean pushed = backend.removalNotifiedWithin().compareTo(backend.lease()) < 0;
         LockOptions options = pushed ? LockOptions.defaults() : fixture().shortLease(client);
         Lease lease = client.named("x", options).acquire();
-        List<LossReason> told = new CopyOnWriteArrayList<>();
-        lease.lost().thenAccept(told::add);
+        List<LossReason> losses = new CopyOnWriteArrayList<>();
+        lease.lost().thenAccept(losses::add);
         forceRelease(admin, "x");
-        Duration bound = backend.removalToldWithin().plus(ContractFixture.PROMPT);
-        ContractFixture.eventually("the loss is announced", bound, () -> !told.isEmpty());
+        Duration bound = backend.removalNotifiedWithin().plus(ContractTestFixture.PROMPT);
+        ContractTestFixture.eventually("the loss is announced", bound, () -> !losses.isEmpty());
         assertThat(lease.isHeld()).isFalse();
-        assertThat(told).singleElement().extracting(LossReason::kind).isEqualTo(LossReason.Kind.REMOVED);
+        assertThat(losses).singleElement().extracting(LossReason::kind).isEqualTo(LossReason.Kind.REMOVED);
         assertThatThrownBy(lease::ensureHeld)
                 .isInstanceOfSatisfying(
                         LeaseLostException.class,
                         e -> assertThat(e.reason().kind()).isEqualTo(LossReason.Kind.REMOVED));
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.LOST);
-        lease.lost().thenAccept(told::add); // a late listener is told too
-        ContractFixture.eventually("a late listener is told", ContractFixture.PROMPT, () -> told.size() == 2);
+        lease.lost().thenAccept(losses::add); // a late listener is notified too
+        ContractTestFixture.eventually(
+                "a late listener is notified", ContractTestFixture.PROMPT, () -> losses.size() == 2);
         fixture().assertFree(client, "x");
     }
 
@@ -155,15 +162,15 @@ interface ReleaseContract extends Contract {
     default void S07_nothingIsAnnouncedAfterARelease(ApiStyle style) throws Exception {
         LockClient one = fixture().client();
         LockClient two = fixture().client();
-        List<LossReason> told = new CopyOnWriteArrayList<>();
+        List<LossReason> losses = new CopyOnWriteArrayList<>();
         for (int i = 0; i < 20; i++) {
             Lease lease = style.acquire(one.named("x"));
-            lease.lost().thenAccept(told::add);
+            lease.lost().thenAccept(losses::add);
             assertThat(style.release(lease)).isEqualTo(ReleaseOutcome.RELEASED);
-            style.release(style.acquire(two.named("x"))); // time for whatever the release set off
+            style.release(style.acquire(two.named("x"))); // time for delayed effects of the release
         }
         one.close();
-        assertThat(told).isEmpty();
+        assertThat(losses).isEmpty();
     }
 
     @Test
@@ -172,15 +179,15 @@ interface ReleaseContract extends Contract {
         LockOptions options = LockOptions.defaults().maxHold(Duration.ofMillis(200));
         Lease lease = client.named("x", options).acquire();
         assertThat(lease.remaining()).isLessThanOrEqualTo(Duration.ofMillis(200));
-        assertThat(ContractFixture.await(lease.lost()).kind()).isEqualTo(LossReason.Kind.MAX_HOLD);
+        assertThat(ContractTestFixture.await(lease.lost()).kind()).isEqualTo(LossReason.Kind.MAX_HOLD);
         assertThat(lease.isHeld()).isFalse();
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.LOST);
         fixture().assertFree(fixture().client(), "x");
     }
 
     private static void forceRelease(LockAdmin admin, String name) throws InterruptedException {
-        assertThat(ContractFixture.await(admin.forceRelease(
-                        name, ContractFixture.status(admin, name).holders().get(0))))
+        assertThat(ContractTestFixture.await(admin.forceRelease(
+                        name, ContractTestFixture.status(admin, name).holders().get(0))))
                 .isTrue();
     }
 }

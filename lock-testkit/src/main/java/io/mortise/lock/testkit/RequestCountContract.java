@@ -13,13 +13,14 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
-/** Contract of the number of requests, by the store's own count. Needs {@link BackendUnderTest#requests}. */
+/** Tests that lock operations send no more requests than the rules allow. Needs {@link BackendUnderTest#requests}. */
 interface RequestCountContract extends Contract {
-    /** Longer than a busy machine takes between two of many requests. */
-    Duration CALM = Duration.ofMillis(500);
+    /** Time without requests after which the store counts as quiet; longer than the gaps between requests on a busy machine. */
+    Duration QUIET_PERIOD = Duration.ofMillis(500);
 
-    /** Of the three clients, while it is calm. */
+    /** Number of renewals that the three clients may send during the quiet period. */
     int RENEWALS = 2;
 
     int WAITERS = 30;
@@ -27,16 +28,17 @@ interface RequestCountContract extends Contract {
     Duration SILENCE = Duration.ofSeconds(2);
 
     /**
-     * Of each waiter in that time. Where the store tells nobody that a lease has run out, they ask when it would have, that is
-     * once for each renewal or two; whoever polls asks far more often.
+     * Number of requests that each waiter may send during {@link #SILENCE}. If the store does not announce expired leases, a
+     * waiter sends a request when the holder's lease would expire, about once per renewal or two; polling sends far more.
      */
-    int LOOKS = 2;
+    int REQUESTS_PER_WAITER = 2;
 
-    /** Generous for one acquire or hand-over; far below what grows with the number of waiters, or polls. */
-    int A_FEW = 8;
+    /** Limit for one acquire or hand-over; far below what polling, or a cost per waiter, would need. */
+    int FEW_REQUESTS = 8;
 
     @Test
-    default void S02_isHeldAsksNobody() throws Exception {
+    @ResourceLock(Contract.SERVER)
+    default void S02_isHeldSendsNoRequest() throws Exception {
         try (Lease lease = fixture().client().named("x").acquire()) {
             long before = quiet("S02 on the wire");
             for (int i = 0; i < 10_000; i++) {
@@ -44,32 +46,34 @@ interface RequestCountContract extends Contract {
                 lease.ensureHeld();
                 assertThat(lease.remaining()).isPositive();
             }
-            // Not zero: a backend may still watch over its new grant.
+            // Not zero: a backend may still register a watch for its new grant.
             assertThat(requests("S02 on the wire") - before)
                     .as("requests of 10,000 checks")
-                    .isLessThanOrEqualTo(A_FEW);
+                    .isLessThanOrEqualTo(FEW_REQUESTS);
         }
     }
 
     @Test
-    default void S09_oneAttemptIsAFewRequests() throws Exception {
+    @ResourceLock(Contract.SERVER)
+    default void S09_oneAttemptSendsFewRequests() throws Exception {
         DistributedLock lock = fixture().client().named("x");
         try (Lease held = fixture().client().named("x").acquire()) {
             long before = quiet("S09 on the wire");
             for (int i = 0; i < 10; i++) {
                 assertThat(lock.tryAcquire()).isEmpty();
             }
-            long asked = quiet("S09 on the wire") - before;
-            assertThat(asked).as("requests of 10 attempts").isLessThanOrEqualTo(10 * A_FEW);
+            long sent = quiet("S09 on the wire") - before;
+            assertThat(sent).as("requests of 10 attempts").isLessThanOrEqualTo(10 * FEW_REQUESTS);
             assertThat(held.isHeld()).isTrue();
         }
     }
 
     @Test
-    default void S11_waitersAreSilentAndHandOversAreCheap() throws Exception {
+    @ResourceLock(Contract.SERVER)
+    default void S11_waitersDoNotPollAndHandOversTakeFewRequests() throws Exception {
         List<LockClient> clients =
                 List.of(fixture().client(), fixture().client(), fixture().client());
-        ContractFixture.onlyIf(clients.get(0), Capability.PUSH);
+        ContractTestFixture.onlyIf(clients.get(0), Capability.PUSH);
         Lease held = clients.get(0).named("x").acquire();
         List<CompletableFuture<?>> waiting = new ArrayList<>();
         for (int i = 0; i < WAITERS; i++) {
@@ -77,10 +81,13 @@ interface RequestCountContract extends Contract {
                     clients.get(i % clients.size()).named("x").acquireAsync().thenCompose(Lease::releaseAsync));
         }
         long before = quiet("S11 on the wire");
-        ContractFixture.eventually("they had time to ask", ContractFixture.LONG, ContractFixture.timePasses(SILENCE));
+        ContractTestFixture.eventually(
+                "the waiters had time to send requests",
+                ContractTestFixture.LONG,
+                ContractTestFixture.timePasses(SILENCE));
         assertThat(requests("S11 on the wire") - before)
                 .as("requests of %d waiters in %s", WAITERS, SILENCE)
-                .isLessThanOrEqualTo(WAITERS * LOOKS);
+                .isLessThanOrEqualTo(WAITERS * REQUESTS_PER_WAITER);
         before = requests("S11 on the wire");
         held.release();
         for (CompletableFuture<?> one : waiting) {
@@ -88,19 +95,19 @@ interface RequestCountContract extends Contract {
         }
         assertThat(quiet("S11 on the wire") - before)
                 .as("requests of one release and %d hand-overs", WAITERS)
-                .isLessThanOrEqualTo((WAITERS + 1L) * A_FEW);
+                .isLessThanOrEqualTo((WAITERS + 1L) * FEW_REQUESTS);
     }
 
     private long requests(String rule) {
         return fixture().requests(rule);
     }
 
-    /** The count once hardly anything is asked any more, renewals apart, or after a while if somebody always asks. */
+    /** Returns the request count once only renewals are sent, or after a time limit if requests never stop. */
     private long quiet(String rule) throws Exception {
-        long limit = System.nanoTime() + CALM.multipliedBy(20).toNanos();
+        long limit = System.nanoTime() + QUIET_PERIOD.multipliedBy(20).toNanos();
         long calm = System.nanoTime();
         long last = requests(rule);
-        while (System.nanoTime() - calm < CALM.toNanos() && System.nanoTime() - limit < 0) {
+        while (System.nanoTime() - calm < QUIET_PERIOD.toNanos() && System.nanoTime() - limit < 0) {
             LockSupport.parkNanos(5_000_000);
             long now = requests(rule);
             if (now - last > RENEWALS) {

@@ -16,47 +16,55 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Contract over a restart of the server with its data. Needs {@link Faults#stopServer} and {@link Faults#startServer}. */
+/**
+ * Tests that clients recover from a restart of the server, which keeps its data.
+ *
+ * <p>Needs {@link Faults#stopServer} and {@link Faults#startServer}.
+ */
 interface RestartContract extends Contract {
-    /** Some waits here outlast the outage; how soon an unbounded one fails is another test's matter. */
+    /** Some waits here must outlast the outage; another test checks when an unbounded wait fails. */
     ClientOptions LONG_TIMEOUTS =
-            ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1)).unavailableAfter(ContractFixture.LONG);
+            ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1)).unavailableAfter(ContractTestFixture.LONG);
 
-    /** One story, since a restart takes its time: S03, S05, S07, S09, S11 and S15. */
+    /** One scenario for S03, S05, S07, S09, S11 and S15, since a restart is slow. */
     @ParameterizedTest
     @EnumSource
-    default void S03_tokensRiseOverARestartAndWaitersGoOn(ApiStyle style) throws Exception {
+    @ResourceLock(Contract.SERVER)
+    default void S03_tokensIncreaseAcrossARestartAndWaitersContinue(ApiStyle style) throws Exception {
         LockClient one = fixture().client(LONG_TIMEOUTS);
         LockClient two = fixture().client(LONG_TIMEOUTS);
         Lease held = style.acquire(one.named("x"));
-        // More grants than follow the restart: a counter that began anew would not be above them.
+        // More grants than follow the restart, so that tokens of a counter that was reset would be lower.
         for (int i = 0; i < 10; i++) {
             style.release(style.acquire(two.named("y")));
         }
         Lease elsewhere = style.acquire(two.named("y"));
         style.release(elsewhere);
         Future<Lease> waiting = fixture().start(() -> style.acquire(two.named("x")));
-        ContractFixture.awaitWaiters(two, "x", 1);
-        fixture().nemesis().stopServer("S03, S05, S07, S09, S11, S15 over a restart");
+        ContractTestFixture.awaitWaiters(two, "x", 1);
+        fixture().faultInjector().stopServer("S03, S05, S07, S09, S11, S15 over a restart");
         assertEndsAtItsBound(style, two, Duration.ZERO);
         assertEndsAtItsBound(style, two, Duration.ofMillis(300));
         assertThat(waiting.isDone()).isFalse();
-        fixture().nemesis().startServer("S03, S05, S07, S09, S11, S15 over a restart");
-        style.release(style.tryAcquire(one.named("z"), ContractFixture.LONG).orElseThrow());
-        assertThat(waiting.isDone() && held.isHeld()).as("S02: two believe").isFalse();
-        ContractFixture.assertHonest(style.release(held), held);
+        fixture().faultInjector().startServer("S03, S05, S07, S09, S11, S15 over a restart");
+        style.release(style.tryAcquire(one.named("z"), ContractTestFixture.LONG).orElseThrow());
+        assertThat(waiting.isDone() && held.isHeld())
+                .as("S02: two leases are held")
+                .isFalse();
+        ContractTestFixture.assertConsistent(style.release(held), held);
         Lease next = ApiStyle.result(waiting);
         assertThat(next.isHeld()).isTrue();
-        Lease after = style.tryAcquire(one.named("y"), ContractFixture.LONG).orElseThrow();
+        Lease after = style.tryAcquire(one.named("y"), ContractTestFixture.LONG).orElseThrow();
         if (one.capabilities().contains(Capability.FENCING)) {
             assertThat(next.fencingToken()).as("S03").isGreaterThan(held.fencingToken());
             assertThat(after.fencingToken()).as("S03").isGreaterThan(elsewhere.fencingToken());
         }
         assertThat(style.release(after))
-                .isNotEqualTo(ReleaseOutcome.LOST); // unknown where it is slow, as after a start
+                .isNotEqualTo(ReleaseOutcome.LOST); // UNKNOWN if the server is still slow after its start
         assertThat(style.release(next)).isNotEqualTo(ReleaseOutcome.LOST);
         fixture().assertFree(fixture().client(), "x");
     }
@@ -65,45 +73,47 @@ interface RestartContract extends Contract {
         Duration bound = maxWait.isZero() ? LONG_TIMEOUTS.requestTimeout() : maxWait;
         long start = System.nanoTime();
         assertThatThrownBy(() -> style.tryAcquire(client.named("free"), maxWait))
-                .as("S15: a server that is down is not busy")
+                .as("S15: a stopped server must not be reported as a busy lock")
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageContaining("free")
-                .hasMessageMatching("(?s).*\\b\\d+ ms\\b.*"); // how long it has been silent
+                .hasMessageMatching("(?s).*\\b\\d+ ms\\b.*"); // the time since the server's last response
         assertThat(DurationAssertions.since(start))
                 .as("S09: a wait of " + maxWait)
-                .isLessThan(bound.plus(ContractFixture.PROMPT));
+                .isLessThan(bound.plus(ContractTestFixture.PROMPT));
     }
 
     @Test
+    @ResourceLock(Contract.SERVER)
     default void S16_closeWhileTheServerIsDownIsBounded() throws Exception {
         LockClient closing = fixture().client(LONG_TIMEOUTS);
         Lease held = closing.named("x", fixture().shortLease(closing)).acquire();
-        fixture().nemesis().stopServer("S15, S16 while the server is down");
+        fixture().faultInjector().stopServer("S15, S16 while the server is down");
         CompletableFuture<Lease> waiting = closing.named("y").acquireAsync();
         long opening = System.nanoTime();
         Duration connectTimeout = Duration.ofMillis(300);
         assertThatThrownBy(() -> fixture().client(LONG_TIMEOUTS.connectTimeout(connectTimeout)))
-                .as("S15: a client for a server that is down")
+                .as("S15: opening a client while the server is stopped")
                 .isInstanceOf(BackendUnavailableException.class);
         assertThat(DurationAssertions.since(opening))
                 .as("connect")
-                .isLessThan(connectTimeout.plus(ContractFixture.PROMPT));
+                .isLessThan(connectTimeout.plus(ContractTestFixture.PROMPT));
         long start = System.nanoTime();
         closing.close();
         assertThat(DurationAssertions.since(start))
                 .as("close")
-                .isLessThan(LONG_TIMEOUTS.requestTimeout().multipliedBy(2).plus(ContractFixture.PROMPT));
+                .isLessThan(LONG_TIMEOUTS.requestTimeout().multipliedBy(2).plus(ContractTestFixture.PROMPT));
         assertThat(held.isHeld()).isFalse();
         assertThatThrownBy(() -> ApiStyle.result(waiting)).isInstanceOf(ClientClosedException.class);
     }
 
-    /** By URL, since that tells what the endpoints are. */
+    /** Connects by URL, since the URL contains the endpoints. */
     @Test
+    @ResourceLock(Contract.SERVER)
     default void S15_anOutageNamesItsEndpoints() throws Exception {
         String rule = "S15 endpoints in messages";
         String endpoints = authority(fixture().url(rule));
         LockClient client = fixture().clientByUrl(rule, LONG_TIMEOUTS);
-        fixture().nemesis().stopServer(rule);
+        fixture().faultInjector().stopServer(rule);
         for (Duration maxWait : List.of(Duration.ZERO, Duration.ofMillis(100))) {
             assertThatThrownBy(() -> client.named("x").tryAcquire(maxWait))
                     .satisfies(failure -> assertNames(failure, endpoints));
@@ -121,7 +131,7 @@ interface RestartContract extends Contract {
                                 .hasValueSatisfying(named -> assertThat(named).contains(endpoints)));
     }
 
-    /** Hosts and ports, without credentials. */
+    /** Returns hosts and ports of the URL, without credentials. */
     private static String authority(String url) {
         return url.replaceFirst("^[^:]+:(//)?", "").replaceFirst("[/?].*$", "").replaceFirst("^.*@", "");
     }

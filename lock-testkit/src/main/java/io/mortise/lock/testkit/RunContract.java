@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** Contract of {@code run} and {@code call}: acquire, run the body, release. */
+/** Tests that the methods {@code run()} and {@code call()} acquire the lock, execute the body and release the lock. */
 interface RunContract extends Contract {
     @Test
     default void call_runsUnderTheLockAndReleases() throws Exception {
@@ -28,9 +28,9 @@ interface RunContract extends Contract {
             return "done";
         });
         assertThat(result).isEqualTo("done");
-        assertThat(other.named("x").tryRun(ContractFixture.PROMPT, lease -> lease.ensureHeld()))
+        assertThat(other.named("x").tryRun(ContractTestFixture.PROMPT, lease -> lease.ensureHeld()))
                 .isTrue();
-        assertThat(client.named("x").tryCall(ContractFixture.PROMPT, lease -> {
+        assertThat(client.named("x").tryCall(ContractTestFixture.PROMPT, lease -> {
                     assertThat(other.named("x").tryCall(Duration.ZERO, inner -> "busy"))
                             .isEmpty();
                     return "done";
@@ -51,13 +51,15 @@ interface RunContract extends Contract {
     }
 
     @Test
-    default void call_tellsThatTheLeaseWasLostMeanwhile() throws Exception {
+    default void call_reportsALossDuringTheBody() throws Exception {
         LockClient client = fixture().client();
-        LockAdmin admin = ContractFixture.admin(fixture().client(), "LeaseLostException from run");
+        LockAdmin admin = ContractTestFixture.admin(fixture().client(), "LeaseLostException from run");
         assertThatThrownBy(() -> client.named("x").run(lease -> {
-                    assertThat(ContractFixture.await(admin.forceRelease(
+                    assertThat(ContractTestFixture.await(admin.forceRelease(
                                     "x",
-                                    ContractFixture.status(admin, "x").holders().get(0))))
+                                    ContractTestFixture.status(admin, "x")
+                                            .holders()
+                                            .get(0))))
                             .isTrue();
                 }))
                 .isInstanceOf(LeaseLostException.class);
@@ -68,20 +70,20 @@ interface RunContract extends Contract {
     default void callAsync_holdsUntilItsStageEnds() throws Exception {
         LockClient client = fixture().client();
         LockClient other = fixture().client();
-        CompletableFuture<Lease> given = new CompletableFuture<>();
+        CompletableFuture<Lease> started = new CompletableFuture<>();
         CompletableFuture<String> work = new CompletableFuture<>();
         CompletableFuture<String> result = client.named("x").callAsync(lease -> {
-            given.complete(lease);
+            started.complete(lease);
             return work;
         });
-        Lease lent = ApiStyle.result(given);
-        assertThat(lent.isHeld()).isTrue();
-        ContractFixture.waitInVain(ApiStyle.SYNC, other.named("x"), Duration.ofMillis(200));
-        assertThat(lent.isHeld()).isTrue();
+        Lease lease = ApiStyle.result(started);
+        assertThat(lease.isHeld()).isTrue();
+        ContractTestFixture.assertWaitFails(ApiStyle.SYNC, other.named("x"), Duration.ofMillis(200));
+        assertThat(lease.isHeld()).isTrue();
         assertThat(result).isNotDone();
         work.complete("done");
         assertThat(ApiStyle.result(result)).isEqualTo("done");
-        assertThat(lent.isHeld()).isFalse();
+        assertThat(lease.isHeld()).isFalse();
         fixture().assertFree(other, "x");
     }
 
@@ -99,15 +101,15 @@ interface RunContract extends Contract {
         fixture().assertFree(client, "x");
     }
 
-    /** An executor that runs user code on the calling thread must not give it one that the store's answer needs. */
+    /** An executor that runs callbacks on the calling thread must not block the thread that reads the store's replies. */
     @Test
-    default void S07_aCallbackMayWaitForTheStoreAlsoOnADirectExecutor() throws Exception {
+    default void S07_aCallbackMayBlockOnTheStoreEvenOnADirectExecutor() throws Exception {
         LockClient client = fixture().client(ClientOptions.defaults().callbackExecutor(Runnable::run));
         LockClient other = fixture().client();
         Lease held = other.named("x").acquire();
         CompletableFuture<ReleaseOutcome> outcome =
                 client.named("x").acquireAsync().thenApply(Lease::release);
-        ContractFixture.awaitWaiters(other, "x", 1);
+        ContractTestFixture.awaitWaiters(other, "x", 1);
         held.close();
         assertThat(ApiStyle.result(outcome)).isEqualTo(ReleaseOutcome.RELEASED);
         fixture().assertFree(other, "x");
@@ -117,14 +119,14 @@ interface RunContract extends Contract {
     default void callAsync_cancelledWhileItWaitsNeverRuns() throws Exception {
         LockClient client = fixture().client();
         Lease held = client.named("x").acquire();
-        AtomicReference<Lease> given = new AtomicReference<>();
+        AtomicReference<Lease> started = new AtomicReference<>();
         CompletableFuture<String> result = client.named("x").callAsync(lease -> {
-            given.set(lease);
+            started.set(lease);
             return CompletableFuture.completedFuture("ran");
         });
         result.cancel(true);
         held.close();
         fixture().assertFree(client, "x");
-        assertThat(given.get()).isNull();
+        assertThat(started.get()).isNull();
     }
 }

@@ -14,27 +14,30 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Contract over a slow link. Needs a {@link Faults#link} that can be delayed. */
+/** Tests that leases and time limits hold over a link with high latency. Needs a {@link Faults#link} that can be delayed. */
 interface SlowLinkContract extends Contract {
     Duration ROUND_TRIP = Duration.ofMillis(200);
 
-    /** One story, since it lasts longer than a lease: S02, and that slowness alone loses nothing (S07). */
+    /** One scenario, since it takes longer than a lease: checks S02, and that high latency alone loses no lease (S07). */
     @Test
-    default void S02_theDeadlineCountsFromTheSendAndSlownessLosesNothing() throws Exception {
+    default void S02_theDeadlineCountsFromTheSendAndASlowLinkLosesNoLease() throws Exception {
         LockClient slow = fixture().client();
         LockClient other = fixture().client();
         Duration lease = fixture().backend().lease();
-        other.named("x").run(Lease::ensureHeld); // what a store makes once for a lock takes round trips of its own
-        fixture().nemesis().delay(slow, ROUND_TRIP.dividedBy(2), "S02 on a slow link");
+        other.named("x").run(Lease::ensureHeld); // the first use of a lock may need additional round trips
+        fixture().faultInjector().delay(slow, ROUND_TRIP.dividedBy(2), "S02 on a slow link");
         Lease held = slow.named("x", fixture().shortLease(slow)).acquire();
-        // Whatever proves the lease was sent a round trip before its answer, whether that answer is the grant or not.
+        // The request that proves the lease was sent one round trip before its reply, whether that reply is the grant
+        // or not.
         Duration remaining = held.remaining();
         assertThat(remaining).isLessThanOrEqualTo(lease.minus(ROUND_TRIP));
         assertThat(remaining).as("a usable lease").isGreaterThan(Duration.ZERO);
         Callable<Boolean> later =
-                ContractFixture.timePasses(lease.multipliedBy(9).dividedBy(8));
-        ContractFixture.eventually("more than a lease has passed", ContractFixture.LONG, () -> {
-            assertThat(held.isHeld()).as("S07: slow is not lost").isTrue();
+                ContractTestFixture.timePasses(lease.multipliedBy(9).dividedBy(8));
+        ContractTestFixture.eventually("more than a lease has passed", ContractTestFixture.LONG, () -> {
+            assertThat(held.isHeld())
+                    .as("S07: a slow link must not lose the lease")
+                    .isTrue();
             assertThat(held.remaining()).isLessThanOrEqualTo(lease.minus(ROUND_TRIP));
             return later.call();
         });
@@ -45,29 +48,32 @@ interface SlowLinkContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void S09_aBoundedWaitEndsAtItsBoundWithItsReplyUnderWay(ApiStyle style) throws Exception {
+    default void S09_aBoundedWaitEndsAtItsBoundWhileItsReplyIsPending(ApiStyle style) throws Exception {
         LockClient slow = fixture().client();
         LockClient other = fixture().client();
-        other.named("x").run(Lease::ensureHeld); // what a store makes once for a lock takes round trips of its own
-        fixture().nemesis().delay(slow, ROUND_TRIP.dividedBy(2), "S08, S09 on a slow link");
+        other.named("x").run(Lease::ensureHeld); // the first use of a lock may need additional round trips
+        fixture().faultInjector().delay(slow, ROUND_TRIP.dividedBy(2), "S08, S09 on a slow link");
         Duration maxWait = ROUND_TRIP.dividedBy(4);
-        DurationAssertions.overshoot("beyond maxWait", ContractFixture.PROMPT, Duration.ofMillis(50), () -> {
+        DurationAssertions.overshoot("beyond maxWait", ContractTestFixture.PROMPT, Duration.ofMillis(50), () -> {
             long start = System.nanoTime();
             try {
                 Optional<Lease> late = style.tryAcquire(slow.named("x"), maxWait);
-                assertThat(late).as("S15: no answer is not busy").isPresent(); // who stalled here has the answer by now
+                // The reply may arrive in time if this thread stalls.
+                assertThat(late)
+                        .as("S15: no reply must not be reported as busy")
+                        .isPresent();
                 late.orElseThrow().release();
             } catch (BackendUnavailableException e) {
-                // as it must be where the wait ends in time
+                // expected if the wait ends in time
             }
             Duration took = DurationAssertions.since(start);
             assertThat(took).isGreaterThanOrEqualTo(maxWait);
             return took.minus(maxWait);
         });
-        ContractFixture.eventually(
-                "all requests have arrived", ContractFixture.LONG, ContractFixture.timePasses(ROUND_TRIP));
+        ContractTestFixture.eventually(
+                "all requests have arrived", ContractTestFixture.LONG, ContractTestFixture.timePasses(ROUND_TRIP));
         assertThat(other.named("x").tryAcquire(fixture().backend().lease()))
-                .as("S08: what the replies would have granted")
+                .as("S08: the lock that the late replies would have granted")
                 .hasValueSatisfying(Lease::close);
         fixture().assertFree(other, "x");
     }

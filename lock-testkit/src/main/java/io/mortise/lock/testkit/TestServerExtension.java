@@ -10,7 +10,9 @@ import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * The server of one class of tests: one that already runs, or one that is started for it. Thread-safe while the tests run.
+ * JUnit extension that provides a server to a test class, using a running one or starting its own.
+ *
+ * <p>Thread-safe while the tests run.
  *
  * <pre>{@code
  * class MyConformanceTest extends LockConformance {
@@ -24,20 +26,20 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * }
  * }</pre>
  *
- * @param <S> a server of our own
+ * @param <S> type of the server that the extension starts
  */
 public final class TestServerExtension<S extends AutoCloseable> implements BeforeAllCallback, AfterAllCallback {
     private final String store;
     private final Supplier<S> start;
     private final Function<S, String> address;
-    private volatile @Nullable S own;
+    private volatile @Nullable S started;
 
     /**
-     * Starts nothing yet.
+     * Creates the extension without starting a server.
      *
-     * @param store the setting that gives the address of one that runs already, see {@link TestSettings#get}
-     * @param start starts one of our own, which serves then
-     * @param address where that can be reached, in the form in which one from outside is given
+     * @param store name of the setting that has the address of a running server, see {@link TestSettings#get}
+     * @param start starts a server and returns when it accepts requests
+     * @param address returns the address of a started server, in the same form as the setting
      */
     public TestServerExtension(String store, Supplier<S> start, Function<S, String> address) {
         this.store = store;
@@ -45,40 +47,44 @@ public final class TestServerExtension<S extends AutoCloseable> implements Befor
         this.address = address;
     }
 
-    /** Where it can be reached: what was given from outside, or what our own says. */
+    /** Returns the server's address, from the setting or from the started server. */
     public String address() {
-        return ifOwn().map(address).or(() -> TestSettings.get(store)).orElseThrow();
+        return startedServerIfAny()
+                .map(address)
+                .or(() -> TestSettings.get(store))
+                .orElseThrow();
     }
 
-    /** Our own; empty if the server is one from outside. */
-    public Optional<S> ifOwn() {
-        return Optional.ofNullable(own);
+    /** Returns the server that this extension started; empty if the server already ran. */
+    public Optional<S> startedServerIfAny() {
+        return Optional.ofNullable(started);
     }
 
     /**
-     * Our own: for {@link Faults} that need a hand off the server.
+     * Returns the server that this extension started, for {@link Faults} that need control of the server.
      *
-     * @throws UnsupportedOperationException if the server is one from outside; what needs more is then not verified
+     * @throws UnsupportedOperationException if the server already ran; the rules that need the fault are then not verified
      */
-    public S own() {
-        return ifOwn().orElseThrow(() -> new UnsupportedOperationException("the server is not ours"));
+    public S startedServer() {
+        return startedServerIfAny()
+                .orElseThrow(() -> new UnsupportedOperationException("the server was not started by this test"));
     }
 
-    /** For JUnit: starts one unless there is one. */
+    /** Called by JUnit: starts a server unless the setting names one. */
     @Override
     public void beforeAll(ExtensionContext tests) {
         if (TestSettings.get(store).isEmpty()) {
-            own = start.get();
+            started = start.get();
         }
     }
 
-    /** For JUnit: ends our own. */
+    /** Called by JUnit: closes the server that this extension started. */
     @Override
     public void afterAll(ExtensionContext tests) throws Exception {
-        S started = own;
-        if (started != null) {
-            own = null;
-            started.close();
+        S server = started;
+        if (server != null) {
+            started = null;
+            server.close();
         }
     }
 }

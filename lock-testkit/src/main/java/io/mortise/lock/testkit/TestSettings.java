@@ -5,14 +5,16 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Settings of a test run, such as the address of a server that runs already. */
+/** Reads settings of a test run, such as a server's address, from system properties or environment variables. */
 public final class TestSettings {
     private TestSettings() {}
 
     /**
-     * System property {@code mortise.test.NAME}, else environment variable {@code MORTISE_TEST_NAME}; empty if neither is set.
+     * Returns the system property {@code mortise.test.NAME}, else the environment variable {@code MORTISE_TEST_NAME}; empty if
+     * neither is set.
      *
-     * @param name such as {@code zookeeper} or {@code redis.binary}; a dot in it is an underscore of the environment variable
+     * @param name such as {@code zookeeper} or {@code redis.binary}; a dot is replaced by an underscore in the environment
+     *     variable
      */
     public static Optional<String> get(String name) {
         return Stream.of(

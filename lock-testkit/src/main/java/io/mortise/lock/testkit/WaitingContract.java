@@ -20,7 +20,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Contract of bounded waiting (S09), wake-up (S11) and order (S12). */
+/**
+ * Tests that waits end at their limit, a release wakes the next waiter, and grants follow the queue order.
+ *
+ * <p>Rules S09, S11, S12.
+ */
 interface WaitingContract extends Contract {
     @ParameterizedTest
     @EnumSource
@@ -29,16 +33,16 @@ interface WaitingContract extends Contract {
         try (Lease held = fixture().client().named("x").acquire()) {
             DistributedLock lock = fixture().client().named("x");
             AtomicBoolean busy = new AtomicBoolean();
-            DurationAssertions.overshoot("beyond maxWait", ContractFixture.PROMPT, Duration.ofMillis(50), () -> {
+            DurationAssertions.overshoot("beyond maxWait", ContractTestFixture.PROMPT, Duration.ofMillis(50), () -> {
                 long start = System.nanoTime();
-                if (ContractFixture.waitInVain(style, lock, maxWait)) {
+                if (ContractTestFixture.assertWaitFails(style, lock, maxWait)) {
                     busy.set(true);
                 }
                 Duration took = DurationAssertions.since(start);
-                assertThat(took).as("a wait that the lock was busy").isGreaterThanOrEqualTo(maxWait);
+                assertThat(took).as("length of the wait").isGreaterThanOrEqualTo(maxWait);
                 return took.minus(maxWait);
             });
-            assertThat(busy).as("told that it is busy").isTrue();
+            assertThat(busy).as("reported as busy at least once").isTrue();
             assertThat(held.isHeld()).isTrue();
         }
     }
@@ -48,7 +52,7 @@ interface WaitingContract extends Contract {
     default void S09_zeroIsOneAttempt(ApiStyle style) throws Exception {
         LockClient client = fixture().client();
         try (Lease held = fixture().client().named("x").acquire()) {
-            DurationAssertions.overshoot("one attempt", ContractFixture.PROMPT, Duration.ofMillis(250), () -> {
+            DurationAssertions.overshoot("one attempt", ContractTestFixture.PROMPT, Duration.ofMillis(250), () -> {
                 long start = System.nanoTime();
                 assertThat(style.tryAcquire(client.named("x"), Duration.ZERO)).isEmpty();
                 return DurationAssertions.since(start);
@@ -59,14 +63,14 @@ interface WaitingContract extends Contract {
         assertThat(client.named("x").tryAcquire()).hasValueSatisfying(Lease::close);
     }
 
-    /** Busy means that somebody holds it, not that the client has yet to ask. */
+    /** Busy means that another client holds the lock, not that this client has not sent a request yet. */
     @ParameterizedTest
     @EnumSource
-    default void S09_aFreeLockIsHadAtTheFirstAttempt(ApiStyle style) throws Exception {
+    default void S09_aFreeLockIsGrantedAtTheFirstAttempt(ApiStyle style) throws Exception {
         LockClient client = fixture().client();
         for (String name : List.of("first", "second", "third")) {
             assertThat(style.tryAcquire(client.named(name), Duration.ZERO))
-                    .as("the %s lock that this client asks for", name)
+                    .as("the %s lock that this client acquires", name)
                     .hasValueSatisfying(Lease::close);
         }
     }
@@ -76,30 +80,31 @@ interface WaitingContract extends Contract {
     default void S11_aReleaseWakesTheNextWaiter(ApiStyle style) throws Exception {
         LockClient one = fixture().client();
         LockClient two = fixture().client();
-        ContractFixture.onlyIf(one, Capability.PUSH);
-        DurationAssertions.overshoot("from release to grant", ContractFixture.PROMPT, Duration.ofMillis(250), () -> {
-            Lease held = one.named("x").acquire();
-            Future<Long> waiting = fixture().start(() -> {
-                Lease lease = style.acquire(two.named("x"));
-                long granted = System.nanoTime();
-                lease.close();
-                return granted;
-            });
-            ContractFixture.awaitWaiters(one, "x", 1);
-            long start = System.nanoTime();
-            held.close();
-            return Duration.ofNanos(ApiStyle.result(waiting) - start);
-        });
+        ContractTestFixture.onlyIf(one, Capability.PUSH);
+        DurationAssertions.overshoot(
+                "from release to grant", ContractTestFixture.PROMPT, Duration.ofMillis(250), () -> {
+                    Lease held = one.named("x").acquire();
+                    Future<Long> waiting = fixture().start(() -> {
+                        Lease lease = style.acquire(two.named("x"));
+                        long granted = System.nanoTime();
+                        lease.close();
+                        return granted;
+                    });
+                    ContractTestFixture.awaitWaiters(one, "x", 1);
+                    long start = System.nanoTime();
+                    held.close();
+                    return Duration.ofNanos(ApiStyle.result(waiting) - start);
+                });
     }
 
     @Test
     default void S11_aForcedReleaseWakesTheNextWaiter() throws Exception {
         LockClient one = fixture().client();
         LockClient two = fixture().client();
-        ContractFixture.onlyIf(one, Capability.PUSH);
-        LockAdmin admin = ContractFixture.admin(fixture().client(), "S11 after a forced release");
+        ContractTestFixture.onlyIf(one, Capability.PUSH);
+        LockAdmin admin = ContractTestFixture.admin(fixture().client(), "S11 after a forced release");
         DurationAssertions.overshoot(
-                "from forced release to grant", ContractFixture.PROMPT, Duration.ofMillis(250), () -> {
+                "from forced release to grant", ContractTestFixture.PROMPT, Duration.ofMillis(250), () -> {
                     one.named("x").acquire();
                     CompletableFuture<Long> granted = two.named("x")
                             .acquireAsync()
@@ -108,52 +113,53 @@ interface WaitingContract extends Contract {
                                 lease.releaseAsync();
                                 return now;
                             });
-                    ContractFixture.awaitWaiters(one, "x", 1);
+                    ContractTestFixture.awaitWaiters(one, "x", 1);
                     LockHolder seen =
-                            ContractFixture.status(admin, "x").holders().get(0);
+                            ContractTestFixture.status(admin, "x").holders().get(0);
                     long start = System.nanoTime();
-                    assertThat(ContractFixture.await(admin.forceRelease("x", seen)))
+                    assertThat(ContractTestFixture.await(admin.forceRelease("x", seen)))
                             .isTrue();
                     return Duration.ofNanos(ApiStyle.result(granted) - start);
                 });
     }
 
-    /** The hint goes to the first in the queue just when it leaves: it must not be lost to those behind. */
+    /** The hint is sent to the first waiter just when it withdraws: the waiters behind it must still be woken. */
     @Test
-    default void S11_aWaiterThatLeavesPassesTheHintOn() throws Exception {
+    default void S11_aWithdrawnWaiterPassesTheHintOn() throws Exception {
         LockClient holder = fixture().client();
-        LockClient leaver = fixture().client();
-        LockClient stayer = fixture().client();
-        ContractFixture.onlyIf(holder, Capability.PUSH);
+        LockClient withdrawing = fixture().client();
+        LockClient remaining = fixture().client();
+        ContractTestFixture.onlyIf(holder, Capability.PUSH);
         Duration spread = fixture().releaseTime(holder);
         for (int i = 0; i < 50; i++) {
             Lease held = ApiStyle.result(holder.named("x").acquireAsync());
-            CompletableFuture<Lease> leaving = leaver.named("x").acquireAsync();
-            ContractFixture.awaitWaiters(holder, "x", 1);
-            CompletableFuture<Lease> staying = stayer.named("x").acquireAsync();
-            ContractFixture.awaitWaiters(holder, "x", 2);
-            Future<?> release = fixture().releaseMeanwhile(held, i, spread);
-            if (!leaving.cancel(true)) {
-                leaving.join().close();
+            CompletableFuture<Lease> withdrawn = withdrawing.named("x").acquireAsync();
+            ContractTestFixture.awaitWaiters(holder, "x", 1);
+            CompletableFuture<Lease> staying = remaining.named("x").acquireAsync();
+            ContractTestFixture.awaitWaiters(holder, "x", 2);
+            Future<?> release = fixture().releaseConcurrently(held, i, spread);
+            if (!withdrawn.cancel(true)) {
+                withdrawn.join().close();
             }
-            ContractFixture.eventually("the waiter that stays is granted", ContractFixture.PROMPT, staying::isDone);
+            ContractTestFixture.eventually(
+                    "the waiter that stays is granted", ContractTestFixture.PROMPT, staying::isDone);
             staying.join().close();
             ApiStyle.result(release);
         }
     }
 
-    /** Asked for by one thread one after another, so the order is known without reading the store. */
+    /** One thread sends the requests sequentially, so the order is known without reading the store. */
     @Test
-    default void S12_oneClientIsGrantedInTheOrderOfAsking() throws Exception {
+    default void S12_oneClientIsGrantedInRequestOrder() throws Exception {
         LockClient client = fixture().client();
-        ContractFixture.onlyIf(client, Capability.FAIR);
+        ContractTestFixture.onlyIf(client, Capability.FAIR);
         Lease held = client.named("x").acquire();
         List<Integer> order = new CopyOnWriteArrayList<>();
         List<CompletableFuture<?>> all = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
-            int mine = i;
+            int number = i;
             all.add(client.named("x").acquireAsync().thenAccept(lease -> {
-                order.add(mine);
+                order.add(number);
                 lease.releaseAsync();
             }));
         }
@@ -169,21 +175,21 @@ interface WaitingContract extends Contract {
     default void S12_clientsAreGrantedInTheOrderOfArrival(ApiStyle style) throws Exception {
         List<LockClient> clients =
                 List.of(fixture().client(), fixture().client(), fixture().client());
-        ContractFixture.onlyIf(clients.get(0), Capability.FAIR);
-        ContractFixture.admin(clients.get(0), "S12 among clients");
+        ContractTestFixture.onlyIf(clients.get(0), Capability.FAIR);
+        ContractTestFixture.admin(clients.get(0), "S12 among clients");
         Lease held = clients.get(0).named("x").acquire();
         List<Integer> order = new CopyOnWriteArrayList<>();
         List<Future<?>> all = new ArrayList<>();
-        // One waiter per client: further ones of a process may stand where the store does not see them.
+        // One waiter per client: further waiters of a client may be in a local queue that the store does not see.
         for (int i = 1; i <= clients.size(); i++) {
-            int mine = i;
+            int number = i;
             DistributedLock lock = clients.get(i % clients.size()).named("x");
             all.add(fixture().start(() -> {
                 Lease lease = style.acquire(lock);
-                order.add(mine);
+                order.add(number);
                 return style.release(lease);
             }));
-            ContractFixture.awaitWaiters(clients.get(0), "x", i);
+            ContractTestFixture.awaitWaiters(clients.get(0), "x", i);
         }
         held.close();
         for (Future<?> one : all) {
@@ -193,7 +199,7 @@ interface WaitingContract extends Contract {
     }
 
     @Test
-    default void S12_aWaiterThatLeftIsSkipped() throws Exception {
+    default void S12_aWithdrawnWaiterIsSkipped() throws Exception {
         LockClient one = fixture().client();
         LockClient two = fixture().client();
         Lease held = one.named("x").acquire();
@@ -201,11 +207,12 @@ interface WaitingContract extends Contract {
         CompletableFuture<Lease> second = one.named("x").acquireAsync();
         CompletableFuture<Lease> third = two.named("x").acquireAsync();
         first.cancel(true);
-        two.close(); // takes the third with it
+        two.close(); // ends the third wait
         held.close();
-        ContractFixture.eventually("the next is granted", ContractFixture.PROMPT, second::isDone);
+        ContractTestFixture.eventually(
+                "the next waiter is granted the lock", ContractTestFixture.PROMPT, second::isDone);
         second.join().close();
-        ContractFixture.eventually(
-                "the one of the closed client failed", ContractFixture.PROMPT, third::isCompletedExceptionally);
+        ContractTestFixture.eventually(
+                "the waiter of the closed client failed", ContractTestFixture.PROMPT, third::isCompletedExceptionally);
     }
 }

@@ -17,30 +17,30 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Contract of withdrawal: a waiter that gives up returns at once and leaves nothing (S08, S10). */
+/** Tests that a waiter that gives up returns at once and leaves no grant or queue entry. Rules S08, S10. */
 interface WithdrawalContract extends Contract {
     int RACES = 200;
 
     @ParameterizedTest
     @EnumSource
-    default void S08_aWaiterThatTimedOutLeavesNothing(ApiStyle style) throws Exception {
+    default void S08_aWaiterThatTimedOutLeavesNoOrphan(ApiStyle style) throws Exception {
         LockClient holder = fixture().client();
         LockClient waiter = fixture().client();
         Lease held = holder.named("x").acquire();
         for (int i = 0; i < 10; i++) {
-            ContractFixture.waitInVain(style, waiter.named("x"), Duration.ofMillis(100));
+            ContractTestFixture.assertWaitFails(style, waiter.named("x"), Duration.ofMillis(100));
         }
         held.close();
         fixture().assertFree(holder, "x");
     }
 
     @Test
-    default void S08_aWaiterThatEndedItsFutureLeavesNothing() throws Exception {
+    default void S08_aWaiterThatEndedItsFutureLeavesNoOrphan() throws Exception {
         LockClient holder = fixture().client();
         LockClient waiter = fixture().client();
         Lease held = holder.named("x").acquire();
         CompletableFuture<Lease> cancelled = waiter.named("x").acquireAsync();
-        CompletableFuture<Optional<Lease>> completed = waiter.named("x").tryAcquireAsync(ContractFixture.LONG);
+        CompletableFuture<Optional<Lease>> completed = waiter.named("x").tryAcquireAsync(ContractTestFixture.LONG);
         CompletableFuture<Lease> timedOut = waiter.named("x").acquireAsync().orTimeout(20, TimeUnit.MILLISECONDS);
         cancelled.cancel(true);
         completed.complete(Optional.empty());
@@ -49,16 +49,16 @@ interface WithdrawalContract extends Contract {
         fixture().assertFree(holder, "x");
     }
 
-    /** The cancellation and the grant meet: whoever wins, the lock is free afterwards or the caller's. */
+    /** Cancellation and grant race: afterwards the lock is either free or held by the caller. */
     @Test
-    default void S08_aCancelThatRacesWithTheGrantLeavesNothing() throws Exception {
+    default void S08_aCancelThatRacesWithTheGrantLeavesNoOrphan() throws Exception {
         LockClient holder = fixture().client();
         LockClient waiter = fixture().client();
         Duration spread = fixture().releaseTime(holder);
         for (int i = 0; i < RACES; i++) {
-            Lease held = afterTheRoundBefore(holder.named("x"));
+            Lease held = acquireAfterPreviousRound(holder.named("x"));
             CompletableFuture<Lease> future = waiter.named("x").acquireAsync();
-            Future<?> release = fixture().releaseMeanwhile(held, i, spread);
+            Future<?> release = fixture().releaseConcurrently(held, i, spread);
             if (!future.cancel(true)) {
                 future.join().close();
             }
@@ -70,14 +70,14 @@ interface WithdrawalContract extends Contract {
         fixture().assertFree(holder, "x");
     }
 
-    /** As with the cancel: InterruptedException and nothing held, or a lease. */
+    /** Interrupt and grant race: the caller gets either an InterruptedException and no lease, or a lease. */
     @Test
-    default void S08_anInterruptThatRacesWithTheGrantLeavesNothing() throws Exception {
+    default void S08_anInterruptThatRacesWithTheGrantLeavesNoOrphan() throws Exception {
         LockClient holder = fixture().client();
         DistributedLock lock = fixture().client().named("x");
         Duration spread = fixture().releaseTime(holder);
         for (int i = 0; i < RACES; i++) {
-            Lease held = afterTheRoundBefore(holder.named("x"));
+            Lease held = acquireAfterPreviousRound(holder.named("x"));
             CompletableFuture<Thread> thread = new CompletableFuture<>();
             Future<Boolean> waiting = fixture().start(() -> {
                 thread.complete(Thread.currentThread());
@@ -86,12 +86,13 @@ interface WithdrawalContract extends Contract {
                 } catch (InterruptedException e) {
                     return true;
                 } finally {
-                    Thread.interrupted(); // the thread goes back to its pool
+                    Thread.interrupted(); // the thread returns to its pool
                 }
             });
             Thread waiter = ApiStyle.result(thread);
-            ContractFixture.eventually("the waiter waits", ContractFixture.LONG, () -> ContractFixture.waits(waiter));
-            Future<?> release = fixture().releaseMeanwhile(held, i, spread);
+            ContractTestFixture.eventually(
+                    "the waiter waits", ContractTestFixture.LONG, () -> ContractTestFixture.isWaiting(waiter));
+            Future<?> release = fixture().releaseConcurrently(held, i, spread);
             waiter.interrupt();
             assertThat(ApiStyle.result(waiting)).isTrue();
             ApiStyle.result(release);
@@ -99,11 +100,11 @@ interface WithdrawalContract extends Contract {
         fixture().assertFree(holder, "x");
     }
 
-    /** Whatever the round before left has been removed after a second. */
-    private static Lease afterTheRoundBefore(DistributedLock lock) throws InterruptedException {
-        Optional<Lease> held = lock.tryAcquire(ContractFixture.PROMPT);
+    /** Acquires the lock; a possible orphan of the previous round must have been removed by then. */
+    private static Lease acquireAfterPreviousRound(DistributedLock lock) throws InterruptedException {
+        Optional<Lease> held = lock.tryAcquire(ContractTestFixture.PROMPT);
         assertThat(held)
-                .as("the lock within %s of a withdrawal", ContractFixture.PROMPT)
+                .as("the lock within %s of a withdrawal", ContractTestFixture.PROMPT)
                 .isPresent();
         return held.orElseThrow();
     }
@@ -119,11 +120,13 @@ interface WithdrawalContract extends Contract {
     }
 
     @Test
-    default void S10_aThreadInterruptedBeforehandAsksForNothing() throws Exception {
+    default void S10_acquireByAnInterruptedThreadThrows() throws Exception {
         DistributedLock lock = fixture().client().named("x");
         Thread.currentThread().interrupt();
         assertThatThrownBy(lock::acquire).isInstanceOf(InterruptedException.class);
-        assertThat(Thread.interrupted()).as("the flag, once thrown").isFalse();
+        assertThat(Thread.interrupted())
+                .as("the interrupt flag after the exception")
+                .isFalse();
         fixture().assertFree(fixture().client(), "x");
     }
 
@@ -132,7 +135,7 @@ interface WithdrawalContract extends Contract {
         LockClient holder = fixture().client();
         DistributedLock lock = fixture().client().named("x");
         Lease held = holder.named("x").acquire();
-        DurationAssertions.overshoot("cancel", ContractFixture.PROMPT, Duration.ofMillis(50), () -> {
+        DurationAssertions.overshoot("cancel", ContractTestFixture.PROMPT, Duration.ofMillis(50), () -> {
             CompletableFuture<Lease> waiting = lock.acquireAsync();
             long start = System.nanoTime();
             assertThat(waiting.cancel(true)).isTrue();

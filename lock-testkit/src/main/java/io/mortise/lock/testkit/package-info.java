@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The conformance kit: {@link io.mortise.lock.testkit.LockConformance} proves a backend against the numbered rules (S1 to
- * S19). A backend's tests subclass it and say, in one {@link io.mortise.lock.testkit.BackendUnderTest}, how to reach a store.
+ * The conformance kit, whose {@link io.mortise.lock.testkit.LockConformance} tests a backend against the rules S1 to S19.
+ *
+ * <p>A backend's tests subclass it and connect to a store in one {@link io.mortise.lock.testkit.BackendUnderTest}.
  */
 @NullMarked
 package io.mortise.lock.testkit;

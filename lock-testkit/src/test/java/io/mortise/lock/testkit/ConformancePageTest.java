@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 
-/** docs/conformance.md says which contract checks which rule; these tests keep it true. */
+/** Tests that the table in docs/conformance.md names the contracts that check each rule. */
 class ConformancePageTest {
     private static final Path DOCS = Path.of("..", "docs");
     private static final Pattern ROW = Pattern.compile("(?m)^\\| (S\\d+|capabilities|call)\\b[^|]*\\|([^|]*)\\|.*$");
@@ -37,7 +37,7 @@ class ConformancePageTest {
     }
 
     @Test
-    void everyTestIsFoundInTheRowOfItsRule() throws Exception {
+    void everyTestIsInTheRowOfItsRule() throws Exception {
         Map<String, Set<String>> rows = rows();
         assertThat(tests()).isNotEmpty().allSatisfy(test -> {
             String contract = test.getDeclaringClass().getSimpleName();
@@ -74,7 +74,7 @@ class ConformancePageTest {
                 .toList();
     }
 
-    /** {@code S05_…} is of S5; what is named after no rule is of the part that its name begins with. */
+    /** Returns S5 for {@code S05_…}; for a test that is named after no rule, returns the prefix of its name. */
     private static String rule(Method test) {
         String prefix = test.getName().replaceFirst("_.*", "");
         return prefix.replaceFirst("^S0*", "S").replaceFirst("^callAsync$", "call");

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class LinkedBackendUnderTestTest {
-    private static final class Wire implements FaultyLink {
+    private static final class RecordedLink implements FaultyLink {
         private boolean closed;
 
         @Override
@@ -31,25 +31,25 @@ class LinkedBackendUnderTestTest {
         }
     }
 
-    /** A store whose sessions are numbered, and which is sometimes out of reach. */
-    private static final class Numbered extends LinkedBackendUnderTest<Wire> {
+    /** A backend whose sessions are numbered, and whose store may be unreachable. */
+    private static final class NumberedSessions extends LinkedBackendUnderTest<RecordedLink> {
         private final MemoryStore store = MemoryStore.create();
-        private final List<Wire> wires = new ArrayList<>();
+        private final List<RecordedLink> links = new ArrayList<>();
         private final List<LockClient> clients = new ArrayList<>();
         private final Set<String> sessions = new TreeSet<>();
-        private boolean tellsNothing;
+        private boolean sessionsFail;
         private boolean refuses;
         private boolean isStopped;
 
         @Override
-        protected Wire newLink() {
-            Wire wire = new Wire();
-            wires.add(wire);
-            return wire;
+        protected RecordedLink newLink() {
+            RecordedLink link = new RecordedLink();
+            links.add(link);
+            return link;
         }
 
         @Override
-        protected LockClient connect(Wire link, ClientOptions options) {
+        protected LockClient connect(RecordedLink link, ClientOptions options) {
             if (refuses) {
                 throw new BackendUnavailableException("as planned");
             }
@@ -62,14 +62,14 @@ class LinkedBackendUnderTestTest {
 
         @Override
         protected Set<String> sessions() {
-            if (tellsNothing || isStopped) {
+            if (sessionsFail || isStopped) {
                 throw new IllegalStateException("as planned");
             }
             return Set.copyOf(sessions);
         }
     }
 
-    private final Numbered backend = new Numbered();
+    private final NumberedSessions backend = new NumberedSessions();
 
     @AfterEach
     void close() {
@@ -82,36 +82,36 @@ class LinkedBackendUnderTestTest {
     }
 
     @Test
-    void eachClientHasALineAndASession() {
-        backend.sessions.add("of somebody else");
+    void eachClientHasALinkAndASession() {
+        backend.sessions.add("of another client");
         LockClient one = open();
         LockClient other = open();
-        assertThat(backend.link(one)).isSameAs(backend.wires.get(0));
-        assertThat(backend.link(other)).isSameAs(backend.wires.get(1));
+        assertThat(backend.link(one)).isSameAs(backend.links.get(0));
+        assertThat(backend.link(other)).isSameAs(backend.links.get(1));
         assertThat(backend.session(one)).isEqualTo("session 1");
         assertThat(backend.session(other)).isEqualTo("session 2");
         assertThat(backend.faults()).isSameAs(backend);
     }
 
     @Test
-    void close_closesAllLines_alsoOfThoseWhoCouldNotConnect() {
+    void close_closesAllLinks_evenIfTheClientCouldNotConnect() {
         open();
         backend.refuses = true;
         assertThatThrownBy(this::open).isInstanceOf(BackendUnavailableException.class);
         backend.close();
-        assertThat(backend.wires).hasSize(2).allMatch(wire -> wire.closed);
+        assertThat(backend.links).hasSize(2).allMatch(link -> link.closed);
     }
 
     @Test
-    void aSessionThatNobodyToldOf_isSaid() {
+    void session_failsForAnUnknownClient() {
         try (LockClient stranger = MemoryLocks.connect(backend.store, ClientOptions.defaults())) {
             assertThatThrownBy(() -> backend.session(stranger)).hasMessageContaining("sessions()");
         }
     }
 
-    /** As after a restart of the server. */
+    /** The situation after a restart of the server. */
     @Test
-    void aStoreThatCouldNotSayItsSessionsBefore_doesNotMixThemUp() {
+    void sessionsAreAssignedCorrectly_ifTheStoreWasUnreachableBefore() {
         LockClient one = open();
         backend.isStopped = true;
         LockClient other = open();
@@ -119,10 +119,10 @@ class LinkedBackendUnderTestTest {
         assertThat(backend.session(other)).isEqualTo("session 2");
     }
 
-    /** Which would be found out too late. */
+    /** Otherwise the missing session would be detected too late. */
     @Test
-    void aStoreThatCannotSayItsSessions_failsTheOpening() {
-        backend.tellsNothing = true;
+    void open_fails_ifTheSessionsCannotBeRead() {
+        backend.sessionsFail = true;
         assertThatThrownBy(this::open).hasMessage("as planned");
         assertThatThrownBy(() -> backend.clients.get(0).named("x").tryAcquire())
                 .isInstanceOf(ClientClosedException.class);

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 class TestServerExtensionTest {
     private static final String PROPERTY = "mortise.test.nowhere";
 
-    /** What it is given is of no interest. */
+    /** The extension does not use its context. */
     private static final ExtensionContext TESTS = (ExtensionContext) Proxy.newProxyInstance(
             TestServerExtensionTest.class.getClassLoader(),
             new Class<?>[] {ExtensionContext.class},
@@ -20,7 +20,7 @@ class TestServerExtensionTest {
                 throw new UnsupportedOperationException(method.toString());
             });
 
-    private static final class Own implements AutoCloseable {
+    private static final class StartedServer implements AutoCloseable {
         private boolean closed;
 
         @Override
@@ -29,7 +29,8 @@ class TestServerExtensionTest {
         }
     }
 
-    private final TestServerExtension<Own> server = new TestServerExtension<>("nowhere", Own::new, own -> "our own");
+    private final TestServerExtension<StartedServer> server =
+            new TestServerExtension<>("nowhere", StartedServer::new, server -> "started server");
 
     @AfterEach
     void forget() {
@@ -37,24 +38,24 @@ class TestServerExtensionTest {
     }
 
     @Test
-    void ourOwn_runsForAllTestsOfAClass() throws Exception {
+    void aStartedServer_runsForAllTestsOfAClass() throws Exception {
         server.beforeAll(TESTS);
-        Own own = server.own();
-        assertThat(server.address()).isEqualTo("our own");
-        assertThat(server.ifOwn()).containsSame(own);
-        assertThat(own.closed).isFalse();
+        StartedServer started = server.startedServer();
+        assertThat(server.address()).isEqualTo("started server");
+        assertThat(server.startedServerIfAny()).containsSame(started);
+        assertThat(started.closed).isFalse();
         server.afterAll(TESTS);
-        assertThat(own.closed).isTrue();
-        assertThat(server.ifOwn()).isEmpty();
+        assertThat(started.closed).isTrue();
+        assertThat(server.startedServerIfAny()).isEmpty();
     }
 
     @Test
-    void oneFromOutside_isUsed_andNotOurs() throws Exception {
+    void aRunningServer_isUsed_andNotClosed() throws Exception {
         System.setProperty(PROPERTY, "there");
         server.beforeAll(TESTS);
         assertThat(server.address()).isEqualTo("there");
-        assertThat(server.ifOwn()).isEmpty();
-        assertThatThrownBy(server::own).isInstanceOf(UnsupportedOperationException.class);
+        assertThat(server.startedServerIfAny()).isEmpty();
+        assertThatThrownBy(server::startedServer).isInstanceOf(UnsupportedOperationException.class);
         server.afterAll(TESTS);
         assertThat(server.address()).isEqualTo("there");
     }

@@ -5,9 +5,9 @@ import java.util.Optional;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
 
-/** A guard that checks that the node of the grant exists. */
+/** A fencing condition that makes a ZooKeeper transaction fail unless the lock grant's node still exists. */
 record GrantNodeCondition(ZooKeeper zooKeeper, String node) implements ZooKeeperFencingCondition {
-    /** Implements {@link io.mortise.lock.Lease#unwrap} for the lease that has this node. */
+    /** Implements {@link io.mortise.lock.Lease#unwrap} for the lease whose grant is this node. */
     static <T> Optional<T> unwrap(Class<T> type, ZooKeeper handle, String node) {
         return type == ZooKeeperFencingCondition.class
                 ? Optional.of(type.cast(new GrantNodeCondition(handle, node)))

@@ -30,7 +30,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.apache.zookeeper.KeeperException.Code;
 
-/** The backend for ZooKeeper: a queue of ephemeral sequential nodes per lock, on one session per client. */
+/** A lock backend on ZooKeeper that uses one session per client and a queue of ephemeral sequential nodes per lock. */
 final class ZooKeeperBackend implements LockBackend {
     private final ZooKeeperSettings settings;
     private final BackendContext context;
@@ -46,7 +46,7 @@ final class ZooKeeperBackend implements LockBackend {
         this.deferredWatches = new DeferredWatches(context.clock(), ZooKeeperContender.WATCH_OWN_NODE_AFTER);
     }
 
-    /** Opens a client's backend, and waits until it has a session. */
+    /** Opens the backend of one client, and waits until the client has a session. */
     static ZooKeeperBackend open(ZooKeeperOptions options, BackendContext context) {
         ZooKeeperSettings settings = options.settings();
         ZooKeeperBackend backend = new ZooKeeperBackend(settings, context);
@@ -56,24 +56,24 @@ final class ZooKeeperBackend implements LockBackend {
             backend.sessions.abort();
             throw e;
         }
-        settings.accessCheck().log();
+        settings.exposureCheck().log();
         return backend;
     }
 
     private void connect() {
-        ZooKeeperSession first = sessions.current();
+        ZooKeeperSession session = sessions.current();
         CompletableFuture<?> connected =
-                first.ready().thenCompose(validity -> check(first)).toCompletableFuture();
+                session.ready().thenCompose(validity -> checkPaths(session)).toCompletableFuture();
         ConnectFailureDiagnosis diagnosis = ConnectFailureDiagnosis.start(
                 endpoints(), ServerStatusProbe.of(settings, context.requestTimeout()), context, connected);
         ConnectDeadline.of(endpoints(), context.connectTimeout())
-                .orSay(diagnosis::timeoutMessage)
+                .withTimeoutMessage(diagnosis::timeoutMessage)
                 .await(connected, failure -> ZooKeeperErrors.toLockException(failure, "connect", endpoints()));
     }
 
-    /** Checks what can be known before the first lock: the chroot exists, and the client may read the base path. */
-    private CompletionStage<Boolean> check(ZooKeeperSession first) {
-        CompletableFuture<Boolean> root = first.calls().data("/").handle((content, failure) -> {
+    /** Checks, before the first lock is acquired, that the chroot exists and that the client may read the base path. */
+    private CompletionStage<Boolean> checkPaths(ZooKeeperSession session) {
+        CompletableFuture<Boolean> root = session.zooKeeper().data("/").handle((content, failure) -> {
             if (failure != null && ZooKeeperErrors.hasCode(failure, Code.NONODE)) {
                 throw new BackendRefusedException(
                         "the chroot " + settings.chroot().orElse("/") + " of " + endpoints()
@@ -81,7 +81,7 @@ final class ZooKeeperBackend implements LockBackend {
             }
             return true;
         });
-        CompletableFuture<Boolean> base = first.calls()
+        CompletableFuture<Boolean> base = session.zooKeeper()
                 .data(settings.basePath())
                 .handle((content, failure) -> {
                     if (failure != null && ZooKeeperErrors.hasCode(failure, Code.NOAUTH)) {
@@ -92,7 +92,7 @@ final class ZooKeeperBackend implements LockBackend {
         return root.thenCombine(base, (rootExists, baseReadable) -> true);
     }
 
-    /** Returns the session for new contenders; does not wait for its connection. */
+    /** Returns the session for new contenders, without waiting until it is connected. */
     ZooKeeperSession session() {
         return sessions.current();
     }
@@ -114,7 +114,7 @@ final class ZooKeeperBackend implements LockBackend {
     }
 
     @Override
-    public Duration leaseDuration(Optional<Duration> asked) {
+    public Duration leaseDuration(Optional<Duration> requested) {
         return sessions.sessionTimeout();
     }
 

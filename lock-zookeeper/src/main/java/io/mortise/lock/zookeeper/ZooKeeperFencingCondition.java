@@ -5,23 +5,25 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * Makes the application's own ZooKeeper writes depend on a lease: {@code lease.unwrap(ZooKeeperFencingCondition.class)}. Thread-safe.
+ * Makes the application's own ZooKeeper writes conditional on a lease. Thread-safe.
+ *
+ * <p>{@link io.mortise.lock.Lease#unwrap} returns the condition of a lease:
  *
  * <pre>{@code
- * ZooKeeperFencingCondition guard = lease.unwrap(ZooKeeperFencingCondition.class).orElseThrow();
- * guard.zooKeeper().multi(List.of(guard.check(), Op.setData("/inventory/42", bytes, -1)));
+ * ZooKeeperFencingCondition condition = lease.unwrap(ZooKeeperFencingCondition.class).orElseThrow();
+ * condition.zooKeeper().multi(List.of(condition.check(), Op.setData("/inventory/42", bytes, -1)));
  * }</pre>
  *
- * The server executes the whole transaction or nothing, so a holder whose lease has ended writes nothing, even if it does not
- * know that yet.
+ * The server executes the whole transaction or none of it. So a holder whose lease has ended writes nothing, even if it has not
+ * yet been notified of the loss.
  */
 public interface ZooKeeperFencingCondition {
-    /** Returns the handle of the lease's session. Only an application that opened it may close it. */
+    /** Returns the handle of the lease's session. The application may close the handle only if the application opened it. */
     ZooKeeper zooKeeper();
 
-    /** Returns the path of the grant's node. It exists exactly as long as the grant, and its name is never reused. */
+    /** Returns the path of the grant's node. The node exists exactly as long as the grant, and its name is never reused. */
     String node();
 
-    /** Returns an operation that fails a {@code multi} with {@code NoNode} once the grant has ended; put it first. */
+    /** Returns an operation that makes a {@code multi} fail with {@code NoNode} once the grant has ended. Put it first. */
     Op check();
 }

@@ -7,8 +7,9 @@ import io.mortise.lock.connect.BackendClients;
 import java.util.Objects;
 
 /**
- * Opens lock clients on ZooKeeper by programmatic configuration. Needed for ACLs, TLS and SASL, and to borrow a {@code ZooKeeper}
- * handle that the application already has.
+ * Opens lock clients on ZooKeeper from programmatic configuration.
+ *
+ * <p>Use this class to set ACLs, TLS or SASL in code, or to use a {@code ZooKeeper} handle that the application already has.
  */
 public final class ZooKeeperLocks {
     private ZooKeeperLocks() {}
@@ -19,10 +20,11 @@ public final class ZooKeeperLocks {
     }
 
     /**
-     * Opens a client and waits until it has a session. Throws what {@link io.mortise.lock.connect.Locks#connect} throws.
+     * Opens a client and waits until it has a session. Throws the same exceptions as {@link
+     * io.mortise.lock.connect.Locks#connect}.
      */
     public static LockClient connect(ZooKeeperOptions zooKeeper, ClientOptions options) {
         Objects.requireNonNull(zooKeeper, "zooKeeper");
-        return BackendClients.over(context -> ZooKeeperBackend.open(zooKeeper, context), options);
+        return BackendClients.open(context -> ZooKeeperBackend.open(zooKeeper, context), options);
     }
 }

@@ -16,12 +16,12 @@ import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.PathUtils;
 import org.apache.zookeeper.data.ACL;
 
-/** The options of a ZooKeeper client. Immutable: each method returns a changed copy. Never prints credentials. */
+/** The options of a lock client on ZooKeeper. Immutable: each method returns a changed copy. Never prints credentials. */
 public final class ZooKeeperOptions {
-    /** The default base path, under which locks live. */
+    /** The default base path, below which the lock nodes are created. */
     public static final String DEFAULT_BASE_PATH = "/locks";
 
-    /** The default session timeout that the client requests; the server may bound it. */
+    /** The session timeout that the client requests by default; the server may grant a different one. */
     public static final Duration DEFAULT_SESSION_TIMEOUT = Duration.ofSeconds(15);
 
     private static final String RESERVED_PATH = "/zookeeper";
@@ -46,9 +46,9 @@ public final class ZooKeeperOptions {
     }
 
     /**
-     * Opens a session of Mortise's own.
+     * Returns options for a client that creates its own ZooKeeper handle.
      *
-     * @param connectString {@code h1:2181,h2:2181/chroot}; the chroot, if any, must exist
+     * @param connectString the servers, as in {@code h1:2181,h2:2181/chroot}; the chroot, if any, must exist
      */
     public static ZooKeeperOptions connectTo(String connectString) {
         Objects.requireNonNull(connectString, "connectString");
@@ -65,19 +65,21 @@ public final class ZooKeeperOptions {
     }
 
     /**
-     * Borrows the application's own handle, which Mortise never closes.
+     * Returns options for a client that uses the application's own handle. Mortise never closes that handle.
      *
-     * <p>Mortise calls the supplier at the start, and again when the handle's session has ended: a handle whose session expired
-     * is dead, and the supplier must then return a new one. The supplier must not block: it need not wait until a new handle
-     * has connected. The handle's default watcher stays the application's. On a borrowed handle a waiter that gives up leaves
-     * a watch on the server until the watched node is deleted.
+     * <p>Mortise calls the supplier when the client connects, and again after the handle's session has ended. A handle whose
+     * session has expired cannot be used any more, so the supplier must then return a new one. The supplier must not block, and
+     * need not wait until a new handle has connected. The handle's default watcher is left to the application. On such a handle
+     * a waiter that gives up leaves a watch on the server until the watched node is deleted.
+     *
+     * @param handle supplies the handle
      */
     public static ZooKeeperOptions using(Supplier<ZooKeeper> handle) {
         Objects.requireNonNull(handle, "handle");
-        return withDefaults(Optional.empty(), Optional.of(() -> borrow(handle)));
+        return withDefaults(Optional.empty(), Optional.of(() -> suppliedHandle(handle)));
     }
 
-    private static ZooKeeper borrow(Supplier<ZooKeeper> supplier) {
+    private static ZooKeeper suppliedHandle(Supplier<ZooKeeper> supplier) {
         ZooKeeper handle;
         try {
             handle = supplier.get();
@@ -90,7 +92,10 @@ public final class ZooKeeperOptions {
         return handle;
     }
 
-    /** Sets the node under which locks live; created with the first lock. Default {@value #DEFAULT_BASE_PATH}. */
+    /**
+     * Sets the node below which lock nodes are created. The node is created with the first lock if it is missing. Default
+     * {@value #DEFAULT_BASE_PATH}.
+     */
     public ZooKeeperOptions basePath(String path) {
         Objects.requireNonNull(path, "path");
         try {
@@ -107,8 +112,9 @@ public final class ZooKeeperOptions {
     }
 
     /**
-     * Sets how long the server keeps the locks of a client that it does not hear from. The server bounds the value, by default
-     * to 2 to 20 of its ticks, and the negotiated one is used. Default 15 s. Ignored with {@link #using}.
+     * Sets the session timeout: how long the server keeps the locks of a client from which it receives nothing. The server
+     * limits the value, by default to 2 to 20 of its ticks, and the negotiated timeout is used. Default 15 s. Ignored with
+     * {@link #using}.
      */
     public ZooKeeperOptions sessionTimeout(Duration timeout) {
         Objects.requireNonNull(timeout, "timeout");
@@ -120,8 +126,8 @@ public final class ZooKeeperOptions {
     }
 
     /**
-     * Sets the ACL of every node that the client creates. All contenders need READ, CREATE and DELETE. By default nodes are open
-     * to everyone, and the client logs a warning.
+     * Sets the ACL of every node that the client creates. All contenders need READ, CREATE and DELETE. By default the nodes are
+     * open to everyone, and the client logs a warning.
      */
     public ZooKeeperOptions acl(List<ACL> entries) {
         Objects.requireNonNull(entries, "entries");
@@ -139,10 +145,10 @@ public final class ZooKeeperOptions {
     }
 
     /**
-     * Sets properties of ZooKeeper's client, such as TLS and SASL, for this client alone. TLS takes {@code
+     * Sets properties of ZooKeeper's client, such as those for TLS and SASL, for this client only. TLS needs both {@code
      * zookeeper.client.secure=true} and {@code zookeeper.clientCnxnSocket=ClientCnxnSocketNetty}. Ignored with {@link #using}.
      *
-     * @throws IllegalArgumentException if only the first of the two is set: ZooKeeper's client would connect without TLS
+     * @throws IllegalArgumentException if only the first of the two is set: ZooKeeper's client would then connect without TLS
      */
     public ZooKeeperOptions clientConfig(ZKClientConfig config) {
         Objects.requireNonNull(config, "config");

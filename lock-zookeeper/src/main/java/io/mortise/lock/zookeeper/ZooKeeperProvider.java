@@ -15,14 +15,17 @@ import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.ConfigException;
 
 /**
- * Opens clients for {@code zookeeper://[user:password@]h1:2181,h2:2181/base}. The path is the base path, created if missing.
- * Parameters: {@code sessionTimeout} (15s), {@code chroot} (must exist), {@code acl} ({@code open}, or {@code creator},
- * the default with a user), {@code clientConfig} (a file of ZooKeeper client properties, for TLS and SASL).
+ * Opens the ZooKeeper backend that a {@code zookeeper:} URL describes.
+ *
+ * <p>The form of the URL is {@code zookeeper://[user:password@]h1:2181,h2:2181/base}. Its path is the base path, which is
+ * created if it is missing. Its parameters are {@code sessionTimeout} (default 15s), {@code chroot} (must exist), {@code acl}
+ * ({@code open}, or {@code creator}, the default with a user) and {@code clientConfig} (a file of ZooKeeper client properties,
+ * for TLS and SASL).
  */
 public final class ZooKeeperProvider implements LockProvider {
     private static final int DEFAULT_PORT = 2181;
 
-    /** Called by the service loader. */
+    /** Creates the provider; called by {@link java.util.ServiceLoader}. */
     public ZooKeeperProvider() {}
 
     @Override

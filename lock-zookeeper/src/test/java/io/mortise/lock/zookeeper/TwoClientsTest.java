@@ -12,7 +12,11 @@ import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** Starts a server per test, with one client behind a proxy, and another and an operator without. Checks that nothing is left. */
+/**
+ * Base class of tests with two lock clients and an operator on one ZooKeeper server.
+ *
+ * <p>One of the clients connects through a proxy. After each test, no ephemeral node and no watch may remain on the server.
+ */
 public abstract class TwoClientsTest {
     protected static final Duration SESSION = Duration.ofSeconds(20);
 
@@ -31,7 +35,7 @@ public abstract class TwoClientsTest {
     final void start() throws Exception {
         server = ZooKeeperTestServer.start();
         proxy = TcpProxy.to("127.0.0.1", server.port());
-        // Twice: before it tries the one and only server again, ZooKeeper's client pauses for a second.
+        // The address is listed twice because ZooKeeper's client pauses for a second before it retries a single server.
         String twice = proxy.address() + "," + proxy.address();
         client = ZooKeeperLocks.connect(ZooKeeperTestSupport.options(twice, SESSION), options());
         other = ZooKeeperTestSupport.connectClient(server.connectString(), SESSION);

@@ -3,12 +3,16 @@ package io.mortise.lock.zookeeper;
 
 import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
 import io.mortise.lock.testkit.BackendUnderTest;
-import io.mortise.lock.testkit.HealthyConformance;
+import io.mortise.lock.testkit.FaultFreeConformance;
 import io.mortise.lock.testkit.TestServerExtension;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The contract of every backend, checked on a ZooKeeper server; its other half is {@link ZooKeeperFaultConformanceTest}. */
-class ZooKeeperConformanceTest extends HealthyConformance {
+/**
+ * Runs the conformance tests without fault injection against the ZooKeeper backend.
+ *
+ * @see ZooKeeperFaultConformanceTest
+ */
+class ZooKeeperConformanceTest extends FaultFreeConformance {
     @RegisterExtension
     static final TestServerExtension<ZooKeeperTestServer> SERVER = ZooKeeperUnderTest.server();
 

@@ -10,7 +10,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.connect.Locks;
-import io.mortise.lock.servers.process.TestCertificate;
+import io.mortise.lock.servers.process.TestCertificateGenerator;
 import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
 import io.mortise.lock.testkit.proxy.TcpProxy;
 import java.io.IOException;
@@ -35,12 +35,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** A server that may be about to start is waited for, and the message says why. What waiting cannot help fails at once. */
+/** Tests that {@code connect} waits for a server that may be about to start, and fails at once if waiting cannot help. */
 @Tag("once")
 @Timeout(60)
 @Execution(ExecutionMode.CONCURRENT)
 class ZooKeeperConnectTest {
-    /** By then each server was probed, also if this machine stalls meanwhile. */
+    /** Long enough that each server is probed before, even if this machine stalls. */
     private static final Duration CONNECT = Duration.ofSeconds(6);
 
     private static final ClientOptions SHORT_CONNECT = ClientOptions.defaults().connectTimeout(CONNECT);
@@ -48,12 +48,12 @@ class ZooKeeperConnectTest {
 
     private static final String KEYS = "zookeeper.ssl.keyStore.";
 
-    /** Of the server with TLS, which reads them at each connection. */
+    /** The system properties of the server with TLS, which reads them for each connection. */
     private static final Map<String, String> SETTINGS = Map.of(
             ServerCnxnFactory.ZOOKEEPER_SERVER_CNXN_FACTORY,
             NettyServerCnxnFactory.class.getName(),
             KEYS + "password",
-            TestCertificate.PASSWORD,
+            TestCertificateGenerator.PASSWORD,
             "zookeeper.ssl.clientAuth",
             "none");
 
@@ -66,9 +66,10 @@ class ZooKeeperConnectTest {
     @BeforeAll
     static void startServers() throws Exception {
         plain = ZooKeeperTestServer.start();
-        TestCertificate.create(dir);
+        TestCertificateGenerator.create(dir);
         SETTINGS.forEach(System::setProperty);
-        System.setProperty(KEYS + "location", TestCertificate.store(dir).toString());
+        System.setProperty(
+                KEYS + "location", TestCertificateGenerator.store(dir).toString());
         secure = ServerCnxnFactory.createFactory();
         secure.configure(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0, -1, true);
         Path data = Files.createDirectory(dir.resolve("data"));
@@ -111,17 +112,17 @@ class ZooKeeperConnectTest {
     }
 
     @Test
-    void S15_nothingListening() throws Exception {
+    void S15_aPortWithoutListenerIsReportedAtTheTimeout() throws Exception {
         assertUnavailable("127.0.0.1:" + freePort(), "refuses connections");
     }
 
     @Test
-    void S15_unknownHost() {
+    void S15_anUnknownHostIsReportedAtTheTimeout() {
         assertUnavailable("no-such-host.invalid:2181", "cannot be resolved");
     }
 
     @Test
-    void S15_blackHoledServer() {
+    void S15_aBlackHoledServerIsReportedAtTheTimeout() {
         try (TcpProxy proxy = TcpProxy.to("127.0.0.1", plain.port())) {
             proxy.blackHole();
             assertUnavailable(proxy.address(), "no answer");
@@ -129,44 +130,45 @@ class ZooKeeperConnectTest {
     }
 
     @Test
-    void S15_serverThatAcceptsConnectionsAndNeverAnswers() throws Exception {
+    void S15_aServerThatNeverRespondsIsReportedAtTheTimeout() throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
             assertUnavailable("127.0.0.1:" + silent.getLocalPort(), "no answer");
         }
     }
 
     @Test
-    void S15_aServerThatRefusesConnectionsAndThenStartsIsWaitedFor() throws Exception {
+    void S15_connectWaitsForAServerThatStartsLate() throws Exception {
         try (ZooKeeperTestServer late = ZooKeeperTestServer.start()) {
             late.stop();
             CompletableFuture<LockClient> connect = CompletableFuture.supplyAsync(
                     () -> Locks.connect("zookeeper://" + late.connectString(), LONG_CONNECT));
-            CompletableFuture<Throwable> seen = CompletableFuture.supplyAsync(
+            CompletableFuture<Throwable> failure = CompletableFuture.supplyAsync(
                     () -> catchThrowable(() -> Locks.connect("zookeeper://" + late.connectString(), SHORT_CONNECT)));
-            assertThat(seen.get(30, TimeUnit.SECONDS)).hasMessageContaining("refuses connections");
+            assertThat(failure.get(30, TimeUnit.SECONDS)).hasMessageContaining("refuses connections");
             late.restart();
             connect.get(30, TimeUnit.SECONDS).close();
         }
     }
 
     @Test
-    void S15_noTlsOnATlsPortFailsAtOnce() {
+    void S15_plaintextOnATlsPortFailsAtOnce() {
         assertRefused("zookeeper://" + securePort(), securePort() + " speaks TLS", "zookeeper.client.secure=true");
     }
 
     @Test
-    void S15_tlsOnAPlainPortFailsAtOnce() throws Exception {
+    void S15_tlsOnAPlaintextPortFailsAtOnce() throws Exception {
         assertRefused(
-                "zookeeper://" + plain.connectString() + "?clientConfig=" + tls(TestCertificate.certificate(dir)),
+                "zookeeper://" + plain.connectString() + "?clientConfig="
+                        + tls(TestCertificateGenerator.certificate(dir)),
                 plain.connectString() + " does not speak TLS");
     }
 
     @Test
     void S15_anUntrustedCertificateFailsAtOnce() throws Exception {
         Path other = Files.createDirectory(dir.resolve("other"));
-        TestCertificate.create(other);
+        TestCertificateGenerator.create(other);
         assertRefused(
-                "zookeeper://" + securePort() + "?clientConfig=" + tls(TestCertificate.certificate(other)),
+                "zookeeper://" + securePort() + "?clientConfig=" + tls(TestCertificateGenerator.certificate(other)),
                 securePort() + " fails the TLS handshake",
                 "PKIX");
     }
@@ -179,9 +181,9 @@ class ZooKeeperConnectTest {
                 "none.crt");
     }
 
-    /** One of the servers may be about to start. */
+    /** The server that is down may be about to start. */
     @Test
-    void S15_aServerThatIsDownIsWaitedForBesideOneThatCanNeverWork() throws Exception {
+    void S15_connectWaitsForAServerThatIsDownEvenIfAnotherFailsPermanently() throws Exception {
         String both = "127.0.0.1:" + freePort() + "," + securePort();
         assertThat(catchThrowable(() -> Locks.connect("zookeeper://" + both, SHORT_CONNECT)))
                 .isInstanceOf(BackendUnavailableException.class)
@@ -189,9 +191,9 @@ class ZooKeeperConnectTest {
     }
 
     @Test
-    void locksOverTls() throws Exception {
-        try (LockClient client = Locks.connect(
-                        "zookeeper://" + securePort() + "?clientConfig=" + tls(TestCertificate.certificate(dir)));
+    void locksWorkOverTls() throws Exception {
+        try (LockClient client = Locks.connect("zookeeper://" + securePort() + "?clientConfig="
+                        + tls(TestCertificateGenerator.certificate(dir)));
                 Lease lease = client.named("n").acquire()) {
             assertThat(lease.isHeld()).isTrue();
             assertThat(ZooKeeperTestSupport.diagnosis(client))

@@ -8,7 +8,7 @@ import io.mortise.lock.testkit.TestServerExtension;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The contract of every backend, checked on a ZooKeeper server over connections that break. */
+/** Runs the conformance tests with fault injection against the ZooKeeper backend. */
 @Tag("once")
 class ZooKeeperFaultConformanceTest extends FaultConformance {
     @RegisterExtension

@@ -23,14 +23,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The application's own writes under a lease: the server executes all of them or none. */
+/** Tests that the application's own writes are executed only while the lease's grant exists. */
 @Timeout(60)
 class ZooKeeperFencingConditionTest {
     private static final String DATA = "/data";
     private static final String CHROOT = "/apps";
 
     private static ZooKeeperTestServer server;
-    private ZooKeeper plain; // with the chroot, as the client
+    private ZooKeeper plain; // has the same chroot as the client
     private LockClient client;
 
     @BeforeAll
@@ -69,76 +69,77 @@ class ZooKeeperFencingConditionTest {
         return new String(plain.getData(DATA, false, null), StandardCharsets.UTF_8);
     }
 
-    private static void write(ZooKeeper by, ZooKeeperFencingCondition guard, String text) throws Exception {
-        by.multi(List.of(guard.check(), Op.setData(DATA, bytes(text), -1)));
+    private static void write(ZooKeeper by, ZooKeeperFencingCondition condition, String text) throws Exception {
+        by.multi(List.of(condition.check(), Op.setData(DATA, bytes(text), -1)));
     }
 
-    private void assertWritesNothing(ZooKeeperFencingCondition guard) throws Exception {
-        // Over a live handle: over that of an ended session no request could arrive at all.
-        assertThatThrownBy(() -> write(plain, guard, "late")).isInstanceOf(KeeperException.NoNodeException.class);
+    private void assertWritesNothing(ZooKeeperFencingCondition condition) throws Exception {
+        // Uses a live handle: on the handle of an ended session no request would reach the server.
+        assertThatThrownBy(() -> write(plain, condition, "late")).isInstanceOf(KeeperException.NoNodeException.class);
         assertThat(data()).isEqualTo("before");
-        assertThat(plain.exists(guard.node(), false)).isNull();
+        assertThat(plain.exists(condition.node(), false)).isNull();
     }
 
     @Test
     void aHolderWrites() throws Exception {
         try (Lease lease = client.named("n/1").acquire()) {
-            ZooKeeperFencingCondition guard = ZooKeeperTestSupport.guard(lease);
-            write(guard.zooKeeper(), guard, "held");
+            ZooKeeperFencingCondition condition = ZooKeeperTestSupport.fencingCondition(lease);
+            write(condition.zooKeeper(), condition, "held");
             assertThat(data()).isEqualTo("held");
-            assertThat(guard.node()).startsWith("/a/b/n%2F1/" + lease.ownerId());
-            assertThat(plain.exists(guard.node(), false).getCzxid()).isEqualTo(lease.fencingToken());
+            assertThat(condition.node()).startsWith("/a/b/n%2F1/" + lease.ownerId());
+            assertThat(plain.exists(condition.node(), false).getCzxid()).isEqualTo(lease.fencingToken());
         }
     }
 
     @Test
     void aReleasedLeaseWritesNothing() throws Exception {
         Lease lease = client.named("n").acquire();
-        ZooKeeperFencingCondition guard = ZooKeeperTestSupport.guard(lease);
+        ZooKeeperFencingCondition condition = ZooKeeperTestSupport.fencingCondition(lease);
         lease.close();
-        assertThatThrownBy(() -> write(guard.zooKeeper(), guard, "late"))
+        assertThatThrownBy(() -> write(condition.zooKeeper(), condition, "late"))
                 .isInstanceOf(KeeperException.NoNodeException.class);
-        assertWritesNothing(guard);
+        assertWritesNothing(condition);
     }
 
     @Test
     void anotherHoldersGrantDoesNotPassTheCheck() throws Exception {
         Lease lease = client.named("n").acquire();
-        ZooKeeperFencingCondition guard = ZooKeeperTestSupport.guard(lease);
+        ZooKeeperFencingCondition condition = ZooKeeperTestSupport.fencingCondition(lease);
         lease.close();
         try (Lease next = client.named("n").acquire()) {
-            assertThat(ZooKeeperTestSupport.guard(next).node()).isNotEqualTo(guard.node());
-            assertWritesNothing(guard);
+            assertThat(ZooKeeperTestSupport.fencingCondition(next).node()).isNotEqualTo(condition.node());
+            assertWritesNothing(condition);
         }
     }
 
     @Test
     void aLeaseWhoseNodeWasDeletedWritesNothing() throws Exception {
         Lease lease = client.named("n").acquire();
-        ZooKeeperFencingCondition guard = ZooKeeperTestSupport.guard(lease);
-        plain.delete(guard.node(), -1);
-        assertThatThrownBy(() -> write(guard.zooKeeper(), guard, "late"))
+        ZooKeeperFencingCondition condition = ZooKeeperTestSupport.fencingCondition(lease);
+        plain.delete(condition.node(), -1);
+        assertThatThrownBy(() -> write(condition.zooKeeper(), condition, "late"))
                 .isInstanceOf(KeeperException.NoNodeException.class);
-        assertWritesNothing(guard);
+        assertWritesNothing(condition);
     }
 
     @Test
     void aLeaseWhoseSessionExpiredWritesNothing() throws Exception {
         Lease lease = client.named("n").acquire();
-        ZooKeeperFencingCondition guard = ZooKeeperTestSupport.guard(lease);
-        server.expireSession(guard.zooKeeper().getSessionId());
-        assertThatThrownBy(() -> write(guard.zooKeeper(), guard, "late")).isInstanceOf(KeeperException.class);
-        assertWritesNothing(guard);
+        ZooKeeperFencingCondition condition = ZooKeeperTestSupport.fencingCondition(lease);
+        server.expireSession(condition.zooKeeper().getSessionId());
+        assertThatThrownBy(() -> write(condition.zooKeeper(), condition, "late"))
+                .isInstanceOf(KeeperException.class);
+        assertWritesNothing(condition);
         lease.lost().get(10, TimeUnit.SECONDS);
     }
 
     @Test
     void oneFailedOperationCancelsTheOthers() throws Exception {
         Lease lease = client.named("n").acquire();
-        ZooKeeperFencingCondition guard = ZooKeeperTestSupport.guard(lease);
+        ZooKeeperFencingCondition condition = ZooKeeperTestSupport.fencingCondition(lease);
         lease.close();
         Op create = Op.create("/created", new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
-        assertThatThrownBy(() -> plain.multi(List.of(create, Op.setData(DATA, bytes("late"), -1), guard.check())))
+        assertThatThrownBy(() -> plain.multi(List.of(create, Op.setData(DATA, bytes("late"), -1), condition.check())))
                 .isInstanceOf(KeeperException.NoNodeException.class);
         assertThat(plain.exists("/created", false)).isNull();
         assertThat(data()).isEqualTo("before");

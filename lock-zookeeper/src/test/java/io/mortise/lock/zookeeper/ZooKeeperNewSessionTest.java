@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Sessions that end early, and acquires that arrive while the next session starts. */
+/** Tests sessions that end early, and acquires that start before the next session is ready. */
 @Tag("once")
 class ZooKeeperNewSessionTest {
     private ZooKeeperTestServer server;
@@ -49,7 +49,7 @@ class ZooKeeperNewSessionTest {
             Lease lease = client.named("short").acquire();
             CompletableFuture<Lease> waiter = other.named("short").acquireAsync();
             ZooKeeperTestSupport.awaitWaiters(other, "short", 1);
-            server.shortenSessions(Duration.ofSeconds(4));
+            server.limitSessionTimeout(Duration.ofSeconds(4));
             proxy.resetConnections();
             LossReason reason = lease.lost().get(10, TimeUnit.SECONDS);
             assertThat(reason.kind()).isEqualTo(LossReason.Kind.SESSION_ENDED);
@@ -63,7 +63,7 @@ class ZooKeeperNewSessionTest {
     void S12_acquiresBeforeTheNewSessionIsReadyAreGrantedInTheirOrder() throws Exception {
         AtomicReference<ZooKeeperBackend> backend = new AtomicReference<>();
         ZooKeeperOptions options = ZooKeeperTestSupport.options(proxy.address(), Duration.ofSeconds(20));
-        try (LockClient client = BackendClients.over(
+        try (LockClient client = BackendClients.open(
                 context -> {
                     ZooKeeperBackend opened = ZooKeeperBackend.open(options, context);
                     backend.set(opened);
@@ -76,7 +76,7 @@ class ZooKeeperNewSessionTest {
             ZooKeeperSession first = Objects.requireNonNull(backend.get()).session();
             proxy.delay(Duration.ofMillis(100));
             server.sessions().forEach(server::expireSession);
-            // Only then: acquires that arrive before are refused, and retried at random times.
+            // Acquires that started earlier would be refused, and retried at random times.
             Await.until("the client knows that its session ended", ZooKeeperTestSupport.SOON, first::hasEnded);
             List<CompletableFuture<Long>> tokens = new ArrayList<>();
             for (int i = 0; i < 6; i++) {

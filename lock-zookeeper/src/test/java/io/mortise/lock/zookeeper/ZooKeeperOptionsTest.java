@@ -11,7 +11,7 @@ import org.apache.zookeeper.ZooDefs;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
-/** Limits of the options. */
+/** Tests that options outside their limits are refused, and that each method returns a changed copy. */
 class ZooKeeperOptionsTest {
     private final ZooKeeperOptions options = ZooKeeperOptions.connectTo("h:2181/apps");
 
@@ -20,7 +20,7 @@ class ZooKeeperOptionsTest {
     }
 
     @Test
-    void S14_limitsAreNamed() {
+    void S14_invalidOptionsAreRefusedWithTheirLimits() {
         refused(() -> ZooKeeperOptions.connectTo(" "), "connectString is empty", "host:port");
         refused(() -> ZooKeeperOptions.connectTo("h:port"), "connectString is \"h:port\"");
         refused(() -> ZooKeeperOptions.connectTo("h:2181/a//b"), "connectString is \"h:2181/a//b\"");
@@ -34,7 +34,7 @@ class ZooKeeperOptionsTest {
     }
 
     @Test
-    void bothEndsOfTheLimitsAreAllowed() {
+    void theLowestAndHighestValuesAreAllowed() {
         assertThat(options.sessionTimeout(Duration.ofSeconds(1)).settings().sessionTimeout())
                 .isEqualTo(Duration.ofSeconds(1));
         assertThat(options.sessionTimeout(Duration.ofHours(1)).settings().sessionTimeout())

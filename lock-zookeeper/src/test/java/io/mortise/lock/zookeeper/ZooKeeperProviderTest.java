@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The mapping from URLs to options; invalid values are refused before any I/O. */
+/** Tests that URLs are mapped to options, and that invalid values are refused before any I/O. */
 class ZooKeeperProviderTest {
     private static final String SECRET = "s3cr3t";
 
@@ -32,7 +32,7 @@ class ZooKeeperProviderTest {
     }
 
     @Test
-    void aUrlWithoutParametersGivesTheDefaults() {
+    void aUrlWithoutParametersUsesTheDefaults() {
         ZooKeeperSettings settings = settings("zookeeper://localhost");
         assertThat(settings.connectString()).contains("localhost:2181");
         assertThat(settings.basePath()).isEqualTo("/locks");
@@ -53,7 +53,7 @@ class ZooKeeperProviderTest {
     }
 
     @Test
-    void S19_aUserMeansDigestAndNodesForThatUserAlone() {
+    void S19_aUserSelectsDigestAndNodesForThisUserOnly() {
         ZooKeeperSettings settings = settings("zookeeper://ann:" + SECRET + "@localhost");
         assertThat(settings.authInfos()).hasSize(1);
         assertThat(settings.acl()).isEqualTo(ZooDefs.Ids.CREATOR_ALL_ACL);
@@ -84,14 +84,14 @@ class ZooKeeperProviderTest {
     void S19_aPasswordWithoutTlsIsReported(@TempDir Path dir) throws Exception {
         Path tls = Files.writeString(dir.resolve("tls.cfg"), SECURE + NETTY);
         String user = "zookeeper://ann:" + SECRET + "@h1,h2";
-        assertThat(access("zookeeper://h1,h2")).contains("open to everyone");
-        assertThat(access(user)).contains("without TLS").doesNotContain("open to everyone", SECRET);
-        assertThat(access(user + "?clientConfig=" + tls)).isEqualTo("[]");
-        assertThat(access("zookeeper://localhost")).contains("INFO", "on this machine");
+        assertThat(exposure("zookeeper://h1,h2")).contains("open to everyone");
+        assertThat(exposure(user)).contains("without TLS").doesNotContain("open to everyone", SECRET);
+        assertThat(exposure(user + "?clientConfig=" + tls)).isEqualTo("[]");
+        assertThat(exposure("zookeeper://localhost")).contains("INFO", "on this machine");
     }
 
-    private static String access(String url) {
-        return settings(url).accessCheck().findings().toString();
+    private static String exposure(String url) {
+        return settings(url).exposureCheck().findings().toString();
     }
 
     @Test
@@ -104,7 +104,7 @@ class ZooKeeperProviderTest {
         assertThat(ZooKeeperSettings.isOpenToAll(settings.acl())).isFalse();
     }
 
-    /** ZooKeeper's client ignores the one setting without the other, and connects. */
+    /** ZooKeeper's client ignores the one setting without the other, and connects without TLS. */
     @Test
     void S19_tlsWithoutNettyIsRefusedSinceItWouldSendInTheClear(@TempDir Path dir) throws Exception {
         Path file = Files.writeString(dir.resolve("client.cfg"), SECURE);

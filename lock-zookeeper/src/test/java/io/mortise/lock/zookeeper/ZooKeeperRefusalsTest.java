@@ -41,7 +41,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Requests that the server refuses end in time with a clear error. */
+/** Tests that requests that the server refuses or ignores fail in time with a clear error. */
 @Tag("once")
 @Timeout(60)
 class ZooKeeperRefusalsTest {
@@ -67,14 +67,14 @@ class ZooKeeperRefusalsTest {
     }
 
     @Test
-    void missingChrootIsRefusedByName() {
+    void aMissingChrootIsRefusedAndNamed() {
         assertThatThrownBy(() -> Locks.connect(url("", "/base?chroot=/no/such")))
                 .isInstanceOf(BackendRefusedException.class)
                 .hasMessageContainingAll("chroot", "/no/such", server.connectString());
     }
 
     @Test
-    void chrootThatExistsIsUsed() throws Exception {
+    void anExistingChrootIsUsed() throws Exception {
         try (ZooKeeper plain = ZooKeeperTestSupport.openHandle(server.connectString())) {
             ZooKeeperTestSupport.createPath(plain, "/apps/x");
             try (LockClient client = Locks.connect(url("", "/base?chroot=/apps/x"));
@@ -104,7 +104,7 @@ class ZooKeeperRefusalsTest {
     }
 
     @Test
-    void wrongPasswordIsRefusedAtConnectWhereTheBaseCannotBeRead() throws Exception {
+    void aWrongPasswordIsRefusedAtConnectIfTheBasePathIsUnreadable() throws Exception {
         String base = protectedBase("closed", 0);
         assertRefusedWithoutSecrets(catchThrowable(() -> Locks.connect(url("ann:wr0ng@", base))));
         try (LockClient client = Locks.connect(url("ann:" + SECRET + "@", base));
@@ -114,7 +114,7 @@ class ZooKeeperRefusalsTest {
     }
 
     @Test
-    void wrongPasswordIsRefusedAtTheFirstAcquireWhereTheBaseCanBeRead() throws Exception {
+    void aWrongPasswordIsRefusedAtTheFirstAcquireIfTheBasePathIsReadable() throws Exception {
         String base = protectedBase("shown", ZooDefs.Perms.READ);
         try (LockClient client = Locks.connect(url("ann:wr0ng@", base))) {
             assertRefusedWithoutSecrets(catchThrowable(() -> client.named("n").acquire()));
@@ -125,7 +125,7 @@ class ZooKeeperRefusalsTest {
     }
 
     @Test
-    void ofThePredecessorsOnlyTheNextOneMustBeReadable() throws Exception {
+    void onlyTheNextPredecessorMustBeReadable() throws Exception {
         try (LockClient client = ZooKeeperTestSupport.connectClient(server.connectString(), SESSION);
                 ZooKeeper operator = ZooKeeperTestSupport.openHandle(server.connectString())) {
             operator.addAuthInfo("digest", ("ann:" + SECRET).getBytes(StandardCharsets.UTF_8));
@@ -165,7 +165,7 @@ class ZooKeeperRefusalsTest {
     }
 
     @Test
-    void authFailedIsFinalAtConnect() {
+    void failedAuthenticationFailsTheConnectAtOnce() {
         ZooKeeperOptions unknownScheme = ZooKeeperTestSupport.options(server.connectString(), SESSION)
                 .auth("no-such-scheme", SECRET.getBytes(StandardCharsets.UTF_8));
         long start = System.nanoTime();
@@ -177,17 +177,17 @@ class ZooKeeperRefusalsTest {
     }
 
     @Test
-    void authFailedLaterEndsLeasesAndWaiters() throws Exception {
+    void failedAuthenticationEndsTheSessionAndItsLeases() throws Exception {
         try (LockClient client = ZooKeeperTestSupport.connectClient(server.connectString(), SESSION)) {
             Lease lease = client.named("later").acquire();
             CompletableFuture<Lease> waiter = client.named("later").acquireAsync();
             ZooKeeperTestSupport.awaitWaiters(client, "later", 1);
-            // As when the server no longer accepts the client's credentials.
+            // Simulates a server that no longer accepts the client's credentials.
             ZooKeeper handle =
                     lease.unwrap(ZooKeeperFencingCondition.class).orElseThrow().zooKeeper();
             handle.addAuthInfo("no-such-scheme", new byte[0]);
             assertThat(lease.lost().get(5, TimeUnit.SECONDS).kind()).isEqualTo(LossReason.Kind.SESSION_ENDED);
-            // The client's own credentials are valid: its next session gets the lock.
+            // The client's configured credentials are valid, so its next session gets the lock.
             try (Lease next = waiter.get(SESSION.toSeconds() + 5, TimeUnit.SECONDS)) {
                 assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
             }
@@ -210,7 +210,7 @@ class ZooKeeperRefusalsTest {
     }
 
     @Test
-    void leaseDurationOfALockIsRefused() {
+    void aLeaseDurationForOneLockIsRefused() {
         try (LockClient client = ZooKeeperTestSupport.connectClient(server.connectString(), SESSION)) {
             LockOptions own = LockOptions.defaults().leaseDuration(Duration.ofSeconds(5));
             assertThatThrownBy(() -> client.named("n", own))
@@ -229,8 +229,9 @@ class ZooKeeperRefusalsTest {
         }
     }
 
-    private static void assertNegotiated(ZooKeeperTestServer bounded, Duration asked, int seconds) throws Exception {
-        try (LockClient client = ZooKeeperTestSupport.connectClient(bounded.connectString(), asked)) {
+    private static void assertNegotiated(ZooKeeperTestServer bounded, Duration requested, int seconds)
+            throws Exception {
+        try (LockClient client = ZooKeeperTestSupport.connectClient(bounded.connectString(), requested)) {
             LockOptions own = LockOptions.defaults().leaseDuration(Duration.ofSeconds(5));
             assertThatThrownBy(() -> client.named("n", own)).hasMessageContaining("session of PT" + seconds + "S");
             try (Lease lease = client.named("n").acquire()) {
@@ -239,12 +240,12 @@ class ZooKeeperRefusalsTest {
             }
             assertThat(ZooKeeperTestSupport.diagnosis(client))
                     .anyMatch(finding -> finding.what().contains("PT" + seconds + "S")
-                            && finding.what().contains(asked.toString()));
+                            && finding.what().contains(requested.toString()));
         }
     }
 
     @Test
-    void S15_anAcquireOnASilentConnectionFailsInTimeAndNamesTheServer() throws Exception {
+    void S15_anAcquireOnABlackHoledConnectionFailsInTimeAndNamesTheServer() throws Exception {
         try (TcpProxy proxy = TcpProxy.to("127.0.0.1", server.port());
                 LockClient client = ZooKeeperLocks.connect(
                         ZooKeeperTestSupport.options(proxy.address(), SESSION),
@@ -258,7 +259,7 @@ class ZooKeeperRefusalsTest {
             proxy.heal();
         }
         Await.until(
-                "nothing is left",
+                "no node is left",
                 ZooKeeperTestSupport.SOON,
                 () -> server.liveEphemerals().isEmpty());
     }

@@ -27,19 +27,21 @@ import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 
-/** Shared helpers of this module's tests. */
+/** Helper methods and time limits that this module's tests share. */
 public final class ZooKeeperTestSupport {
-    /** The limit for anything whose duration the test is not about. */
+    /** The time limit for steps whose duration is not under test. */
     public static final Duration SOON = Duration.ofSeconds(30);
 
-    /** Below the fallback timer's five seconds, which would hide a lost notification; a slow disk may take two. */
+    /**
+     * Less than the five seconds of the fallback timer, which would hide a lost notification. A slow disk may take two seconds.
+     */
     public static final Duration WOKEN = Duration.ofSeconds(4);
 
     public static final List<ACL> READ_ONLY = ZooDefs.Ids.READ_ACL_UNSAFE;
 
     private ZooKeeperTestSupport() {}
 
-    /** Returns the result of a waiter that must be woken, not served by the fallback timer. */
+    /** Returns the result of a waiter that must be woken by a notification rather than by the fallback timer. */
     public static <T> T woken(CompletableFuture<T> waiter) throws Exception {
         return waiter.get(WOKEN.toMillis(), TimeUnit.MILLISECONDS);
     }
@@ -70,7 +72,7 @@ public final class ZooKeeperTestSupport {
         });
     }
 
-    /** Returns the present queue of a lock as paths, the holder first. */
+    /** Returns the paths of the nodes in a lock's current queue, the holder first. */
     public static List<String> queue(ZooKeeper operator, String lock) {
         String node = lockNode(lock);
         try {
@@ -110,7 +112,7 @@ public final class ZooKeeperTestSupport {
         return sent;
     }
 
-    /** Opens a plain connected handle, as an operator would. */
+    /** Opens a ZooKeeper handle that is independent of Mortise, and waits until it is connected. */
     public static ZooKeeper openHandle(String connectString) throws Exception {
         CountDownLatch connected = new CountDownLatch(1);
         ZooKeeper handle = new ZooKeeper(connectString, 20_000, event -> {
@@ -138,7 +140,7 @@ public final class ZooKeeperTestSupport {
         return admin(client).diagnose().toCompletableFuture().get(10, TimeUnit.SECONDS);
     }
 
-    public static ZooKeeperFencingCondition guard(Lease lease) {
+    public static ZooKeeperFencingCondition fencingCondition(Lease lease) {
         return lease.unwrap(ZooKeeperFencingCondition.class).orElseThrow();
     }
 }

@@ -18,19 +18,18 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.ZooKeeper;
 
-/** A base path of its own for one test of the kit; each client reaches the server over a proxy of its own. */
+/** The ZooKeeper backend for one conformance test, with a separate base path and a separate proxy for each client. */
 final class ZooKeeperUnderTest extends LinkedBackendUnderTest<TcpProxy> {
-    /** Shorter sessions end on a loaded machine: a sync must be answered within three quarters of it. */
-    private static final Duration SESSION = Duration.ofSeconds(3);
-
+    /** Shorter sessions end on a loaded machine, since a sync must complete within three quarters of the timeout. */
     private final TestServerExtension<ZooKeeperTestServer> server;
+
     private final String base = "/conformance-" + UUID.randomUUID();
 
     ZooKeeperUnderTest(TestServerExtension<ZooKeeperTestServer> server) {
         this.server = server;
     }
 
-    /** Returns the server; an external one must allow sessions of 3 s. */
+    /** Returns the server. An external server must allow sessions of 3 s. */
     static TestServerExtension<ZooKeeperTestServer> server() {
         return new TestServerExtension<>("zookeeper", ZooKeeperTestServer::start, ZooKeeperTestServer::connectString);
     }
@@ -43,38 +42,33 @@ final class ZooKeeperUnderTest extends LinkedBackendUnderTest<TcpProxy> {
 
     @Override
     protected LockClient connect(TcpProxy proxy, ClientOptions options) {
-        // Twice: before it tries the one and only server again, ZooKeeper's client pauses for a second.
-        ZooKeeperOptions zooKeeper = ZooKeeperTestSupport.options(proxy.address() + "," + proxy.address(), SESSION);
+        // The address is listed twice because ZooKeeper's client pauses for a second before it retries a single server.
+        ZooKeeperOptions zooKeeper = ZooKeeperTestSupport.options(proxy.address() + "," + proxy.address(), lease());
         return ZooKeeperLocks.connect(zooKeeper.basePath(base), options);
     }
 
     @Override
     protected Set<String> sessions() {
-        return server.ifOwn().map(ZooKeeperTestServer::sessions).orElse(Set.of()).stream()
+        return server.startedServerIfAny().map(ZooKeeperTestServer::sessions).orElse(Set.of()).stream()
                 .map(String::valueOf)
                 .collect(Collectors.toSet());
     }
 
+    /** Returns the limit within which the watch on the contender's own node reports a deletion. */
     @Override
-    public Duration lease() {
-        return SESSION;
-    }
-
-    /** By the watch on the own node. */
-    @Override
-    public Duration removalToldWithin() {
+    public Duration removalNotifiedWithin() {
         return Duration.ofSeconds(1);
     }
 
     @Override
     public Optional<String> url() {
-        return Optional.of("zookeeper://" + server.address() + base + "?sessionTimeout=" + SESSION.toSeconds() + "s");
+        return Optional.of("zookeeper://" + server.address() + base + "?sessionTimeout=" + lease().toSeconds() + "s");
     }
 
     @Override
     public OptionalLong requests() {
-        return server.ifOwn()
-                .map(started -> OptionalLong.of(started.packetsReceived()
+        return server.startedServerIfAny()
+                .map(started -> OptionalLong.of(started.requestsWithoutPings()
                         - started.requests().getOrDefault("sync", 0L) // sent by renewals
                         - started.requests().getOrDefault("check", 0L)))
                 .orElse(OptionalLong.empty());
@@ -82,7 +76,7 @@ final class ZooKeeperUnderTest extends LinkedBackendUnderTest<TcpProxy> {
 
     @Override
     public void expireSession(LockClient client) {
-        server.own().expireSession(Long.parseLong(session(client)));
+        server.startedServer().expireSession(Long.parseLong(session(client)));
     }
 
     @Override
@@ -100,15 +94,18 @@ final class ZooKeeperUnderTest extends LinkedBackendUnderTest<TcpProxy> {
 
     @Override
     public void stopServer() {
-        server.own().stop();
+        server.startedServer().stop();
     }
 
     @Override
     public void startServer() {
-        server.own().restart();
+        server.startedServer().restart();
     }
 
-    /** The server's workers come and go; the client's own threads are named after its send and event threads. */
+    /**
+     * Returns whether the thread belongs neither to Mortise nor to ZooKeeper's client. The server in this JVM starts and stops
+     * its threads at any time.
+     */
     @Override
     public boolean isServerThread(Thread thread) {
         String name = thread.getName();

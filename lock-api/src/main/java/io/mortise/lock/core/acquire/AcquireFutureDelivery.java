@@ -10,19 +10,20 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Delivers the outcome of one {@link AcquireOperation} to a future, on the callback executor. Until the executor takes it over
- * a grant is parked here, so that a future which ends early gives it back at once, however busy the executor is (S8).
+ * Delivers the outcome of one {@link AcquireOperation} to a future, on the callback executor.
+ *
+ * <p>The outcome is parked here until the executor runs the delivery. So if the caller ends the future early, a grant is
+ * released immediately, even if the executor is busy (S8).
  */
 public final class AcquireFutureDelivery<T> {
-    private final AcquireCollaborators with;
+    private final AcquireServices with;
     private final LockName name;
     private final LockOptions options;
     private final @Nullable Duration maxWait;
     private final CompletableFuture<T> future = new CompletableFuture<>();
     private final AtomicReference<@Nullable AcquireOutcome> parked = new AtomicReference<>();
 
-    public AcquireFutureDelivery(
-            AcquireCollaborators with, LockName name, LockOptions options, @Nullable Duration maxWait) {
+    public AcquireFutureDelivery(AcquireServices with, LockName name, LockOptions options, @Nullable Duration maxWait) {
         this.with = with;
         this.name = name;
         this.options = options;
@@ -30,38 +31,38 @@ public final class AcquireFutureDelivery<T> {
     }
 
     /**
-     * Starts the acquire.
+     * Starts the acquire operation.
      *
-     * @param deliver runs on the callback executor, with a future that had not ended when it was called
+     * @param deliver completes the future with the outcome; runs on the callback executor
      */
     public CompletableFuture<T> begin(BiConsumer<AcquireOutcome, CompletableFuture<T>> deliver) {
         AcquireOperation acquisition = AcquireOperation.start(with, name, options, maxWait, outcome -> {
             parked.set(outcome);
             if (future.isDone()) {
-                giveBack();
+                releaseParked();
             } else {
-                with.leases().callbacks().execute(() -> take(deliver));
+                with.leases().callbacks().execute(() -> deliverParked(deliver));
             }
         });
         future.whenComplete((value, failure) -> {
             acquisition.withdraw();
-            giveBack();
+            releaseParked();
         });
         return future;
     }
 
-    private void take(BiConsumer<AcquireOutcome, CompletableFuture<T>> deliver) {
+    private void deliverParked(BiConsumer<AcquireOutcome, CompletableFuture<T>> deliver) {
         AcquireOutcome outcome = parked.getAndSet(null);
         if (outcome != null) {
             try {
                 deliver.accept(outcome, future);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 future.completeExceptionally(e);
             }
         }
     }
 
-    private void giveBack() {
+    private void releaseParked() {
         if (parked.getAndSet(null) instanceof AcquireOutcome.Leased leased) {
             leased.lease().releaseAsync();
         }

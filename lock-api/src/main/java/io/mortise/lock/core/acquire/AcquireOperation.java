@@ -16,12 +16,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call to acquire one lock, from the call to its single outcome. Events come from any thread: answers, hints, timers, a
- * withdrawal. Each is decided under the monitor and acted on outside it, so that no backend is called with it held; the first
- * one that ends it wins. The client knows it until nothing of it is under way any more.
+ * One acquire request, from the application's call until the single outcome of the request.
+ *
+ * <p>Results of attempts, hints, timers and withdrawals arrive on any thread. Each event is decided under the monitor and acted
+ * on outside it, so that no backend is called under the monitor. The first event that ends the operation determines the
+ * outcome. The operation stays registered with the client until its last request has completed.
  */
 public final class AcquireOperation {
-    private final AcquireCollaborators with;
+    private final AcquireServices with;
     private final LockName name;
     private final LockOptions options;
     private final Duration leaseDuration;
@@ -29,19 +31,19 @@ public final class AcquireOperation {
     private final Consumer<AcquireOutcome> sink;
 
     @GuardedBy("this")
-    private final AcquireRetryPolicy history;
+    private final AcquireRetryPolicy retryPolicy;
 
     @GuardedBy("this")
-    private boolean over;
+    private boolean ended;
 
     @GuardedBy("this")
     private @Nullable ActiveContender contender;
 
-    /** A call on the contender is under way; the next waits for it. */
+    /** Whether an attempt has no result yet, so that the next call on the contender must wait for it. */
     @GuardedBy("this")
-    private boolean asking;
+    private boolean attemptPending;
 
-    /** A hint came while asking. */
+    /** Whether a hint arrived while an attempt was pending. */
     @GuardedBy("this")
     private boolean woken;
 
@@ -55,13 +57,13 @@ public final class AcquireOperation {
     private LockClock.@Nullable Timer selfWait;
 
     /**
-     * Starts an acquire.
+     * Starts an acquire operation.
      *
-     * @param maxWait null: until withdrawn; zero: one attempt
-     * @param sink told once, on any thread, unless the caller withdraws first
+     * @param maxWait the longest wait; null for no limit, zero for one attempt
+     * @param sink receives the outcome once, on any thread, unless the caller withdraws the request first
      */
     public static AcquireOperation start(
-            AcquireCollaborators with,
+            AcquireServices with,
             LockName name,
             LockOptions options,
             @Nullable Duration maxWait,
@@ -72,7 +74,7 @@ public final class AcquireOperation {
     }
 
     private AcquireOperation(
-            AcquireCollaborators with,
+            AcquireServices with,
             LockName name,
             LockOptions options,
             @Nullable Duration maxWait,
@@ -90,7 +92,7 @@ public final class AcquireOperation {
                 leaseDuration,
                 with.clock().now());
         this.sink = sink;
-        this.history = new AcquireRetryPolicy(name, waitPolicy, with.lastResponse(), with.random());
+        this.retryPolicy = new AcquireRetryPolicy(name, waitPolicy, with.lastResponse(), with.random());
     }
 
     private void start() {
@@ -99,52 +101,53 @@ public final class AcquireOperation {
             return;
         }
         if (!waitsInLocalQueue()) {
-            ask();
+            attempt();
         } else {
             if (with.queues().join(name, this)) {
-                ask();
+                attempt();
             }
-            if (hasEnded()) { // a close between the two: nobody else takes it out of the queue
+            if (hasEnded()) { // a concurrent close() may have run before join(), so that it did not leave the queue
                 leaveLocalQueue(false);
             }
         }
-        armDeadline();
+        scheduleDeadline();
     }
 
-    /** Whether it waits in the queue of this process, since the store keeps none. */
+    /** Returns whether the operation waits in the local queue of this process, because the store has no queue. */
     private boolean waitsInLocalQueue() {
         return waitPolicy.mayWait() && !with.backend().queuesWaiters();
     }
 
-    private synchronized void armDeadline() {
-        Duration left = waitPolicy.left();
-        if (!over && left != null) {
+    private synchronized void scheduleDeadline() {
+        Duration left = waitPolicy.remaining();
+        if (!ended && left != null) {
             deadline = with.clock().schedule(left, () -> end(null));
         }
     }
 
     /**
-     * First in the local queue: may ask now.
+     * Makes the first attempt, now that the operation is the first in the local queue.
      *
-     * @param storeSilent the one before gave up because the store does not answer: not to be waited for once more by each
+     * @param storeSilent whether the previous operation in the queue failed because the store does not respond. If this one has
+     *     waited long enough too, it fails at once, so that the waiters do not each wait for another outage
      */
     void firstInQueue(boolean storeSilent) {
         if (with.open().isClosing()) {
-            return; // closing() comes to each
+            return; // closing() ends this operation
         }
-        if (storeSilent && waitPolicy.storeGoneForTheOneBefore()) {
+        if (storeSilent && waitPolicy.waitedThroughOutage()) {
             String endpoints = with.backend().endpoints();
             BackendUnavailableException silent;
             synchronized (this) {
-                silent = history.unavailable(endpoints);
+                silent = retryPolicy.unavailable(endpoints);
             }
             end(new AcquireOutcome.Failed(silent));
         } else {
-            ask();
+            attempt();
         }
     }
 
-    /** A hint for one contender; one that was replaced is ignored. */
+    /** Handles a hint for one contender. A hint for a contender that was replaced is ignored. */
     void hint(ActiveContender hinted) {
         synchronized (this) {
             if (contender != hinted) {
@@ -154,70 +157,71 @@ public final class AcquireOperation {
         hint();
     }
 
-    /** Asks now, or right after the answer that is under way. */
+    /** Makes an attempt now, or as soon as the pending attempt has completed. */
     void hint() {
         synchronized (this) {
-            if (asking) {
+            if (attemptPending) {
                 woken = true;
                 return;
             }
         }
-        ask();
+        attempt();
     }
 
-    private void ask() {
-        ActiveContender asked;
+    private void attempt() {
+        ActiveContender existing;
         synchronized (this) {
-            if (over || asking) {
+            if (ended || attemptPending) {
                 return;
             }
-            asking = true;
+            attemptPending = true;
             woken = false;
             retry = cancel(retry);
-            asked = contender;
-            history.asking(with.clock().now());
+            existing = contender;
+            retryPolicy.attemptSent(with.clock().now());
         }
-        // Whatever a backend throws or forgets to answer becomes a failure of this attempt: nobody may be left waiting.
+        // An exception of the backend, or null instead of a stage, fails this attempt, so that the caller does not wait
+        // forever.
         try {
-            ActiveContender mine = asked != null ? asked : newContender();
-            mine.contender().attempt().whenComplete((attempt, failure) -> answered(mine, attempt, failure));
+            ActiveContender mine = existing != null ? existing : newContender();
+            mine.contender().attempt().whenComplete((result, failure) -> completed(mine, result, failure));
         } catch (RuntimeException | Error e) {
             failed(e);
         }
     }
 
     private ActiveContender newContender() {
-        ActiveContender made = new ActiveContender(
+        ActiveContender created = new ActiveContender(
                 this,
                 with.backend(),
                 new AttemptRequest(
                         name, AttemptIds.attempt(), leaseDuration, waitPolicy.mayWait(), options.metadata()));
         synchronized (this) {
-            contender = made;
+            contender = created;
         }
-        return made;
+        return created;
     }
 
-    private void answered(ActiveContender from, @Nullable AttemptResult attempt, @Nullable Throwable failure) {
+    private void completed(ActiveContender from, @Nullable AttemptResult result, @Nullable Throwable failure) {
         if (waitsInLocalQueue()) {
             with.queues()
-                    .heard(
+                    .recordResult(
                             name,
                             this,
-                            attempt instanceof AttemptResult.Waiting || attempt instanceof AttemptResult.Granted);
+                            result instanceof AttemptResult.Waiting || result instanceof AttemptResult.Granted);
         }
         if (failure != null) {
             failed(failure);
-        } else if (attempt instanceof AttemptResult.Granted granted) {
+        } else if (result instanceof AttemptResult.Granted granted) {
             granted(from, granted);
-        } else if (attempt instanceof AttemptResult.Waiting waiting) {
+        } else if (result instanceof AttemptResult.Waiting waiting) {
             with.lastResponse().received();
-            watchSelfWait();
-            proceed(history -> history.busy(waiting.retryAfter()), false);
-        } else if (attempt instanceof AttemptResult.Displaced displaced) {
+            scheduleSelfWaitWarning();
+            proceed(policy -> policy.busy(waiting.retryAfter()), false);
+        } else if (result instanceof AttemptResult.Displaced displaced) {
             displaced(displaced.why());
         } else {
-            failed(new IllegalStateException("it answered null to an attempt"));
+            failed(new IllegalStateException("attempt() completed with null"));
         }
     }
 
@@ -229,11 +233,11 @@ public final class AcquireOperation {
         boolean usable = !hasEnded() && lease.begin();
         boolean delivered;
         synchronized (this) {
-            delivered = usable && !over;
+            delivered = usable && !ended;
             if (delivered) {
-                asking = false;
+                attemptPending = false;
                 contender = null;
-                close();
+                markEnded();
             }
         }
         if (delivered) {
@@ -245,68 +249,72 @@ public final class AcquireOperation {
             }
             return;
         }
-        // Gone before it could be collected: a new contender, never a lease that is lost already. It counts as asking
-        // until
-        // then, for the withdrawal may wake this very waiter.
+        // The grant has ended already: request the lock again by a new contender, and never deliver a lease that is
+        // lost. Until
+        // then the attempt counts as pending, because the withdrawal may wake this same operation.
         lease.discard();
-        displaced("the grant had ended when its answer arrived");
+        displaced("the grant had ended before its reply arrived");
     }
 
     private void failed(Throwable failure) {
         String endpoints = with.backend().endpoints();
-        proceed(history -> history.failed(failure, endpoints), false);
+        proceed(policy -> policy.failed(failure, endpoints), false);
     }
 
     private void displaced(String why) {
         String endpoints = with.backend().endpoints();
-        proceed(history -> history.displaced(why, endpoints), true);
+        proceed(policy -> policy.displaced(why, endpoints), true);
     }
 
-    /** Reports one answer to the history, under the monitor. */
-    private interface Answer {
-        AcquireRetryPolicy.Next tell(AcquireRetryPolicy history);
+    /** Passes the result of one attempt to the retry policy, under the monitor. */
+    private interface AttemptReport {
+        AcquireRetryPolicy.Next report(AcquireRetryPolicy policy);
     }
 
-    /** After an answer: ends it, also where it ended while the answer was under way, or asks again. */
-    private void proceed(Answer answer, boolean displaced) {
+    /** Continues after an attempt: ends the operation, also if it ended while the attempt was pending, or retries. */
+    private void proceed(AttemptReport report, boolean displaced) {
         AcquireRetryPolicy.Next next;
         boolean ends;
         boolean now = false;
         synchronized (this) {
-            asking = false;
+            attemptPending = false;
             if (displaced) {
                 contender = null;
                 woken = false;
             }
-            next = answer.tell(history);
-            ends = over || next.outcome() != null || with.open().isClosing();
+            next = report.report(retryPolicy);
+            ends = ended || next.outcome() != null || with.open().isClosing();
             if (!ends) {
                 now = woken || next.pause().isZero();
                 if (!now) {
-                    retry = with.clock().schedule(next.pause(), this::ask);
+                    retry = with.clock().schedule(next.pause(), this::attempt);
                 }
             }
         }
         if (ends) {
             end(with.open().isClosing() ? closed() : next.outcome());
         } else if (now) {
-            Trampoline.run(this::ask);
+            Trampoline.run(this::attempt);
         }
     }
 
-    private synchronized void watchSelfWait() {
-        if (!over && waitPolicy.mayWait() && selfWait == null) {
+    private synchronized void scheduleSelfWaitWarning() {
+        if (!ended && waitPolicy.mayWait() && selfWait == null) {
             selfWait = with.clock()
                     .schedule(leaseDuration, () -> with.leases().holders().warnOfSelfWait(name, attemptId()));
         }
     }
 
-    /** The caller no longer wants it. False if there is an outcome already, which the sink has been or is being told. */
+    /**
+     * Withdraws the request on behalf of the caller.
+     *
+     * @return false if the operation already has an outcome, which the sink has received or is about to receive
+     */
     public boolean withdraw() {
         return end(new AcquireOutcome.Withdrawn());
     }
 
-    /** The client closes. */
+    /** Ends the operation because the client closes. */
     void closing() {
         end(closed());
     }
@@ -317,43 +325,45 @@ public final class AcquireOperation {
     }
 
     /**
-     * Ends it if it has not ended; in both cases what the contender may have left is withdrawn, after its last attempt.
+     * Ends the operation if it has not ended. If no attempt is pending, also removes the contender from the store; otherwise
+     * the end of the attempt calls this method again.
      *
-     * @param outcome null: the deadline decides
+     * @param outcome the outcome; null if the time limit has passed and the retry policy decides
+     * @return whether this call ended the operation
      */
     private boolean end(@Nullable AcquireOutcome outcome) {
-        ActiveContender left = null;
-        AcquireOutcome told = null;
-        boolean quiet;
+        ActiveContender orphan = null;
+        AcquireOutcome decided = null;
+        boolean idle;
         String endpoints = outcome == null ? with.backend().endpoints() : "";
-        boolean behindTaken =
-                outcome == null && waitsInLocalQueue() && with.queues().taken(name);
+        boolean queueBusy =
+                outcome == null && waitsInLocalQueue() && with.queues().lastResultBusy(name);
         synchronized (this) {
-            if (!over) {
-                told = outcome != null ? outcome : history.atDeadline(behindTaken, endpoints);
-                close();
+            if (!ended) {
+                decided = outcome != null ? outcome : retryPolicy.atDeadline(queueBusy, endpoints);
+                markEnded();
             }
-            quiet = !asking;
-            if (quiet) {
-                left = contender;
+            idle = !attemptPending;
+            if (idle) {
+                orphan = contender;
                 contender = null;
             }
         }
-        if (left != null) {
-            with.leases().removals().remove(name, left.contender(), leaseDuration);
+        if (orphan != null) {
+            with.leases().removals().remove(name, orphan.contender(), leaseDuration);
         }
-        if (quiet) {
+        if (idle) {
             with.open().leave(this);
         }
-        if (told == null) {
+        if (decided == null) {
             return false;
         }
         try {
-            if (!(told instanceof AcquireOutcome.Withdrawn)) {
-                sink.accept(told);
+            if (!(decided instanceof AcquireOutcome.Withdrawn)) {
+                sink.accept(decided);
             }
         } finally {
-            leaveLocalQueue(told instanceof AcquireOutcome.Failed failed
+            leaveLocalQueue(decided instanceof AcquireOutcome.Failed failed
                     && failed.cause() instanceof BackendUnavailableException);
         }
         return true;
@@ -367,20 +377,20 @@ public final class AcquireOperation {
     }
 
     @GuardedBy("this")
-    private void close() {
-        over = true;
+    private void markEnded() {
+        ended = true;
         retry = cancel(retry);
         deadline = cancel(deadline);
         selfWait = cancel(selfWait);
     }
 
     private synchronized boolean hasEnded() {
-        return over;
+        return ended;
     }
 
-    /** Whether a grant of that contender would still be of use. */
-    synchronized boolean wants(ActiveContender asked) {
-        return !over && contender == asked;
+    /** Returns whether the operation still waits for a grant of that contender. */
+    synchronized boolean waitsFor(ActiveContender candidate) {
+        return !ended && contender == candidate;
     }
 
     private synchronized String attemptId() {

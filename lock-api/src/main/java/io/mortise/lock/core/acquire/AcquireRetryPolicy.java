@@ -15,11 +15,11 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Results of the attempts of one acquire so far, and the decision what to do next. Decides, does nothing; its acquisition
- * guards it.
+ * Decides after each attempt of an acquire operation whether to retry, and how long to wait first. It keeps the results of
+ * the attempts so far. Not thread-safe: the operation guards it.
  */
 public final class AcquireRetryPolicy {
-    /** A backend that asks for no pause at all must not make a loop. */
+    /** The shortest pause, so that a backend which returns a pause of zero does not cause a busy loop. */
     private static final Duration SHORTEST_RETRY = Duration.ofMillis(1);
 
     private static final Duration FIRST_RETRY = Duration.ofMillis(50);
@@ -31,25 +31,25 @@ public final class AcquireRetryPolicy {
     private final RandomGenerator random;
     private final Backoff backoff;
 
-    /** The latest answer was "busy". */
+    /** Whether the latest result was "busy". */
     private boolean busy;
 
     private boolean displaced;
 
-    /** When the first of the attempts was sent that have had no answer since the last one had. */
+    /** When the first attempt without a response was sent since the latest response; null if there is no such attempt. */
     private @Nullable MonotonicTime failingSince;
 
     private MonotonicTime sent;
-    private boolean unanswered;
-    private @Nullable LockException trouble;
+    private boolean pending;
+    private @Nullable LockException lastFailure;
 
-    /** What follows an answer: this outcome, or another attempt after the pause. */
+    /** The next step: to end with an outcome, or to make another attempt after a pause if the outcome is null. */
     record Next(@Nullable AcquireOutcome outcome, Duration pause) {
         static Next end(AcquireOutcome outcome) {
             return new Next(outcome, Duration.ZERO);
         }
 
-        static Next ask(Duration pause) {
+        static Next retry(Duration pause) {
             return new Next(null, pause);
         }
     }
@@ -63,15 +63,15 @@ public final class AcquireRetryPolicy {
         this.backoff = new Backoff(FIRST_RETRY, LONGEST_RETRY, random);
     }
 
-    /** An attempt is sent now. */
-    void asking(MonotonicTime now) {
+    /** Records that an attempt is sent now. */
+    void attemptSent(MonotonicTime now) {
         sent = now;
-        unanswered = true;
+        pending = true;
     }
 
     Next busy(Duration retryAfter) {
         busy = true;
-        unanswered = false;
+        pending = false;
         displaced = false;
         failingSince = null;
         backoff.reset();
@@ -79,17 +79,17 @@ public final class AcquireRetryPolicy {
             return Next.end(new AcquireOutcome.Busy());
         }
         Duration pause = Durations.longer(retryAfter, SHORTEST_RETRY);
-        return Next.ask(waitPolicy.pauseAfterBusy(Backoff.jittered(pause, random)));
+        return Next.retry(waitPolicy.pauseAfterBusy(Backoff.jittered(pause, random)));
     }
 
-    /** Queues anew at once; twice in a row, after a pause. */
+    /** Retries at once with a new queue entry; after a pause if the contender was displaced twice in a row. */
     Next displaced(String why, String endpoints) {
         boolean again = displaced;
         busy = false;
         displaced = true;
-        trouble = trouble == null ? new BackendUnavailableException(why) : trouble; // what failed says more
+        lastFailure = lastFailure == null ? new BackendUnavailableException(why) : lastFailure; // a failure says more
         if (!again) {
-            return Next.ask(Duration.ZERO);
+            return Next.retry(Duration.ZERO);
         }
         return afterFailure(endpoints);
     }
@@ -97,7 +97,7 @@ public final class AcquireRetryPolicy {
     Next failed(Throwable failure, String endpoints) {
         LockException cause = asLockException(failure);
         busy = false;
-        trouble = cause;
+        lastFailure = cause;
         if (!(cause instanceof BackendUnavailableException)) {
             return Next.end(new AcquireOutcome.Failed(cause));
         }
@@ -108,35 +108,36 @@ public final class AcquireRetryPolicy {
         MonotonicTime since = failingSince == null ? sent : failingSince;
         failingSince = since;
         lastResponse.failed(sent);
-        return !waitPolicy.mayWait() || waitPolicy.storeGone(since)
+        return !waitPolicy.mayWait() || waitPolicy.outageTooLong(since)
                 ? Next.end(new AcquireOutcome.Failed(unavailable(endpoints)))
-                : Next.ask(waitPolicy.pauseAfterFailure(backoff.next(), since));
+                : Next.retry(waitPolicy.pauseAfterFailure(backoff.next(), since));
     }
 
     /**
-     * "Busy" only if that is what the store said last, and not long ago (S15).
+     * Returns the outcome when the time limit has passed: busy only if the latest result was "busy" and is recent enough (S15).
      *
-     * @param queueBusy what the store answered to the local queue in which this one waits; false where there is none
+     * @param queueBusy whether the latest result in the local queue of this operation was "busy"; false if it has no local
+     *     queue
      */
     AcquireOutcome atDeadline(boolean queueBusy, String endpoints) {
-        return (busy || queueBusy) && waitPolicy.busyIsFresh()
+        return (busy || queueBusy) && waitPolicy.busyIsRecent()
                 ? new AcquireOutcome.Busy()
                 : new AcquireOutcome.Failed(unavailable(endpoints));
     }
 
     BackendUnavailableException unavailable(String endpoints) {
-        LockException cause = trouble;
+        LockException cause = lastFailure;
         return new BackendUnavailableException(
-                "lock \"" + lock + "\" was not acquired: the store has not answered for "
+                "lock \"" + lock + "\" was not acquired: the store has not responded for "
                         + silence().toMillis() + " ms (" + endpoints + ")"
                         + (cause == null ? "" : ": " + cause.getMessage()),
                 endpoints,
                 cause);
     }
 
-    /** Since the first question without an answer: time in which nobody asked is no silence. */
+    /** Returns the time since the first request without a response. Time without requests is not an outage. */
     private Duration silence() {
-        MonotonicTime since = failingSince != null ? failingSince : unanswered ? sent : null;
+        MonotonicTime since = failingSince != null ? failingSince : pending ? sent : null;
         Duration own = since == null ? Duration.ZERO : waitPolicy.since(since);
         Duration clients = lastResponse.failing();
         Duration longest = Durations.longer(own, clients);

@@ -10,7 +10,10 @@ import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockRequest;
 import org.jspecify.annotations.Nullable;
 
-/** The present contender of one acquire, and what its backend reported; replaced when the queue entry is lost. */
+/**
+ * The current contender of one acquire operation, which receives the notifications of the backend. The operation replaces it if
+ * its queue entry is lost.
+ */
 public final class ActiveContender implements ContenderListener {
     private final AcquireOperation owner;
     private final String attemptId;
@@ -22,7 +25,7 @@ public final class ActiveContender implements ContenderListener {
     @GuardedBy("this")
     private @Nullable HeldLease lease;
 
-    @SuppressWarnings("this-escape") // the backend does not call the waiter before the first attempt
+    @SuppressWarnings("this-escape") // the backend does not call the listener before the first attempt
     ActiveContender(AcquireOperation owner, LockBackend backend, LockRequest request) {
         this.owner = owner;
         this.attemptId = request.attemptId();
@@ -44,22 +47,22 @@ public final class ActiveContender implements ContenderListener {
 
     @Override
     public void lost(LossReason reason) {
-        HeldLease told;
+        HeldLease attached;
         synchronized (this) {
             lost = lost == null ? reason : lost;
-            told = lease;
+            attached = lease;
         }
-        if (told != null) {
-            told.loseAlone(reason);
+        if (attached != null) {
+            attached.loseAlone(reason);
         }
     }
 
     @Override
-    public boolean isWanted() {
-        return owner.wants(this);
+    public boolean isStillWaiting() {
+        return owner.waitsFor(this);
     }
 
-    /** From now on a loss is the lease's; one that came before it was collected is passed on at once. */
+    /** Passes losses to the lease from now on. A loss that was reported before is passed on immediately. */
     void attach(HeldLease granted) {
         LossReason before;
         synchronized (this) {

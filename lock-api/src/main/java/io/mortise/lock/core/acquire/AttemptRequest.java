@@ -4,7 +4,7 @@ package io.mortise.lock.core.acquire;
 import io.mortise.lock.core.runtime.CoreThreads;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.OwnerRecord;
+import io.mortise.lock.spi.OwnerRecordCodec;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;
@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Implementation of {@link LockRequest}: the data of one attempt. */
+/** The default {@link LockRequest}, which holds the parameters of one attempt and formats its owner record. */
 public record AttemptRequest(
         LockName name, String attemptId, Duration leaseDuration, boolean mayWait, Map<String, String> metadata)
         implements LockRequest {
@@ -31,14 +31,14 @@ public record AttemptRequest(
 
     @Override
     public String ownerRecord() {
-        // Wall-clock time: shown to people, never compared.
+        // Wall-clock time is only shown to operators, and never compared.
         Instant since = Instant.now().truncatedTo(ChronoUnit.MILLIS);
-        return OwnerRecord.encode(attemptId, HOST.name(), PID, since, metadata);
+        return OwnerRecordCodec.encode(attemptId, HOST.name(), PID, since, metadata);
     }
 
     /**
-     * This machine's name. A resolver may take seconds, which no acquire waits for: what the system knows by itself serves,
-     * else "unknown" until the resolver has answered.
+     * The host name of this machine. A name lookup may take seconds, so no acquire waits for it: if the system does not know
+     * the name without a lookup, the name is "unknown" until the lookup has completed.
      */
     static final class Host {
         private volatile String name;
@@ -62,7 +62,7 @@ public record AttemptRequest(
             return name;
         }
 
-        /** The kernel's name on Linux; what Windows and containers put into the environment. */
+        /** Returns the name that is known without a lookup: from the Linux kernel, or from the environment of the process. */
         static Optional<String> known() {
             String kernel = "";
             try {

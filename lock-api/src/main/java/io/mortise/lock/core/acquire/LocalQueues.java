@@ -10,19 +10,20 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * First-in-first-out queues inside one process, for stores without a queue of their own: one contender per lock asks the
- * store.
+ * First-in-first-out queues inside one process, one per lock, for stores that have no queue. Only the first operation in a
+ * queue sends requests to the store. Thread-safe.
  */
 public final class LocalQueues {
     @GuardedBy("this")
     private final Map<LockName, LocalQueue> queues = new HashMap<>();
 
+    /** The queue of one lock, which exists only while it has waiters. */
     private static final class LocalQueue {
         private final LinkedHashSet<AcquireOperation> waiters = new LinkedHashSet<>();
-        private boolean taken;
+        private boolean lastResultBusy;
     }
 
-    /** Joins the queue. True if it is the first, and may ask now. */
+    /** Adds the operation to the queue. Returns whether it is the first one, which may make an attempt now. */
     synchronized boolean join(LockName name, AcquireOperation waiter) {
         LocalQueue queue = queues.computeIfAbsent(name, n -> new LocalQueue());
         queue.waiters.add(waiter);
@@ -30,24 +31,28 @@ public final class LocalQueues {
     }
 
     /**
-     * Records what the first in the queue was answered. An answer to one that has left the queue is ignored.
+     * Records the result of an attempt of the first operation in the queue. A result for an operation that has left the queue
+     * is ignored.
      *
-     * @param taken the answer was that somebody has the lock, be it the asker now; false: there was none
+     * @param busy whether the result shows that the lock is held, even if by this operation now; false if there was no response
      */
-    synchronized void heard(LockName name, AcquireOperation by, boolean taken) {
+    synchronized void recordResult(LockName name, AcquireOperation by, boolean busy) {
         LocalQueue queue = queues.get(name);
         if (queue != null && queue.waiters.contains(by)) {
-            queue.taken = taken;
+            queue.lastResultBusy = busy;
         }
     }
 
-    /** Whether somebody had the lock by the latest answer to this queue (S15): those behind the first do not ask. */
-    synchronized boolean taken(LockName name) {
+    /**
+     * Returns whether the lock was held according to the latest result in this queue (S15). The operations behind the first one
+     * rely on it, since they send no requests.
+     */
+    synchronized boolean lastResultBusy(LockName name) {
         LocalQueue queue = queues.get(name);
-        return queue != null && queue.taken;
+        return queue != null && queue.lastResultBusy;
     }
 
-    /** Leaves the queue. Returns the new first one, if that changed: the caller starts it. */
+    /** Removes the operation from its queue. Returns the new first operation, which the caller starts; null if unchanged. */
     synchronized @Nullable AcquireOperation leave(LockName name, AcquireOperation waiter) {
         LocalQueue queue = queues.get(name);
         if (queue == null) {
@@ -64,7 +69,7 @@ public final class LocalQueues {
         return wasFirst ? first(name) : null;
     }
 
-    /** A lease of this process ended: the first in the queue need not wait for a hint from the store. */
+    /** Wakes the first operation in the queue, because a lease of this process has ended and the store sends no hint. */
     public void wakeFirst(LockName name) {
         AcquireOperation first = first(name);
         if (first != null) {
@@ -72,7 +77,7 @@ public final class LocalQueues {
         }
     }
 
-    /** Number of queues: none when nobody waits (S17). */
+    /** Returns the number of queues, which is zero if there are no waiters (S17). */
     public synchronized int size() {
         return queues.size();
     }

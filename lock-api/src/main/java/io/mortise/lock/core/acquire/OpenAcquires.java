@@ -2,57 +2,60 @@
 package io.mortise.lock.core.acquire;
 
 import io.mortise.lock.ClientClosedException;
-import io.mortise.lock.core.runtime.CloseSteps;
+import io.mortise.lock.core.runtime.FailureSafeRunner;
 import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** The acquires of one client that are under way, and whether it still takes new ones (S16). Thread-safe. */
+/**
+ * Tracks the acquire operations of one client that are in progress. After the client is closed, it rejects new ones (S16).
+ * Thread-safe.
+ */
 public final class OpenAcquires {
     private final Set<AcquireOperation> open = Collections.synchronizedSet(new LinkedHashSet<>());
     private final AtomicBoolean closing = new AtomicBoolean();
     private final Runnable whenLeft;
 
-    /** @param whenLeft runs after each that has ended */
+    /** @param whenLeft runs after each operation that has ended */
     public OpenAcquires(Runnable whenLeft) {
         this.whenLeft = whenLeft;
     }
 
-    /** False: the client closes. */
+    /** Adds an operation. Returns false if the client is closing; then the operation must end at once. */
     boolean enter(AcquireOperation operation) {
         open.add(operation);
         return !closing.get();
     }
 
-    /** It has ended, and nothing of it is under way. */
+    /** Removes an operation that has ended and has no pending attempt. */
     void leave(AcquireOperation operation) {
         open.remove(operation);
         whenLeft.run();
     }
 
-    /** Takes no new ones. True for the first call. */
+    /** Rejects new operations from now on. Returns whether this is the first call. */
     public boolean close() {
         return closing.compareAndSet(false, true);
     }
 
-    /** Ends all that are under way, after {@link #close}. */
+    /** Ends all operations in progress, after {@link #close}. */
     public void endAll() {
-        List.copyOf(open).forEach(operation -> CloseSteps.run(operation::closing));
+        List.copyOf(open).forEach(operation -> FailureSafeRunner.run(operation::closing));
     }
 
-    /** Whether {@link #close} was called. */
+    /** Returns whether {@link #close} was called. */
     public boolean isClosing() {
         return closing.get();
     }
 
-    /** Exception for a request that comes after the close. */
+    /** Returns the exception for a request that arrives after the close. */
     public static ClientClosedException closed() {
         return new ClientClosedException("the client is closed");
     }
 
-    /** Number of acquires under way. */
+    /** Returns the number of operations in progress. */
     public int size() {
         return open.size();
     }

@@ -9,10 +9,11 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides how long one acquire waits for a busy lock, and for a silent store (S9, S15). Decides nothing by itself.
+ * Calculates how long one acquire operation waits for a busy lock, and for a store that does not respond. See S9 and S15.
+ * Immutable.
  *
- * @param maxWait null: until withdrawn; zero: one attempt
- * @param started when it began
+ * @param maxWait the longest wait; null for no limit, zero for one attempt
+ * @param started when the operation started
  */
 public record WaitPolicy(
         LockClock clock,
@@ -27,34 +28,35 @@ public record WaitPolicy(
         return maxWait == null || !maxWait.isZero();
     }
 
-    /** Until its time has passed, null for never; a single attempt has one request timeout. */
+    /** Returns the time until the limit, which is one request timeout for a single attempt; null if there is no limit. */
     @Nullable
-    Duration left() {
+    Duration remaining() {
         if (maxWait == null) {
             return null;
         }
         return (mayWait() ? maxWait : requestTimeout).minus(waited());
     }
 
-    /** An unbounded wait, and no answer for too long. */
-    boolean storeGone(MonotonicTime failingSince) {
+    /** Returns whether the wait has no limit and the store has not responded for too long. */
+    boolean outageTooLong(MonotonicTime failingSince) {
         return maxWait == null && outage(failingSince).compareTo(unavailableAfter) >= 0;
     }
 
-    /** It has waited that long itself, behind one whose attempts had no answer for that long. */
-    boolean storeGoneForTheOneBefore() {
-        return storeGone(started);
+    /** Returns whether the operation has itself waited for as long as an outage may last, behind another one in the queue. */
+    boolean waitedThroughOutage() {
+        return outageTooLong(started);
     }
 
-    /** The pause after a failure, shortened so that {@link #storeGone} is noticed in time. */
+    /** Returns the pause after a failure, shortened so that {@link #outageTooLong} is checked in time. */
     Duration pauseAfterFailure(Duration backoff, MonotonicTime failingSince) {
         Duration left = unavailableAfter.minus(outage(failingSince));
         return maxWait == null ? Durations.shorter(left, backoff) : backoff;
     }
 
     /**
-     * How long there has been no answer: to its own attempts, since the first of them was sent, or to anything that this
-     * client asked while it waited. Time in which nobody asked does not count.
+     * Returns the length of the outage: the time without a response to the attempts of this operation, or to any request of the
+     * client while this operation waited. It counts from the first request without a response; time without requests does not
+     * count.
      */
     private Duration outage(MonotonicTime failingSince) {
         Duration own = since(failingSince);
@@ -63,23 +65,26 @@ public record WaitPolicy(
     }
 
     /**
-     * The pause after "busy". A bounded wait asks again before that answer is too old to be believed: a healthy store must not
-     * look silent because nobody asked it.
+     * Returns the pause after "busy". A bounded wait retries before that result is too old to count: otherwise a healthy store
+     * would look unavailable, only because no request was sent.
      */
     Duration pauseAfterBusy(Duration jittered) {
         if (maxWait == null) {
             return jittered;
         }
-        Duration longest = Durations.divide(freshness(), 10).multipliedBy(7);
+        Duration longest = Durations.divide(longestAgeOfBusy(), 10).multipliedBy(7);
         return Durations.shorter(longest, jittered);
     }
 
-    /** "Busy" is believed only while the last response is younger than one request timeout or renewal period. */
-    boolean busyIsFresh() {
-        return lastResponse.within(freshness());
+    /**
+     * Returns whether "busy" still counts: the last response is younger than a request timeout or a renewal period, whichever is
+     * longer.
+     */
+    boolean busyIsRecent() {
+        return lastResponse.within(longestAgeOfBusy());
     }
 
-    private Duration freshness() {
+    private Duration longestAgeOfBusy() {
         Duration renewal = Durations.divide(leaseDuration, 3);
         return Durations.longer(requestTimeout, renewal);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Acquires, from the call to their one outcome. */
+/** Acquire operations: each one runs from the call of the application to its single outcome. */
 @NullMarked
 package io.mortise.lock.core.acquire;
 

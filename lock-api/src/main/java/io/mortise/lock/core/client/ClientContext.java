@@ -4,9 +4,9 @@ package io.mortise.lock.core.client;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.core.acquire.OpenAcquires;
-import io.mortise.lock.core.lease.AttemptCleanup;
+import io.mortise.lock.core.lease.CleanupRetrier;
 import io.mortise.lock.core.lease.LeaseKeeper;
-import io.mortise.lock.core.lease.PendingCleanups;
+import io.mortise.lock.core.lease.PendingCleanup;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockClock;
@@ -21,15 +21,15 @@ import java.util.concurrent.Executor;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
-/** Services of one client that its backend uses: clock, timeouts, renewal, cleanup. */
+/** The default {@link BackendContext}, which gives a backend access to the clock and the services of its client. */
 public final class ClientContext implements BackendContext {
     private final String clientId;
     private final ClientOptions options;
     private final LockClock clock;
     private final LeaseKeeper keeper;
-    private final PendingCleanups cleanups;
+    private final CleanupRetrier cleanups;
     private final Executor blocking;
-    private final Set<Runnable> underWay = ConcurrentHashMap.newKeySet();
+    private final Set<Runnable> pendingRequests = ConcurrentHashMap.newKeySet();
     private volatile boolean stopped;
 
     ClientContext(
@@ -37,7 +37,7 @@ public final class ClientContext implements BackendContext {
             ClientOptions options,
             LockClock clock,
             LeaseKeeper keeper,
-            PendingCleanups cleanups,
+            CleanupRetrier cleanups,
             Executor blocking) {
         this.clientId = clientId;
         this.options = options;
@@ -73,7 +73,7 @@ public final class ClientContext implements BackendContext {
     }
 
     @Override
-    public void keep(GrantValidity session) {
+    public void register(GrantValidity session) {
         keeper.keep(session);
     }
 
@@ -84,11 +84,11 @@ public final class ClientContext implements BackendContext {
 
     @Override
     public void cleanUp(String what, Supplier<? extends CompletionStage<?>> cleanup, MonotonicTime until) {
-        cleanups.begin(new AttemptCleanup<Object>(what, cleanup, until, new AttemptCleanup.Listener<>() {}));
+        cleanups.begin(new PendingCleanup<Object>(what, cleanup, until, new PendingCleanup.Listener<>() {}));
     }
 
     @Override
-    public <T> CompletionStage<T> timed(String what, CompletionStage<T> request) {
+    public <T> CompletionStage<T> withRequestTimeout(String what, CompletionStage<T> request) {
         CompletableFuture<T> bounded = new CompletableFuture<>();
         Duration limit = requestTimeout();
         LockClock.Timer timer = clock().schedule(
@@ -96,10 +96,10 @@ public final class ClientContext implements BackendContext {
                         () -> bounded.completeExceptionally(
                                 new BackendUnavailableException(what + ": no answer in " + limit.toMillis() + " ms")));
         Runnable end = () -> bounded.completeExceptionally(OpenAcquires.closed());
-        underWay.add(end);
+        pendingRequests.add(end);
         bounded.whenComplete((value, failure) -> {
             timer.cancel();
-            underWay.remove(end);
+            pendingRequests.remove(end);
         });
         request.whenComplete((value, failure) -> {
             if (failure == null) {
@@ -114,9 +114,9 @@ public final class ClientContext implements BackendContext {
         return bounded;
     }
 
-    /** The timers have ended with the client: what is still under way would never hear of its deadline. */
+    /** Fails all pending requests, because the timers of the client have ended and no request would time out any more. */
     void stop() {
         stopped = true;
-        List.copyOf(underWay).forEach(Runnable::run);
+        List.copyOf(pendingRequests).forEach(Runnable::run);
     }
 }

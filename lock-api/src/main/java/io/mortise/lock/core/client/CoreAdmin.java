@@ -15,7 +15,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** Validates administrative requests before any I/O, and completes their stages on the callback executor. */
+/** Wraps a backend's {@link LockAdmin} to validate arguments first and to complete futures on the callback executor. */
 public record CoreAdmin(LockAdmin backend, String endpoints, CallbackExecutor callbacks) implements LockAdmin {
     private static final int MOST_PER_PAGE = 10_000;
 
@@ -53,16 +53,16 @@ public record CoreAdmin(LockAdmin backend, String endpoints, CallbackExecutor ca
         return new LockName(Objects.requireNonNull(name, "name")).value();
     }
 
-    private <T> CompletableFuture<T> offIoThread(CompletionStage<T> answer) {
-        CompletableFuture<T> seen = new CompletableFuture<>();
-        answer.whenComplete((value, failure) -> callbacks.execute(() -> {
+    private <T> CompletableFuture<T> offIoThread(CompletionStage<T> stage) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        stage.whenComplete((value, failure) -> callbacks.execute(() -> {
             if (failure == null) {
-                seen.complete(value);
+                result.complete(value);
             } else {
-                seen.completeExceptionally(withEndpoints(StageFailures.unwrap(failure)));
+                result.completeExceptionally(withEndpoints(StageFailures.unwrap(failure)));
             }
         }));
-        return seen;
+        return result;
     }
 
     private Throwable withEndpoints(Throwable failure) {

@@ -8,14 +8,14 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LossReason;
-import io.mortise.lock.core.acquire.AcquireCollaborators;
+import io.mortise.lock.core.acquire.AcquireServices;
 import io.mortise.lock.core.acquire.LocalQueues;
 import io.mortise.lock.core.acquire.OpenAcquires;
+import io.mortise.lock.core.lease.CleanupRetrier;
 import io.mortise.lock.core.lease.ContenderRemovals;
 import io.mortise.lock.core.lease.HeldLeases;
-import io.mortise.lock.core.lease.LeaseCollaborators;
 import io.mortise.lock.core.lease.LeaseKeeper;
-import io.mortise.lock.core.lease.PendingCleanups;
+import io.mortise.lock.core.lease.LeaseServices;
 import io.mortise.lock.core.lease.RenewalLog;
 import io.mortise.lock.core.runtime.AttemptIds;
 import io.mortise.lock.core.runtime.CallbackExecutor;
@@ -47,7 +47,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Implementation of a client: owns the backend and the parts of the core, and closes them in order. */
+/** The default {@link LockClient}, which owns its backend and the services of the core, and closes them in order. */
 public final class CoreClient implements LockClient {
     private static final Logger log = LoggerFactory.getLogger(CoreClient.class);
 
@@ -57,7 +57,7 @@ public final class CoreClient implements LockClient {
     private final LastResponse lastResponse;
     private final ThrottledLog warnings;
     final LeaseKeeper keeper;
-    final PendingCleanups cleanups;
+    final CleanupRetrier cleanups;
     private final CallbackExecutor callbacks;
     final HeldLeases holders;
     final LocalQueues queues = new LocalQueues();
@@ -67,8 +67,8 @@ public final class CoreClient implements LockClient {
     private final AtomicBoolean finished = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final Runnable stopClock;
-    private volatile boolean told;
-    private volatile @Nullable AcquireCollaborators acquiring; // null until the backend is open
+    private volatile boolean closeNotified;
+    private volatile @Nullable AcquireServices acquiring; // null until the backend is open
 
     private CoreClient(ClientOptions options, LockClock clock, RandomGenerator random, Runnable stopClock) {
         this.options = options;
@@ -80,22 +80,22 @@ public final class CoreClient implements LockClient {
         this.holders = new HeldLeases(warnings);
         RenewalLog renewalLog = new RenewalLog(clock, warnings);
         this.keeper = new LeaseKeeper(clock, lastResponse, renewalLog, options.requestTimeout());
-        this.cleanups = new PendingCleanups(clock, random, warnings, this::checkDrained);
-        this.callbacks = new CallbackExecutor(options.callbackExecutor(), isHandCranked(clock));
+        this.cleanups = new CleanupRetrier(clock, random, warnings, this::checkDrained);
+        this.callbacks = new CallbackExecutor(options.callbackExecutor(), isManual(clock));
         this.context = new ClientContext(AttemptIds.client(), options, clock, keeper, cleanups, blocking);
     }
 
-    private AcquireCollaborators collaborators(LockBackend backend) {
+    private AcquireServices collaborators(LockBackend backend) {
         ContenderRemovals removals = new ContenderRemovals(clock, lastResponse, cleanups, this::wakeLocalQueue);
         boolean fencing = backend.capabilities().contains(Capability.FENCING);
-        return new AcquireCollaborators(
+        return new AcquireServices(
                 backend,
                 options,
                 random,
                 lastResponse,
                 queues,
                 acquires,
-                new LeaseCollaborators(
+                new LeaseServices(
                         clock, options.requestTimeout(), fencing, keeper, holders, removals, callbacks, warnings));
     }
 
@@ -105,22 +105,21 @@ public final class CoreClient implements LockClient {
         }
     }
 
-    /** The thread that moves such a clock is a test's own: user code may run on it. */
-    private static boolean isHandCranked(LockClock clock) {
-        return clock instanceof ManualClock
-                || (clock instanceof ClientScopedClock borrowed && borrowed.isHandCranked());
+    /** Returns whether a test controls the clock. Then timers run on a thread of the test, which may run user code too. */
+    private static boolean isManual(LockClock clock) {
+        return clock instanceof ManualClock || (clock instanceof ClientScopedClock scoped && scoped.isManual());
     }
 
-    /** A client on a clock of its own. */
+    /** Opens a client with a new clock, which ends with the client. */
     public static LockClient open(Function<BackendContext, LockBackend> open, ClientOptions options) {
         SystemClock clock = new SystemClock();
         return open(open, options, clock, new Random(), clock::stop);
     }
 
-    /** A client on the given clock, which stays the caller's. */
+    /** Opens a client with the given clock, which the caller may share and which outlives the client. */
     public static LockClient open(Function<BackendContext, LockBackend> open, ClientOptions options, LockClock clock) {
-        ClientScopedClock borrowed = new ClientScopedClock(clock);
-        return open(open, options, borrowed, new Random(), borrowed::stop);
+        ClientScopedClock scoped = new ClientScopedClock(clock);
+        return open(open, options, scoped, new Random(), scoped::stop);
     }
 
     static CoreClient open(
@@ -145,7 +144,7 @@ public final class CoreClient implements LockClient {
         }
     }
 
-    private AcquireCollaborators acquiring() {
+    private AcquireServices acquiring() {
         return Objects.requireNonNull(acquiring);
     }
 
@@ -168,7 +167,7 @@ public final class CoreClient implements LockClient {
                             + ", but this backend has one lease for all locks: its session of "
                             + backend().leaseDuration(Optional.empty()));
         }
-        backend().leaseDuration(lockOptions.leaseDuration()); // refused here rather than by each acquire
+        backend().leaseDuration(lockOptions.leaseDuration()); // rejects an invalid duration here, not in each acquire
         return new CoreLock(acquiring(), this::admin, new LockName(name), lockOptions);
     }
 
@@ -183,7 +182,7 @@ public final class CoreClient implements LockClient {
     }
 
     private void checkDrained() {
-        if (told && acquires.size() == 0 && cleanups.isEmpty()) {
+        if (closeNotified && acquires.size() == 0 && cleanups.isEmpty()) {
             closed.complete(null);
         }
     }
@@ -191,7 +190,7 @@ public final class CoreClient implements LockClient {
     @Override
     public void close() {
         CompletableFuture<Void> withdrawn = beginClose();
-        // The bound is on the client's clock; the second one holds where nobody cranks that clock.
+        // The client's clock limits the wait; this second limit holds if that is a manual clock which no test advances.
         boolean interrupted = false;
         try {
             withdrawn.get(options.requestTimeout().plusSeconds(1).toMillis(), TimeUnit.MILLISECONDS);
@@ -206,30 +205,34 @@ public final class CoreClient implements LockClient {
         }
     }
 
-    /** Tells waiters and holders, and begins to withdraw what they have; completes when that is done or its time has passed. */
+    /**
+     * Notifies waiters and holders of the close, and starts to remove their contenders from the store.
+     *
+     * @return completes when all are removed, or after one request timeout
+     */
     CompletableFuture<Void> beginClose() {
         if (acquires.close()) {
             acquires.endAll();
             holders.close(new LossReason(LossReason.Kind.CLIENT_CLOSED, "the client was closed"));
             LockClock.Timer bound = clock.schedule(options.requestTimeout(), () -> closed.complete(null));
             closed.thenRun(bound::cancel);
-            told = true;
+            closeNotified = true;
             checkDrained();
         }
         return closed;
     }
 
-    /** The end, whatever is still open. Once. */
+    /** Ends the client, even if requests or cleanups are still pending. Idempotent. */
     void finishClose() {
         if (!finished.compareAndSet(false, true)) {
             return;
         }
-        int underWay = acquires.size();
+        int pending = acquires.size();
         List<String> unfinished = cleanups.stop();
-        if (underWay > 0 || !unfinished.isEmpty()) {
+        if (pending > 0 || !unfinished.isEmpty()) {
             log.warn(
                     "event=close-cleanup-incomplete requests={} withdrawals={} bound=\"the store drops them within {} of the last renewal\"",
-                    underWay,
+                    pending,
                     unfinished,
                     backend().leaseDuration(Optional.empty()));
         }
@@ -246,14 +249,14 @@ public final class CoreClient implements LockClient {
 
     @Override
     public String toString() {
-        AcquireCollaborators open = acquiring;
+        AcquireServices open = acquiring;
         return "LockClient[" + (open == null ? "not connected" : open.backend().endpoints()) + ", client "
                 + context.clientId() + (acquires.isClosing() ? ", closed" : "") + "]";
     }
 
     private void stopThreads() {
         keeper.stop();
-        blocking.shutdownNow(); // what still blocks there has nobody to answer
+        blocking.shutdownNow(); // calls that still block have no caller any more
         stopClock.run();
         context.stop();
         callbacks.close();

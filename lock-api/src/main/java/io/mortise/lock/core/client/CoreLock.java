@@ -10,10 +10,10 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.core.acquire.AcquireCollaborators;
 import io.mortise.lock.core.acquire.AcquireFutureDelivery;
 import io.mortise.lock.core.acquire.AcquireOperation;
 import io.mortise.lock.core.acquire.AcquireOutcome;
+import io.mortise.lock.core.acquire.AcquireServices;
 import io.mortise.lock.core.acquire.OpenAcquires;
 import io.mortise.lock.core.lease.HeldLease;
 import io.mortise.lock.core.runtime.InterruptibleWait;
@@ -29,14 +29,14 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Implementation of a lock handle: every way to acquire starts one {@link AcquireOperation}. */
+/** The default {@link DistributedLock}; each of its acquire methods starts one {@link AcquireOperation}. */
 public final class CoreLock implements DistributedLock {
-    private final AcquireCollaborators with;
+    private final AcquireServices with;
     private final Supplier<Optional<LockAdmin>> admin;
     private final LockName name;
     private final LockOptions options;
 
-    CoreLock(AcquireCollaborators with, Supplier<Optional<LockAdmin>> admin, LockName name, LockOptions options) {
+    CoreLock(AcquireServices with, Supplier<Optional<LockAdmin>> admin, LockName name, LockOptions options) {
         this.with = with;
         this.admin = admin;
         this.name = name;
@@ -65,7 +65,7 @@ public final class CoreLock implements DistributedLock {
 
     private Optional<Lease> await(@Nullable Duration maxWait) throws InterruptedException {
         if (Thread.interrupted()) {
-            throw new InterruptedException("interrupted before lock \"" + name + "\" was asked for");
+            throw new InterruptedException("interrupted before lock \"" + name + "\" was requested");
         }
         CompletableFuture<AcquireOutcome> outcome = new CompletableFuture<>();
         AcquireOperation acquisition = AcquireOperation.start(with, name, options, maxWait, outcome::complete);
@@ -86,7 +86,7 @@ public final class CoreLock implements DistributedLock {
         return new AcquireFutureDelivery<T>(with, name, options, maxWait).begin((outcome, future) -> {
             Optional<Lease> lease = leaseOf(outcome);
             if (!future.complete(result.apply(lease))) {
-                lease.ifPresent(Lease::releaseAsync); // ended by the caller while the grant was on its way
+                lease.ifPresent(Lease::releaseAsync); // the caller ended the future while the grant arrived
             }
         });
     }
@@ -113,7 +113,7 @@ public final class CoreLock implements DistributedLock {
     @Override
     public <T, X extends Exception> T call(LeaseFunction<T, X> body) throws X, InterruptedException {
         Objects.requireNonNull(body, "body");
-        return within(acquire(), body);
+        return callWith(acquire(), body);
     }
 
     @Override
@@ -123,11 +123,11 @@ public final class CoreLock implements DistributedLock {
         Optional<Lease> lease = tryAcquire(maxWait);
         return lease.isEmpty()
                 ? Optional.empty()
-                : Optional.of(
-                        within(lease.get(), held -> Objects.requireNonNull(body.call(held), "the body returned null")));
+                : Optional.of(callWith(
+                        lease.get(), held -> Objects.requireNonNull(body.call(held), "the body returned null")));
     }
 
-    private static <T, X extends Exception> T within(Lease lease, LeaseFunction<T, X> body) throws X {
+    private static <T, X extends Exception> T callWith(Lease lease, LeaseFunction<T, X> body) throws X {
         T result;
         try {
             result = body.call(lease);
@@ -158,7 +158,8 @@ public final class CoreLock implements DistributedLock {
             Lease lease, Function<? super Lease, ? extends CompletionStage<T>> body, CompletableFuture<T> future) {
         CompletionStage<T> stage;
         try {
-            // By way of a future of ours: a stage of the application's own making may throw at what hangs on it.
+            // Convert it to a CompletableFuture first: an application's own stage class may throw when a dependent is
+            // added.
             stage = Objects.requireNonNull(body.apply(lease), "the body returned no stage")
                     .toCompletableFuture();
         } catch (Throwable e) {
@@ -185,7 +186,9 @@ public final class CoreLock implements DistributedLock {
                 .status(name.value());
     }
 
-    /** A close that came in between has ended the lease already; it is not delivered (S16). */
+    /**
+     * Returns the lease of the outcome, or throws its failure. If the client has closed meanwhile, the lease has ended (S16).
+     */
     private Optional<Lease> leaseOf(AcquireOutcome outcome) {
         if (outcome instanceof AcquireOutcome.Leased leased) {
             if (with.open().isClosing()) {

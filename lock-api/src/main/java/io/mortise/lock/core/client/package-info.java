@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The client and its locks: the implementation of the API. */
+/** The implementation of the API: the client and its locks. */
 @NullMarked
 package io.mortise.lock.core.client;
 

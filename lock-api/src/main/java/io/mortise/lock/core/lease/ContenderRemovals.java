@@ -9,36 +9,40 @@ import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.function.Consumer;
 
-/** Removes contenders from the store, each repeatedly until the store has answered (S8). Thread-safe. */
+/** Removes contenders from the store, and retries each removal until the store responds. Rule S8. Thread-safe. */
 public final class ContenderRemovals {
     private final LockClock clock;
     private final LastResponse lastResponse;
-    private final PendingCleanups cleanups;
+    private final CleanupRetrier cleanups;
     private final Consumer<LockName> whenRemoved;
 
-    /** @param whenRemoved told the lock of each contender that may have been removed */
+    /** @param whenRemoved receives the lock name of each contender that may have been removed */
     public ContenderRemovals(
-            LockClock clock, LastResponse lastResponse, PendingCleanups cleanups, Consumer<LockName> whenRemoved) {
+            LockClock clock, LastResponse lastResponse, CleanupRetrier cleanups, Consumer<LockName> whenRemoved) {
         this.clock = clock;
         this.lastResponse = lastResponse;
         this.cleanups = cleanups;
         this.whenRemoved = whenRemoved;
     }
 
-    /** Removes what a contender may have in the store. */
+    /**
+     * Removes the grant or queue entry that a contender may have in the store.
+     *
+     * @param lease the longest time for which the store may keep it
+     */
     public void remove(LockName name, Contender contender, Duration lease) {
-        remove(name, contender, lease, new AttemptCleanup.Listener<Boolean>() {});
+        remove(name, contender, lease, new PendingCleanup.Listener<Boolean>() {});
     }
 
-    /** @param lease how long the store may keep it at most */
-    void remove(LockName name, Contender contender, Duration lease, AttemptCleanup.Listener<Boolean> listener) {
+    /** Does the same as {@link #remove(LockName, Contender, Duration)}, and notifies a listener of the end. */
+    void remove(LockName name, Contender contender, Duration lease, PendingCleanup.Listener<Boolean> listener) {
         MonotonicTime until = clock.now().plus(lease);
-        cleanups.begin(new AttemptCleanup<Boolean>(
-                "withdrawal from lock \"" + name + "\"", contender::end, until, new AttemptCleanup.Listener<Boolean>() {
+        cleanups.begin(new PendingCleanup<Boolean>(
+                "withdrawal from lock \"" + name + "\"", contender::end, until, new PendingCleanup.Listener<Boolean>() {
                     @Override
-                    public void answered(Boolean wasThere, boolean firstTry) {
+                    public void completed(Boolean wasThere, boolean firstTry) {
                         lastResponse.received();
-                        listener.answered(wasThere, firstTry);
+                        listener.completed(wasThere, firstTry);
                         if (wasThere || !firstTry) {
                             whenRemoved.accept(name);
                         }
@@ -46,7 +50,7 @@ public final class ContenderRemovals {
 
                     @Override
                     public void givenUp(Throwable last) {
-                        if (!cleanups.isStopped()) { // closing the backend gives up all at once
+                        if (!cleanups.isStopped()) { // if the client closes, the backend gives up its sessions itself
                             contender.abandon();
                         }
                         listener.givenUp(last);

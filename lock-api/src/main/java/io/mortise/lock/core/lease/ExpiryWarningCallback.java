@@ -6,7 +6,10 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** Runs a {@link io.mortise.lock.Lease#onExpiring} callback once, when the deadline is near enough; renewals postpone it. */
+/**
+ * Runs an {@link io.mortise.lock.Lease#onExpiring} callback once, when only the given time of the lease remains; each renewal
+ * postpones it.
+ */
 public final class ExpiryWarningCallback {
     private final HeldLease lease;
     private final LockClock clock;
@@ -14,7 +17,7 @@ public final class ExpiryWarningCallback {
     private final AtomicReference<@Nullable Runnable> callback;
     private volatile LockClock.@Nullable Timer timer;
 
-    /** @param callback hands the user's code to the callback executor */
+    /** @param callback submits the code of the application to the callback executor */
     ExpiryWarningCallback(HeldLease lease, LockClock clock, Duration before, Runnable callback) {
         this.lease = lease;
         this.clock = clock;
@@ -25,10 +28,10 @@ public final class ExpiryWarningCallback {
     void check() {
         Duration left = lease.remaining();
         if (left.isZero()) {
-            cancel(); // the lease has ended: the notice of loss says so
+            cancel(); // the lease has ended, of which lost() notifies the application
         } else if (left.compareTo(before) > 0) {
             timer = clock.schedule(left.minus(before), this::check);
-            if (lease.hasEnded()) { // ended before the timer could be seen
+            if (lease.hasEnded()) { // the lease ended concurrently, and may not have seen this timer
                 cancel();
             }
         } else {

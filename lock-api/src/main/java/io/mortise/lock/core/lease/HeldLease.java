@@ -25,16 +25,16 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Implementation of a lease: held, then released or lost, exactly once. */
+/** The default {@link Lease}, which ends exactly once, by a release or by a loss. */
 public final class HeldLease implements Lease, GrantValidity.Listener {
     private static final Logger log = LoggerFactory.getLogger(HeldLease.class);
 
-    /** How it ended; without a reason: by release. */
+    /** How the lease ended: by a loss with this reason, or by a release if the reason is null. */
     private record End(@Nullable LossReason loss) {}
 
     private static final End RELEASE = new End(null);
 
-    private final LeaseCollaborators with;
+    private final LeaseServices with;
     private final LockName name;
     private final Contender contender;
     private final String ownerId;
@@ -45,14 +45,14 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
     private final AtomicReference<@Nullable End> end = new AtomicReference<>();
     private final CompletableFuture<ReleaseOutcome> released = new CompletableFuture<>();
     private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
-    private final Set<ExpiryWarningCallback> notices = ConcurrentHashMap.newKeySet();
-    private final AtomicBoolean held = new AtomicBoolean(); // counted by the keeper
+    private final Set<ExpiryWarningCallback> expiryWarnings = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean held = new AtomicBoolean(); // whether the keeper counts this lease
     private final AtomicBoolean lossHandled = new AtomicBoolean();
     private final AtomicBoolean selfWaitWarned = new AtomicBoolean();
     private volatile LockClock.@Nullable Timer maxHold;
 
     public HeldLease(
-            LeaseCollaborators with,
+            LeaseServices with,
             LockName name,
             Contender contender,
             String ownerId,
@@ -69,7 +69,11 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         this.holdUntil = options.maxHold().map(with.clock().now()::plus).orElse(null);
     }
 
-    /** Starts watching and renewing. False: it has ended already, or the client closes; then {@link #discard} it. */
+    /**
+     * Starts to renew the lease and to watch its deadline.
+     *
+     * @return false if the lease has ended already or the client closes; then the caller must {@link #discard} the lease
+     */
     public boolean begin() {
         boolean open = with.holders().add(this);
         held.set(validity.isValid() && with.keeper().hold(validity));
@@ -78,14 +82,14 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
             maxHold = with.clock().schedule(with.clock().until(holdUntil), this::checkDeadlines);
         }
         if (!attached || hasEnded()) {
-            stopWatching(); // a loss meanwhile may have undone only half of what was begun here
+            stopWatching(); // a concurrent loss may have reverted only a part of what this method did
             return false;
         }
         log.debug("event=granted lock=\"{}\" owner={} token={}", name, ownerId, token);
         return true;
     }
 
-    /** Never delivered to anybody: withdrawn, unless a loss has done it. */
+    /** Ends a lease that is not delivered, and removes its grant from the store, unless a loss has already done so. */
     public void discard() {
         if (end.compareAndSet(null, RELEASE)) {
             stopWatching();
@@ -127,7 +131,7 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         }
     }
 
-    /** Why it is not held; a release by the application itself counts as its own removal. */
+    /** Returns why the lease is not held. If the application released it, the reason is {@link LossReason.Kind#REMOVED}. */
     public LossReason lossReason() {
         End ended = end.get();
         if (ended != null && ended.loss() != null) {
@@ -140,7 +144,7 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         boolean missing = released.getNow(ReleaseOutcome.UNKNOWN) == ReleaseOutcome.LOST;
         return new LossReason(
                 LossReason.Kind.REMOVED,
-                missing ? "the store no longer had it when it was released" : "it was released");
+                missing ? "the store no longer had the grant when it was released" : "the lease was released");
     }
 
     @Override
@@ -148,12 +152,12 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         return hasEnded() ? Duration.ZERO : left();
     }
 
-    /** Released, lost or discarded: the state, not the clock. */
+    /** Returns whether the lease was released, lost or discarded. Unlike {@link #isHeld}, does not compare the clock. */
     public boolean hasEnded() {
         return end.get() != null;
     }
 
-    /** Returns the time until the deadline or the end of the maximum hold, whichever comes first; zero only for good. */
+    /** Returns the time until the deadline or the maximum hold, whichever is earlier. Once zero, it stays zero. */
     private Duration left() {
         while (validity.isValid()) {
             MonotonicTime now = with.clock().now();
@@ -162,7 +166,7 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
                 MonotonicTime end = holdUntil == null ? deadline : deadline.orEarlier(holdUntil);
                 return now.until(end.orLater(now));
             }
-            // Past the deadline as read: isValid() knows whether a renewal that is being counted moves it.
+            // The deadline has passed. Check isValid() again, because a concurrent renewal may move the deadline.
         }
         return Duration.ZERO;
     }
@@ -179,24 +183,24 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         if (before.isNegative() || before.isZero()) {
             throw new IllegalArgumentException("before is " + before + ", must be more than zero");
         }
-        ExpiryWarningCallback notice = new ExpiryWarningCallback(
+        ExpiryWarningCallback warning = new ExpiryWarningCallback(
                 this,
                 with.clock(),
                 before,
                 () -> with.callbacks().execute(() -> {
-                    if (!hasEnded()) { // it may have been released while the executor was busy
+                    if (!hasEnded()) { // the lease may have ended while the executor was busy
                         callback.run();
                     }
                 }));
-        notices.add(notice);
-        notice.check();
+        expiryWarnings.add(warning);
+        warning.check();
     }
 
-    void forget(ExpiryWarningCallback notice) {
-        notices.remove(notice);
+    void forget(ExpiryWarningCallback warning) {
+        expiryWarnings.remove(warning);
     }
 
-    /** The lease is lost: the state flips here and now, the callbacks follow on their executor (S7). */
+    /** Marks the lease as lost immediately; the callbacks of the application follow on their executor (S7). */
     @Override
     public void lost(LossReason reason) {
         if (end.compareAndSet(null, new End(reason))) {
@@ -206,9 +210,9 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         }
     }
 
-    /** Logs it, and withdraws what the store may still have; once, and only after a loss. */
+    /** Logs the loss, and removes the grant that the store may still have. Has an effect only once, and only after a loss. */
     @Override
-    public void afterLoss(LossReason told) {
+    public void afterLoss(LossReason announced) {
         End ended = end.get();
         LossReason reason = ended == null ? null : ended.loss();
         if (reason != null && lossHandled.compareAndSet(false, true)) {
@@ -225,7 +229,7 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         }
     }
 
-    /** Lost for a reason that concerns no other lease. */
+    /** Handles a loss that affects no other lease. */
     public void loseAlone(LossReason reason) {
         lost(reason);
         afterLoss(reason);
@@ -240,16 +244,16 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
     @Override
     public CompletableFuture<ReleaseOutcome> releaseAsync() {
         beginRelease();
-        CompletableFuture<ReleaseOutcome> seen = new CompletableFuture<>();
-        released.thenAccept(outcome -> with.callbacks().execute(() -> seen.complete(outcome)));
-        return seen;
+        CompletableFuture<ReleaseOutcome> result = new CompletableFuture<>();
+        released.thenAccept(outcome -> with.callbacks().execute(() -> result.complete(outcome)));
+        return result;
     }
 
     private void beginRelease() {
         if (hasEnded()) {
             return;
         }
-        checkDeadlines(); // a loss that the timer has not seen yet must not turn into a release
+        checkDeadlines(); // if the deadline has passed, this is a loss, even if the timer has not run yet
         if (!end.compareAndSet(null, RELEASE)) {
             return;
         }
@@ -258,9 +262,9 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         LockClock.Timer bound =
                 with.clock().schedule(with.requestTimeout(), () -> released.complete(ReleaseOutcome.UNKNOWN));
         released.thenRun(bound::cancel);
-        with.removals().remove(name, contender, leaseDuration, new AttemptCleanup.Listener<Boolean>() {
+        with.removals().remove(name, contender, leaseDuration, new PendingCleanup.Listener<Boolean>() {
             @Override
-            public void answered(Boolean wasThere, boolean firstTry) {
+            public void completed(Boolean wasThere, boolean firstTry) {
                 released.complete(outcome(wasThere, firstTry));
             }
 
@@ -271,7 +275,7 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         });
     }
 
-    /** "Not there" means that we lost it, unless an earlier try of ours, its reply lost, may have removed it (S5). */
+    /** Returns the outcome of a release. A missing grant means a loss, unless an earlier try may have removed it (S5). */
     private ReleaseOutcome outcome(boolean wasThere, boolean firstTry) {
         if (wasThere) {
             return ReleaseOutcome.RELEASED;
@@ -284,13 +288,13 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
 
     private void checkDeadlines() {
         if (!validity.checkDeadline()) {
-            validity.reason().ifPresent(this::loseAlone); // another thread may be about to tell us
+            validity.reason().ifPresent(this::loseAlone); // another thread may not have notified this lease yet
         } else if (holdUntil != null && with.clock().hasPassed(holdUntil)) {
             loseAlone(new LossReason(LossReason.Kind.MAX_HOLD, "held for the maximum time"));
         }
     }
 
-    /** Idempotent: begin() repeats it where a loss came in between. */
+    /** Stops renewals and timers of this lease. Idempotent, because begin() repeats it after a concurrent loss. */
     private void stopWatching() {
         validity.detach(this);
         if (held.getAndSet(false)) {
@@ -301,11 +305,11 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         if (timer != null) {
             timer.cancel();
         }
-        notices.forEach(ExpiryWarningCallback::cancel);
-        notices.clear();
+        expiryWarnings.forEach(ExpiryWarningCallback::cancel);
+        expiryWarnings.clear();
     }
 
-    /** Whether this is the first warning about this lease. */
+    /** Returns whether this is the first call, so that each lease causes one self-wait warning at most. */
     public boolean warnOnce() {
         return selfWaitWarned.compareAndSet(false, true);
     }
@@ -330,6 +334,6 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
 
     @Override
     public String toString() {
-        return "Lease[" + name + ", owner " + ownerId + ", token " + token + ", " + (isHeld() ? "held" : "over") + "]";
+        return "Lease[" + name + ", owner " + ownerId + ", token " + token + ", " + (isHeld() ? "held" : "ended") + "]";
     }
 }

@@ -3,7 +3,7 @@ package io.mortise.lock.core.lease;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.LossReason;
-import io.mortise.lock.core.runtime.CloseSteps;
+import io.mortise.lock.core.runtime.FailureSafeRunner;
 import io.mortise.lock.core.runtime.ThrottledLog;
 import io.mortise.lock.spi.LockName;
 import java.util.HashMap;
@@ -13,14 +13,17 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The leases that this client holds: for {@code close()}, and to warn of a process that waits for itself. */
+/**
+ * The leases that one client holds. The client ends them when it closes, and uses them to warn of a process that waits for its
+ * own lock. Thread-safe.
+ */
 public final class HeldLeases {
     private final ThrottledLog warnings;
 
     @GuardedBy("this")
     private final Set<HeldLease> held = new LinkedHashSet<>();
 
-    /** The latest of each lock: any before it have ended. */
+    /** The latest lease of each lock; all earlier ones have ended. */
     @GuardedBy("this")
     private final Map<LockName, HeldLease> byName = new HashMap<>();
 
@@ -30,7 +33,7 @@ public final class HeldLeases {
         this.warnings = warnings;
     }
 
-    /** False: the client closes, nothing is delivered any more (S16). */
+    /** Adds a lease. Returns false if the client is closing, so that the lease may not be delivered (S16). */
     synchronized boolean add(HeldLease lease) {
         held.add(lease);
         byName.put(lease.name(), lease);
@@ -42,11 +45,12 @@ public final class HeldLeases {
         byName.remove(lease.name(), lease);
     }
 
-    /** How many leases are held. */
+    /** Returns the number of leases that are held. */
     public synchronized int size() {
         return held.size();
     }
 
+    /** Logs a warning, once per lease, if this client holds the lock for which one of its operations waits (S4). */
     public void warnOfSelfWait(LockName name, String waiter) {
         HeldLease holder = holderOf(name);
         if (holder != null && holder.warnOnce()) {
@@ -68,11 +72,11 @@ public final class HeldLeases {
         return List.copyOf(held);
     }
 
-    /** Tells all holders, and refuses new ones. */
+    /** Ends all leases with the given reason, and rejects new ones. */
     public void close(LossReason reason) {
         closed = true;
         List<HeldLease> all = all();
-        all.forEach(lease -> CloseSteps.run(() -> lease.lost(reason)));
-        all.forEach(lease -> CloseSteps.run(() -> lease.afterLoss(reason)));
+        all.forEach(lease -> FailureSafeRunner.run(() -> lease.lost(reason)));
+        all.forEach(lease -> FailureSafeRunner.run(() -> lease.afterLoss(reason)));
     }
 }

@@ -3,7 +3,7 @@ package io.mortise.lock.core.lease;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.LossReason;
-import io.mortise.lock.core.runtime.CloseSteps;
+import io.mortise.lock.core.runtime.FailureSafeRunner;
 import io.mortise.lock.core.runtime.LastResponse;
 import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
@@ -23,19 +23,20 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Renews leases in batches, and ends each at its deadline by a timer that renewals cannot delay. One per client; a lease that
- * several grants share is renewed once for all.
+ * Renews the leases of one client in batches, and ends each lease at its deadline.
  *
- * <p>Two timers serve all leases. They are brought forward, never back, and not cancelled with the last lease: a lock that is
- * taken and released over and over does not wake the timer's thread each time.
+ * <p>A separate timer checks the deadlines, so renewals cannot delay it. A session that several grants share is renewed once
+ * for all of them. The two timers, for renewals and for deadlines, serve all leases. They are moved only to an earlier time,
+ * and are not cancelled with the last lease: so a lock that is acquired and released repeatedly does not wake the timer thread
+ * each time.
  */
 public final class LeaseKeeper {
     private static final Duration FIRST_RETRY = Duration.ofMillis(50);
 
-    /** So many lost leases are cleaned up in one go. */
-    private static final int AT_ONCE = 100;
+    /** The number of lost leases that are cleaned up in one run of the timer thread. */
+    private static final int CLEANUPS_PER_RUN = 100;
 
-    /** A timer that is so late was not merely waiting for a processor. */
+    /** The delay of a timer from which on it counts as a pause of the process, and not as a lack of processor time. */
     private static final Duration MIN_PAUSE = Duration.ofMillis(500);
 
     private final LockClock clock;
@@ -55,15 +56,21 @@ public final class LeaseKeeper {
     @GuardedBy("this")
     private boolean stopped;
 
-    /** The latest pause of the process that a late timer has told of. */
+    /** The latest pause of the process that a late timer has revealed. */
     @GuardedBy("this")
     private @Nullable ProcessPause pause;
 
     private volatile @Nullable LockBackend backend;
 
+    /** A timer and the instant at which it fires. */
     private record ScheduledRun(MonotonicTime at, LockClock.Timer timer) {}
 
-    /** @param length for how long the process did not run, at least */
+    /**
+     * A pause in which the process did not run.
+     *
+     * @param end when the process ran again
+     * @param length the least duration of the pause
+     */
     private record ProcessPause(MonotonicTime end, Duration length) {}
 
     public LeaseKeeper(LockClock clock, LastResponse lastResponse, RenewalLog log, Duration requestTimeout) {
@@ -73,12 +80,12 @@ public final class LeaseKeeper {
         this.requestTimeout = requestTimeout;
     }
 
-    /** What renews; renewals that fall due before wait. */
+    /** Sets the backend that sends the renewals. Renewals that are due before this call are sent later. */
     public void start(LockBackend opened) {
         backend = opened;
     }
 
-    /** Keeps a session alive until it is lost, with or without grants on it. */
+    /** Renews a session until it is lost, even while it has no grants. */
     public synchronized void keep(GrantValidity session) {
         Entry entry = enter(session);
         if (entry != null) {
@@ -86,7 +93,7 @@ public final class LeaseKeeper {
         }
     }
 
-    /** Keeps it alive while grants are on it. False if it is lost already. */
+    /** Adds one grant to a validity, which is renewed while it has grants. Returns false if it is already lost. */
     synchronized boolean hold(GrantValidity validity) {
         Entry entry = enter(validity);
         if (entry == null) {
@@ -96,11 +103,11 @@ public final class LeaseKeeper {
         return true;
     }
 
-    /** One grant less on it. */
+    /** Removes one grant from a validity. */
     synchronized void unhold(GrantValidity validity) {
         Entry entry = entries.get(validity);
         if (entry != null && --entry.grants == 0 && !entry.kept) {
-            entry.answered(RenewalLog.Outcome.RELEASED);
+            entry.endFailures(RenewalLog.Outcome.RELEASED);
             forget(entry);
         }
     }
@@ -129,7 +136,7 @@ public final class LeaseKeeper {
         deadline = bringForward(deadline, at, this::checkDeadlines);
     }
 
-    /** Never back, so that a run may find nothing to do. */
+    /** Moves a timer to an earlier time, never to a later one; so a run may find nothing to do. */
     @GuardedBy("this")
     private @Nullable ScheduledRun bringForward(@Nullable ScheduledRun known, MonotonicTime at, Runnable run) {
         if (stopped || (known != null && !at.isBefore(known.at))) {
@@ -141,9 +148,9 @@ public final class LeaseKeeper {
         return new ScheduledRun(at, clock.schedule(clock.until(at), run));
     }
 
-    /** A deadline moves with each renewal: most are not over when the timer comes. */
+    /** Ends the leases whose deadlines have passed. Most have not, because each renewal moves the deadline. */
     private void checkDeadlines() {
-        List<GrantValidity> over = new ArrayList<>();
+        List<GrantValidity> expired = new ArrayList<>();
         synchronized (this) {
             MonotonicTime now = clock.now();
             noticePause(deadline, now);
@@ -154,7 +161,7 @@ public final class LeaseKeeper {
                 if (now.isBefore(until)) {
                     soonest = soonest == null ? until : soonest.orEarlier(until);
                 } else {
-                    over.add(validity);
+                    expired.add(validity);
                 }
             }
             if (soonest != null) {
@@ -162,23 +169,24 @@ public final class LeaseKeeper {
             }
         }
         Deque<Runnable> aftermath = new ArrayDeque<>();
-        for (GrantValidity validity : over) {
-            validity.expire().ifPresentOrElse(aftermath::add, () -> checkBy(validity.validUntil())); // renewed just now
+        for (GrantValidity validity : expired) {
+            // If a renewal succeeded concurrently, check it again at its new deadline.
+            validity.expire().ifPresentOrElse(aftermath::add, () -> checkBy(validity.validUntil()));
         }
-        work(aftermath);
+        runInParts(aftermath);
     }
 
-    /** A part at a time, so that the timer's thread comes to other deadlines in between. */
-    private void work(Deque<Runnable> aftermath) {
-        for (int i = 0; i < AT_ONCE && !aftermath.isEmpty(); i++) {
-            CloseSteps.run(aftermath.remove());
+    /** Runs the tasks in parts, so that the timer thread can check other deadlines in between. */
+    private void runInParts(Deque<Runnable> tasks) {
+        for (int i = 0; i < CLEANUPS_PER_RUN && !tasks.isEmpty(); i++) {
+            FailureSafeRunner.run(tasks.remove());
         }
-        if (!aftermath.isEmpty()) {
-            clock.schedule(Duration.ZERO, () -> work(aftermath));
+        if (!tasks.isEmpty()) {
+            clock.schedule(Duration.ZERO, () -> runInParts(tasks));
         }
     }
 
-    /** A timer that comes late tells that the process, or the machine, did not run. */
+    /** Records a pause of the process or the machine if a timer fires late. */
     @GuardedBy("this")
     private void noticePause(@Nullable ScheduledRun due, MonotonicTime now) {
         if (due == null) {
@@ -193,7 +201,7 @@ public final class LeaseKeeper {
     }
 
     private synchronized Optional<String> whyExpired(Entry entry) {
-        noticePause(tick, clock.now()); // asked before the timers had a chance to run
+        noticePause(tick, clock.now()); // after a pause, a caller may get here before the timers run
         if (pause != null && !pause.end.isBefore(entry.validity.validUntil())) {
             return Optional.of(String.format(
                     Locale.ROOT,
@@ -208,7 +216,7 @@ public final class LeaseKeeper {
         tick = bringForward(tick, at, this::renewDue);
     }
 
-    /** All that is due, and what will be soon: many leases taken at different times end up in few requests. */
+    /** Renews all leases that are due now or soon, so that leases acquired at different times are renewed in few requests. */
     private void renewDue() {
         List<GrantValidity> due = new ArrayList<>();
         LockBackend renewing = backend;
@@ -224,7 +232,7 @@ public final class LeaseKeeper {
                 if (!entry.renewAt.minus(entry.early).isAfter(now)) {
                     due.add(entry.validity);
                     entry.sentAt = now;
-                    // Without an answer it comes again after a request timeout, not with the next tick.
+                    // Without a response, renew it again after a request timeout, not with the next tick.
                     entry.renewAt = now.plus(Durations.shorter(entry.validity.renewEvery(), requestTimeout));
                     entry.early = Duration.ZERO;
                 }
@@ -239,18 +247,18 @@ public final class LeaseKeeper {
         }
         try {
             renewing.renew(due);
-        } catch (RuntimeException e) {
-            due.forEach(validity -> validity.unknown(e));
+        } catch (RuntimeException | Error e) {
+            due.forEach(validity -> validity.renewalUnknown(e));
         }
     }
 
-    /** Brings forward the renewal of those; in one batch, on the timer thread. */
+    /** Renews the selected leases now, in one batch and on the timer thread. */
     public void renewNow(Predicate<GrantValidity> which) {
         List<GrantValidity> all;
         synchronized (this) {
             all = List.copyOf(entries.keySet());
         }
-        List<GrantValidity> chosen = all.stream().filter(which).toList(); // foreign code
+        List<GrantValidity> chosen = all.stream().filter(which).toList(); // code of the backend: not under the monitor
         synchronized (this) {
             MonotonicTime now = clock.now();
             for (GrantValidity validity : chosen) {
@@ -265,12 +273,12 @@ public final class LeaseKeeper {
         }
     }
 
-    /** How many leases it watches. */
+    /** Returns the number of leases and sessions that are renewed. */
     public synchronized int size() {
         return entries.size();
     }
 
-    /** Ends renewals and deadline timers. */
+    /** Ends all renewals and deadline timers. */
     public synchronized void stop() {
         stopped = true;
         List.copyOf(entries.values()).forEach(this::forget);
@@ -282,13 +290,14 @@ public final class LeaseKeeper {
         }
     }
 
+    /** The renewal schedule of one grant or session. */
     private final class Entry implements GrantValidity.Listener {
         private final GrantValidity validity;
         private boolean kept;
         private int grants;
         private int failures;
         private MonotonicTime renewAt = clock.now();
-        private Duration early = Duration.ZERO; // by so much it may join a tick that comes before
+        private Duration early = Duration.ZERO; // how much before renewAt it may be renewed together with others
         private @Nullable MonotonicTime sentAt;
         private @Nullable Throwable lastFailure;
 
@@ -306,8 +315,8 @@ public final class LeaseKeeper {
             }
         }
 
-        /** Nobody waits any more for an answer to its renewals. */
-        private void answered(RenewalLog.Outcome how) {
+        /** Ends a series of renewals without a response, and logs how it ended. */
+        private void endFailures(RenewalLog.Outcome how) {
             synchronized (LeaseKeeper.this) {
                 if (failures > 0 && entries.get(validity) == this) {
                     failures = 0;
@@ -320,14 +329,14 @@ public final class LeaseKeeper {
         public void extended() {
             lastResponse.received();
             synchronized (LeaseKeeper.this) {
-                answered(RenewalLog.Outcome.RENEWED);
-                // unasked: by what the session did otherwise
+                endFailures(RenewalLog.Outcome.RENEWED);
+                // sentAt is null if another request extended the session before its first renewal
                 renewAfter(validity.renewEvery(), sentAt != null ? sentAt : clock.now());
             }
         }
 
         @Override
-        public void unknown(Throwable cause) {
+        public void renewalUnknown(Throwable cause) {
             synchronized (LeaseKeeper.this) {
                 if (entries.get(validity) != this) {
                     return;
@@ -349,7 +358,7 @@ public final class LeaseKeeper {
         @Override
         public void lost(LossReason reason) {
             synchronized (LeaseKeeper.this) {
-                answered(RenewalLog.Outcome.LOST);
+                endFailures(RenewalLog.Outcome.LOST);
                 forget(this);
             }
         }

@@ -16,8 +16,9 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Logs renewals without an answer: one line when an outage begins, and one when it ends. Those in between are logged at DEBUG,
- * one line per failed request. It logs on the timer's thread, never on the caller's.
+ * Logs outages in which renewals get no response: one line at the start of an outage and one at its end.
+ *
+ * <p>In between it logs one line per failed request at DEBUG. It logs on the timer thread, never on the thread of the caller.
  */
 public final class RenewalLog {
     private final LockClock clock;
@@ -37,7 +38,7 @@ public final class RenewalLog {
         this.log = log;
     }
 
-    /** How a lease ends to be without an answer. */
+    /** What happened to a lease after renewals without a response. */
     enum Outcome {
         RENEWED,
         LOST,
@@ -45,10 +46,11 @@ public final class RenewalLog {
     }
 
     /**
-     * A renewal of one lease had no answer. One request may renew many leases, and fails for each with the same cause.
+     * Records that a renewal of one lease had no response. A request that renews many leases fails for each with the same
+     * cause.
      *
      * @param left the time until the deadline of the lease
-     * @param first whether the renewal before had an answer
+     * @param first whether the previous renewal of the lease had a response
      */
     synchronized void failed(Throwable cause, Duration left, boolean first) {
         Outage current = outage;
@@ -66,7 +68,7 @@ public final class RenewalLog {
         current.failures.merge(cause, new Failure(1, left), Failure::plus);
     }
 
-    /** A lease whose last renewal had no answer is renewed, or over. */
+    /** Records that a lease whose last renewal had no response was renewed, or has ended. */
     synchronized void ended(Outcome how) {
         Outage current = outage;
         if (current == null) {
@@ -91,9 +93,9 @@ public final class RenewalLog {
 
     private void logFailure(Outage of, Throwable cause, Failure failure) {
         long left = failure.leastLeft().toMillis();
-        if (!of.begun) {
-            of.begun = true;
-            of.told = warnings.warn(
+        if (!of.startLogged) {
+            of.startLogged = true;
+            of.warned = warnings.warn(
                     "renewal-unknown",
                     "NO_ANSWER",
                     "leases={} left_ms={} cause=\"{}\" hint=\"they are lost unless one of the next renewals has an answer in that time\"",
@@ -110,7 +112,7 @@ public final class RenewalLog {
     }
 
     private void logEnd(Outage of) {
-        log.atLevel(of.told ? Level.INFO : Level.DEBUG)
+        log.atLevel(of.warned ? Level.INFO : Level.DEBUG)
                 .log(
                         "event=renewal-unknown-over renewed={} lost={} released={} requests={} after_ms={}",
                         of.endings.getOrDefault(Outcome.RENEWED, 0),
@@ -120,22 +122,25 @@ public final class RenewalLog {
                         clock.since(of.since).toMillis());
     }
 
-    /** From the first renewal without an answer until no lease is without one. Its fields are guarded by the log. */
+    /**
+     * An outage, from the first renewal without a response until each lease is renewed or has ended. The {@link RenewalLog}
+     * guards its fields.
+     */
     private static final class Outage {
         private final MonotonicTime since;
         private final IdentityHashMap<Throwable, Failure> failures = new IdentityHashMap<>(); // not logged yet
         private final Map<Outcome, Integer> endings = new EnumMap<>(Outcome.class);
         private int unanswered; // leases
         private int requests;
-        private boolean begun; // on the timer's thread alone, as the next one
-        private boolean told;
+        private boolean startLogged; // used on the timer thread only, as is the next field
+        private boolean warned;
 
         Outage(MonotonicTime since) {
             this.since = since;
         }
     }
 
-    /** How many leases one failed request was to renew, and the least time that one of them has left. */
+    /** A failed request: the number of its leases, and the shortest time until one of their deadlines. */
     private record Failure(int leases, Duration leastLeft) {
         Failure plus(Failure other) {
             return new Failure(leases + other.leases, Durations.shorter(leastLeft, other.leastLeft));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Leases that are held: renewal, loss, release and cleanup. */
+/** Held leases: their renewal, loss, release and cleanup. */
 @NullMarked
 package io.mortise.lock.core.lease;
 

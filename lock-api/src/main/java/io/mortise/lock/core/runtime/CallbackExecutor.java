@@ -9,16 +9,24 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Runs the application's callbacks; if its executor is busy or rejects them they are delayed, never lost (S7). */
+/**
+ * Runs the callbacks of the application on its executor, or on threads of the client. If the application's executor is busy or
+ * rejects a callback, the callback is delayed, but never lost (S7).
+ */
 public final class CallbackExecutor implements Executor {
     private static final Logger log = LoggerFactory.getLogger(CallbackExecutor.class);
 
     private final Executor executor;
-    private final ThreadPoolExecutor own = CoreThreads.callbacks(); // it has no thread until it is used
+    private final ThreadPoolExecutor own = CoreThreads.callbacks(); // creates no thread until it is used
 
     private final boolean inline;
 
-    /** @param inline whether an executor may run callbacks on the thread that hands them over */
+    /**
+     * Creates the executor of one client.
+     *
+     * @param supplied the executor of the application; empty to use only threads of the client
+     * @param inline whether that executor may run callbacks on the calling thread
+     */
     public CallbackExecutor(Optional<Executor> supplied, boolean inline) {
         this.executor = supplied.orElse(own);
         this.inline = inline;
@@ -37,15 +45,15 @@ public final class CallbackExecutor implements Executor {
         try {
             executor.execute(inline ? safe : handOver);
         } catch (RuntimeException | Error e) {
-            ownThreads(safe, e);
+            onRejected(safe, e);
         } finally {
             handOver.caller = null;
         }
     }
 
     /**
-     * Goes to a thread of our own where the executor runs it on the calling thread, as a direct or a saturated one does: that
-     * thread may be the one that reads the store's answers, or the timer's, and user code may wait for either.
+     * A callback that moves to a thread of the client if the executor runs it on the calling thread. Direct and saturated
+     * executors do so, but the calling thread may be the timer thread or an I/O thread, for which user code may wait.
      */
     private final class HandOver implements Runnable {
         private final Runnable callback;
@@ -65,7 +73,7 @@ public final class CallbackExecutor implements Executor {
         }
     }
 
-    private void ownThreads(Runnable callback, Throwable why) {
+    private void onRejected(Runnable callback, Throwable why) {
         log.warn("event=callback-rejected using=own-threads cause=\"{}\"", why.toString());
         onOwnThread(callback);
     }
@@ -74,11 +82,11 @@ public final class CallbackExecutor implements Executor {
         try {
             own.execute(callback);
         } catch (RejectedExecutionException e) {
-            CoreThreads.daemon("mortise-callback-late").newThread(callback).start(); // closed: one that came late
+            CoreThreads.daemon("mortise-callback-late").newThread(callback).start(); // submitted after close()
         }
     }
 
-    /** What was handed over still runs; the threads end after it. */
+    /** Ends the threads of the client, after the callbacks that were submitted before. */
     public void close() {
         own.shutdown();
     }

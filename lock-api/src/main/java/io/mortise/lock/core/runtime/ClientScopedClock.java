@@ -9,44 +9,47 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** View of a clock that outlives the client: the client's timers end with the client. */
+/** Wraps a shared clock for one client, so that closing the client cancels the timers of this client only. */
 public final class ClientScopedClock implements LockClock {
-    private final LockClock lender;
+    private final LockClock shared;
     private final Set<Task> tasks = ConcurrentHashMap.newKeySet();
     private volatile boolean stopped;
 
-    public ClientScopedClock(LockClock lender) {
-        this.lender = lender;
+    public ClientScopedClock(LockClock shared) {
+        this.shared = shared;
     }
 
     @Override
     public MonotonicTime now() {
-        return lender.now();
+        return shared.now();
     }
 
     @Override
     public Timer schedule(Duration delay, Runnable run) {
         Task task = new Task(run);
         tasks.add(task);
-        task.timer = lender.schedule(delay, task);
-        if (stopped || task.over) {
+        task.timer = shared.schedule(delay, task);
+        if (stopped || task.cancelled) {
             task.cancel();
         }
         return task;
     }
 
-    public boolean isHandCranked() {
-        return lender instanceof ManualClock;
+    /** Returns whether a test controls the shared clock. */
+    public boolean isManual() {
+        return shared instanceof ManualClock;
     }
 
+    /** Cancels all timers of the client, and those that are scheduled later. */
     public void stop() {
         stopped = true;
         List.copyOf(tasks).forEach(Task::cancel);
     }
 
+    /** A timer of the client on the shared clock. */
     private final class Task implements Runnable, Timer {
         private final Runnable run;
-        private volatile boolean over;
+        private volatile boolean cancelled;
         private volatile Timer timer = () -> {};
 
         Task(Runnable run) {
@@ -56,14 +59,14 @@ public final class ClientScopedClock implements LockClock {
         @Override
         public void run() {
             tasks.remove(this);
-            if (!over) {
+            if (!cancelled) {
                 run.run();
             }
         }
 
         @Override
         public void cancel() {
-            over = true;
+            cancelled = true;
             tasks.remove(this);
             timer.cancel();
         }

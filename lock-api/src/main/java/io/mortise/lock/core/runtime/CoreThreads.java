@@ -8,13 +8,14 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Creates the core's threads: named daemons. */
+/** Creates the threads and thread pools of the core; all threads are daemons and have names. */
 public final class CoreThreads {
     private static final int CALLBACK_THREADS = 16;
     private static final int IDLE_SECONDS = 10;
 
     private CoreThreads() {}
 
+    /** Returns a factory of daemon threads. The name of each thread is the given one, a hyphen and a number. */
     public static ThreadFactory daemon(String name) {
         AtomicInteger count = new AtomicInteger();
         return task -> {
@@ -24,7 +25,7 @@ public final class CoreThreads {
         };
     }
 
-    /** For user code: several threads, so that one slow callback does not delay another holder's notice of loss. */
+    /** Creates the pool for user code. It has several threads, so that a slow callback does not delay loss notifications. */
     static ThreadPoolExecutor callbacks() {
         ThreadPoolExecutor pool = new ThreadPoolExecutor(
                 CALLBACK_THREADS,
@@ -37,7 +38,7 @@ public final class CoreThreads {
         return pool;
     }
 
-    /** For calls of a store's client that may block: as many as there are such calls at once. */
+    /** Creates the pool for calls that may block, with one thread for each concurrent call. */
     public static ThreadPoolExecutor blocking() {
         return new ThreadPoolExecutor(
                 0,

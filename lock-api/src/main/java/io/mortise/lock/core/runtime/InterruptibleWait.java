@@ -6,15 +6,16 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.BooleanSupplier;
 
-/** Blocks a thread until a future completes; an interrupt withdraws the request. */
+/** Blocks the calling thread until a future completes or the thread is interrupted. */
 public final class InterruptibleWait {
     private InterruptibleWait() {}
 
     /**
-     * Waits for the future, which never fails.
+     * Waits for an acquire operation; an interrupt withdraws the request.
      *
-     * @param withdraw called on an interrupt; false: the outcome is there or coming at once, and is returned with the flag
-     *     kept
+     * @param future the outcome of the operation; never fails
+     * @param withdraw withdraws the request; returns false if there is already an outcome, which is then returned, with the
+     *     interrupt flag kept
      */
     public static <T> T await(CompletableFuture<T> future, LockName lock, BooleanSupplier withdraw)
             throws InterruptedException {
@@ -22,7 +23,7 @@ public final class InterruptibleWait {
             return future.get();
         } catch (InterruptedException e) {
             if (withdraw.getAsBoolean()) {
-                throw interrupted("while lock \"" + lock + "\" was waited for", e);
+                throw interrupted("while waiting for lock \"" + lock + "\"", e);
             }
             T outcome = future.join();
             Thread.currentThread().interrupt();
@@ -33,12 +34,16 @@ public final class InterruptibleWait {
     }
 
     private static InterruptedException interrupted(String when, InterruptedException cause) {
-        InterruptedException told = new InterruptedException("interrupted " + when);
-        told.initCause(cause);
-        return told;
+        InterruptedException interrupt = new InterruptedException("interrupted " + when);
+        interrupt.initCause(cause);
+        return interrupt;
     }
 
-    /** Waits for the future, which never fails; an interrupt ends the wait with the other value, the flag kept. */
+    /**
+     * Waits for the future, which never fails. An interrupt ends the wait, and the interrupt flag is kept.
+     *
+     * @param ifInterrupted the value to return after an interrupt, unless the future has completed
+     */
     public static <T> T awaitOr(CompletableFuture<T> future, T ifInterrupted) {
         boolean interrupted = Thread.interrupted();
         try {

@@ -7,7 +7,7 @@ import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Remembers when the store last answered any request, renewals included (S15). */
+/** Records when the store last responded to a request of the client, including renewals. Rule S15. Thread-safe. */
 public final class LastResponse {
     private final LockClock clock;
     private volatile MonotonicTime last;
@@ -15,33 +15,40 @@ public final class LastResponse {
     @GuardedBy("this")
     private @Nullable MonotonicTime failingSince;
 
-    /** Opening the backend counts as the first response. */
+    /** Creates a record in which the opening of the backend counts as the first response. */
     public LastResponse(LockClock clock) {
         this.clock = clock;
         this.last = clock.now();
     }
 
+    /** Records that the store responds now. */
     public synchronized void received() {
         last = clock.now();
         failingSince = null;
     }
 
-    /** A request that was sent then has had no answer. */
+    /**
+     * Records that a request had no response.
+     *
+     * @param sent when the request was sent
+     */
     public synchronized void failed(MonotonicTime sent) {
         if (failingSince == null) {
             failingSince = last.orLater(sent);
         }
     }
 
-    /** For how long requests have had no answer; zero while they have. Not the time in which nobody asked. */
+    /** Returns for how long requests have had no response; zero if the latest one had. Excludes time without requests. */
     public synchronized Duration failing() {
         return failingSince == null ? Duration.ZERO : clock.since(failingSince);
     }
 
+    /** Returns the time since the last response. */
     public Duration since() {
         return clock.since(last);
     }
 
+    /** Returns whether the last response is younger than the limit. */
     public boolean within(Duration limit) {
         return since().compareTo(limit) < 0;
     }

@@ -16,27 +16,28 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Monotonic clock of the JVM, with one timer thread.
+ * The clock of production clients, based on {@link System#nanoTime()}, which runs timers on one thread.
  *
- * <p>Setting and cancelling a timer takes no lock, so both are allowed under a monitor (ADR 0040): a virtual thread that is
- * pinned by a monitor never waits here for one that needs its carrier. Callers leave timers in a lock-free queue; the timer
- * thread alone sorts them. It is woken only for a timer that is due before all others, or to clear the queue.
+ * <p>Scheduling and cancelling a timer acquires no lock, so both are allowed under a monitor (ADR 0040): a virtual thread that
+ * is pinned by a monitor never waits here for a thread that needs its carrier. Callers put timers into a lock-free queue, and
+ * only the timer thread sorts them. It is woken only for a timer that is due before all others, or to drain a long queue.
  */
 public final class SystemClock implements LockClock {
     private static final Logger log = LoggerFactory.getLogger(SystemClock.class);
 
-    /** So many timers in the queue wake the thread, so that cancelled ones do not pile up. */
+    /** The number of queued timers that wakes the thread, so that cancelled timers do not accumulate. */
     private static final int MOST_QUEUED = 1_000;
 
     private static final long LONGEST_PARK = Duration.ofHours(1).toNanos();
 
-    private final Queue<Task> queued = new ConcurrentLinkedQueue<>(); // set or cancelled since the thread last read it
+    private final Queue<Task> queued =
+            new ConcurrentLinkedQueue<>(); // scheduled or cancelled since the thread last drained it
     private final AtomicInteger queuedCount = new AtomicInteger();
-    private final TreeSet<Task> pending = new TreeSet<>(); // the timer thread's own
+    private final TreeSet<Task> pending = new TreeSet<>(); // used by the timer thread only
     private final AtomicLong numbers = new AtomicLong();
     private final AtomicReference<@Nullable Thread> thread = new AtomicReference<>();
     private volatile long parkedUntil = System.nanoTime();
-    private volatile int kept;
+    private volatile int pendingCount;
     private volatile boolean stopped;
 
     @Override
@@ -49,7 +50,9 @@ public final class SystemClock implements LockClock {
         Task scheduled = new Task(System.nanoTime() + Math.max(0, delay.toNanos()), numbers.getAndIncrement(), task);
         if (!stopped) {
             enqueue(scheduled);
-            if (scheduled.at - parkedUntil < 0) { // read after it was queued: the thread reads the queue after it wrote
+            // No wake-up is lost: the thread writes parkedUntil and then reads the queue; this method does it in
+            // reverse order.
+            if (scheduled.at - parkedUntil < 0) {
                 LockSupport.unpark(thread.get());
             }
         }
@@ -65,7 +68,7 @@ public final class SystemClock implements LockClock {
         }
     }
 
-    /** When the first timer is set. */
+    /** Starts the timer thread, when the first timer is scheduled. */
     private void startThread() {
         Thread created = new Thread(this::runTimers, "mortise-timer-1");
         created.setDaemon(true);
@@ -85,9 +88,9 @@ public final class SystemClock implements LockClock {
                 continue;
             }
             parkedUntil = first == null ? now + LONGEST_PARK : first.at;
-            if (queued.isEmpty() && !stopped) { // else it came before that could be read
+            if (queued.isEmpty() && !stopped) { // a timer that was queued before the write must be sorted first
                 LockSupport.parkNanos(this, parkedUntil - now);
-                Thread.interrupted(); // a flag that somebody set would make each park return at once
+                Thread.interrupted(); // clears the flag, which would make every further park return immediately
             }
         }
     }
@@ -101,20 +104,21 @@ public final class SystemClock implements LockClock {
                 pending.add(task);
             }
         }
-        kept = pending.size();
+        pendingCount = pending.size();
     }
 
-    /** About how many timers it keeps, cancelled ones that the thread has not seen included. */
+    /** Returns the approximate number of timers, including cancelled ones that the thread has not removed yet. */
     int size() {
-        return kept + queuedCount.get();
+        return pendingCount + queuedCount.get();
     }
 
-    /** Ends the thread; what is still scheduled does not run. */
+    /** Ends the timer thread. Timers that are still scheduled do not run. */
     public void stop() {
         stopped = true;
         LockSupport.unpark(thread.get());
     }
 
+    /** A timer, ordered by the instant at which it is due. */
     private final class Task implements Timer, Comparable<Task> {
         private final long at;
         private final long number;
@@ -150,7 +154,7 @@ public final class SystemClock implements LockClock {
 
         @Override
         public int compareTo(Task other) {
-            int byTime = Long.signum(at - other.at); // a difference: the clock may wrap around
+            int byTime = Long.signum(at - other.at); // the difference is correct even if the clock wraps around
             return byTime != 0 ? byTime : Long.compare(number, other.number);
         }
     }

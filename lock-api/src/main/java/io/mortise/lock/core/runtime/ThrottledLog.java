@@ -14,8 +14,10 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Logs the first warnings of a kind, and counts the others. The first few of each event are logged at WARN, the others at
- * DEBUG and as one line with their number. While they go on, that line comes less and less often.
+ * Limits the rate of warnings: logs the first few of each kind, and counts the rest.
+ *
+ * <p>The first few in a period are logged at WARN. The others are logged at DEBUG, and as one line with their number at the end
+ * of the period. While the warnings continue, the periods become longer. Thread-safe.
  */
 public final class ThrottledLog {
     private static final int LINES = 5;
@@ -38,22 +40,23 @@ public final class ThrottledLog {
     }
 
     /**
-     * Logs an event.
+     * Logs an event at WARN, or counts it and logs it at DEBUG.
      *
-     * @param kind what those that are only counted are counted by: one of a few
-     * @param format the text after the event's name, as of SLF4J
+     * @param event the name of the event
+     * @param kind the category by which events are counted; there must be only a few
+     * @param format the text after the name of the event, in SLF4J format
      * @return whether it was logged at WARN
      */
     public boolean warn(String event, Object kind, String format, Object... args) {
-        boolean told = startsLine(event, kind);
-        log.atLevel(told ? Level.WARN : Level.DEBUG).log("event=" + event + " " + format, args);
-        return told;
+        boolean warned = mayWarn(event, kind);
+        log.atLevel(warned ? Level.WARN : Level.DEBUG).log("event=" + event + " " + format, args);
+        return warned;
     }
 
-    private synchronized boolean startsLine(String event, Object kind) {
+    private synchronized boolean mayWarn(String event, Object kind) {
         MonotonicTime now = clock.now();
         Period period = periods.computeIfAbsent(event, each -> new Period(now));
-        period.startAnew(now);
+        period.startNextIfEnded(now);
         if (period.lines < LINES) {
             period.lines++;
             return true;
@@ -66,7 +69,7 @@ public final class ThrottledLog {
         return false;
     }
 
-    /** Logs the numbers of those that were only counted; also when the client ends. */
+    /** Logs the numbers of the events that were only counted, at the end of a period and when the client closes. */
     public void flush() {
         Map<String, Map<Object, Integer>> counted = new LinkedHashMap<>();
         synchronized (this) {
@@ -79,7 +82,7 @@ public final class ThrottledLog {
                 more.forEach((kind, count) -> log.warn("event={}-more count={} kind={}", event, count, kind)));
     }
 
-    /** Count of the lines that one event has logged in the present period. */
+    /** The current period of one event, with the number of its lines and the counts of further events. */
     private static final class Period {
         private final Map<Object, Integer> more = new LinkedHashMap<>();
         private Duration length = SHORTEST_PERIOD;
@@ -91,13 +94,15 @@ public final class ThrottledLog {
             end = now.plus(length);
         }
 
-        /** Starts the next period if this one has ended: twice as long where the last one had too many, and they went on. */
-        void startAnew(MonotonicTime now) {
+        /**
+         * Starts the next period if this one has ended. It is twice as long if this one had too many events and they continue.
+         */
+        void startNextIfEnded(MonotonicTime now) {
             if (now.isBefore(end)) {
                 return;
             }
-            boolean goesOn = overflowed && now.isBefore(end.plus(length));
-            length = goesOn ? Durations.shorter(length.multipliedBy(2), LONGEST_PERIOD) : SHORTEST_PERIOD;
+            boolean continues = overflowed && now.isBefore(end.plus(length));
+            length = continues ? Durations.shorter(length.multipliedBy(2), LONGEST_PERIOD) : SHORTEST_PERIOD;
             end = now.plus(length);
             lines = 0;
             overflowed = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Clocks, threads, callbacks and logs of one client. */
+/** The runtime environment of one client: clocks, threads, callbacks and logs. */
 @NullMarked
 package io.mortise.lock.core.runtime;
 

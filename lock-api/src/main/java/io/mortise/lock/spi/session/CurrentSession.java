@@ -13,76 +13,81 @@ import org.jspecify.annotations.Nullable;
 /**
  * Holds the one session of a client, and opens a new one on demand after it has ended. Thread-safe.
  *
- * @param <S> what a session is to its backend
+ * @param <S> the session class of the backend
  */
 public final class CurrentSession<S extends CurrentSession.Session> {
-    /** As much of a session as this must know. Thread-safe. */
+    /** The part of a backend's session that this class uses. Implementations must be thread-safe. */
     public interface Session {
-        /** Called once, soon after it was made and under no monitor: goes to the store. Does not wait. Default: has done so already. */
-        default void begin() {}
+        /**
+         * Starts to open the session in the store, without waiting for it. Called once, soon after the session object was
+         * created, and not under a monitor. Default: does nothing, for sessions that are already open.
+         */
+        default void open() {}
 
-        /** Whether it has ended: nothing new may hang on it. */
+        /** Returns whether the session has ended, so that it may not be used for new contenders. */
         boolean hasEnded();
 
-        /** Ends it, and whatever hangs on it. Returns at once; the first reason stays. */
-        void over(LossReason reason);
+        /** Ends the session and all grants that depend on it. Returns immediately. The reason of the first call counts. */
+        void end(LossReason reason);
 
-        /** Completes when the store has heard of its end, or cannot. */
+        /** Returns a future that completes when the store has closed the session, or when it is clear that it cannot. */
         CompletableFuture<Void> closed();
     }
 
     private static final LossReason CLIENT_CLOSED =
             new LossReason(LossReason.Kind.CLIENT_CLOSED, "the client was closed");
 
-    private final Supplier<S> fresh;
+    private final Supplier<S> factory;
 
-    /** No monitor: what makes a session may be the application's code, and wait. Whoever finds a live session never takes it. */
-    private final ReentrantLock making = new ReentrantLock();
+    /** Guards opening. It is not a monitor, since the factory may be application code that blocks. */
+    private final ReentrantLock opening = new ReentrantLock();
 
     private volatile @Nullable S session;
     private final AtomicBoolean ended = new AtomicBoolean();
     private volatile boolean closed;
 
     /**
-     * Makes none yet.
+     * Creates a holder without a session; the first call of {@link #get} opens one.
      *
-     * @param fresh makes one, not two at a time; if it throws, whoever asks next calls it again
+     * @param factory creates a session. It is never called concurrently; if it throws, the next call of {@link #get} calls it
+     *     again
      */
-    public CurrentSession(Supplier<S> fresh) {
-        this.fresh = fresh;
+    public CurrentSession(Supplier<S> factory) {
+        this.factory = factory;
     }
 
     /**
-     * The session for new contenders; does not wait until it is open.
+     * Returns the session for new contenders, and creates one if there is none or the last one has ended. Does not wait until
+     * the session is open in the store.
      *
-     * @throws ClientClosedException after {@link #end}
+     * @throws ClientClosedException after {@link #close}
      */
     public S get() {
-        S standing = standing();
-        if (standing != null) {
-            return standing;
+        S current = current();
+        if (current != null) {
+            return current;
         }
-        S made;
-        making.lock();
+        S created;
+        opening.lock();
         try {
-            standing = standing();
-            if (standing != null) {
-                return standing;
+            current = current();
+            if (current != null) {
+                return current;
             }
-            made = fresh.get();
-            session = made;
+            created = factory.get();
+            session = created;
         } finally {
-            making.unlock();
+            opening.unlock();
         }
-        if (closed) { // it may have come too late for end() to see it
-            made.over(CLIENT_CLOSED);
+        if (closed) { // a concurrent close() may not have seen this session
+            created.end(CLIENT_CLOSED);
             throw new ClientClosedException("the client is closed");
         }
-        made.begin();
-        return made;
+        created.open();
+        return created;
     }
 
-    private @Nullable S standing() {
+    private @Nullable S current() {
         if (closed) {
             throw new ClientClosedException("the client is closed");
         }
@@ -90,19 +95,24 @@ public final class CurrentSession<S extends CurrentSession.Session> {
         return last == null || last.hasEnded() ? null : last;
     }
 
-    /** The last one that was made. */
+    /** Returns the session that was created last, even if it has ended; empty if there was none. */
     public Optional<S> last() {
         return Optional.ofNullable(session);
     }
 
-    /** For the client's end: there is no other after it. Returns at once; empty if there is nothing to wait for. */
-    public Optional<S> end() {
+    /**
+     * Ends the current session when the client closes, and prevents new ones. Returns immediately.
+     *
+     * @return the session whose {@link Session#closed()} the caller can wait for; empty if there is none, or after the first
+     *     call
+     */
+    public Optional<S> close() {
         if (!ended.compareAndSet(false, true)) {
             return Optional.empty();
         }
         closed = true;
         Optional<S> last = Optional.ofNullable(session);
-        last.ifPresent(standing -> standing.over(CLIENT_CLOSED));
+        last.ifPresent(current -> current.end(CLIENT_CLOSED));
         return last;
     }
 }

@@ -10,14 +10,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Registers the watch of a grant only after it has been held for a while, so that short holds need none. One timer for all of
- * a client, and only while there are such grants. Thread-safe.
+ * Registers the watch of a grant only after the grant has been held for a while, so that short holds need none.
+ *
+ * <p>One timer serves all grants of a client. It runs only while a grant without a watch is held. Thread-safe.
  */
 public final class DeferredWatches {
-    /** A grant that may lack the watch. */
+    /** A held grant that may not have a watch yet. */
     public interface Held {
-        /** Arms it, if it is still needed. Returns at once. */
-        void watchOwn();
+        /** Registers the watch, if it is still needed. Returns immediately. */
+        void registerWatch();
     }
 
     private static final Logger log = LoggerFactory.getLogger(DeferredWatches.class);
@@ -25,10 +26,11 @@ public final class DeferredWatches {
     private final LockClock clock;
     private final Duration period;
 
+    /** The grants that were added since the last tick. */
     @GuardedBy("this")
-    private Set<Held> fresh = new HashSet<>();
+    private Set<Held> recent = new HashSet<>();
 
-    /** Those that have seen one tick. */
+    /** The grants that have been held for at least one tick; the next tick registers their watches. */
     @GuardedBy("this")
     private Set<Held> older = new HashSet<>();
 
@@ -36,19 +38,21 @@ public final class DeferredWatches {
     private boolean ticking;
 
     /**
-     * For one client.
+     * Creates the deferred watches of one client.
      *
-     * @param period more than zero; a deletion that nobody hears of lasts for twice this at most
+     * @param clock the clock of the client
+     * @param period the interval of the timer, more than zero. A watch is registered after one to two periods, so a deletion
+     *     stays unnoticed for at most two
      */
     public DeferredWatches(LockClock clock, Duration period) {
         this.clock = clock;
         this.period = period;
     }
 
-    /** A grant without a watch. */
+    /** Adds a grant that has no watch. */
     public void add(Held granted) {
         synchronized (this) {
-            fresh.add(granted);
+            recent.add(granted);
             if (ticking) {
                 return;
             }
@@ -57,9 +61,12 @@ public final class DeferredWatches {
         clock.schedule(period, this::tick);
     }
 
-    /** It has ended, or has its watch. One that is being registered right now still is registered. Idempotent. */
+    /**
+     * Removes a grant that has ended or has its watch. A watch that is being registered concurrently is still registered.
+     * Idempotent.
+     */
     public synchronized void remove(Held ended) {
-        fresh.remove(ended);
+        recent.remove(ended);
         older.remove(ended);
     }
 
@@ -68,21 +75,21 @@ public final class DeferredWatches {
         boolean again;
         synchronized (this) {
             due = older;
-            older = fresh;
-            fresh = new HashSet<>();
+            older = recent;
+            recent = new HashSet<>();
             ticking = !older.isEmpty();
             again = ticking;
         }
         if (again) {
             clock.schedule(period, this::tick);
         }
-        due.forEach(DeferredWatches::arm);
+        due.forEach(DeferredWatches::register);
     }
 
-    /** One that fails must not keep it from the others. */
-    private static void arm(Held held) {
+    /** Registers one watch. A failure must not prevent the registration of the others. */
+    private static void register(Held held) {
         try {
-            held.watchOwn();
+            held.registerWatch();
         } catch (RuntimeException | Error e) {
             log.error("event=deferred-watch-failed", e);
         }

@@ -10,10 +10,11 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Callbacks that wait for a session to open, called in the order in which they came (S12). What hangs on one future would be
- * told last come, first served. Thread-safe.
+ * A first-in-first-out queue of callers that wait until a session is open.
  *
- * @param <T> what an open session is to those who waited
+ * <p>It keeps the order of S12; dependents of a single future would run last in, first out. Thread-safe.
+ *
+ * @param <T> the type of the open session
  */
 public final class SessionWaitQueue<T> {
     private final CompletableFuture<T> outcome = new CompletableFuture<>();
@@ -22,14 +23,17 @@ public final class SessionWaitQueue<T> {
     private final Deque<CompletableFuture<T>> waiting = new ArrayDeque<>();
 
     @GuardedBy("this")
-    private boolean told;
+    private boolean drained;
 
-    /** For one session, which is yet to be opened. */
+    /** Creates the queue of one session, which is not open yet. */
     public SessionWaitQueue() {}
 
-    /** Completes when it is open, after those who joined before; fails as {@link #fail} says. */
+    /**
+     * Returns a stage that completes with the open session, after the stages that were returned before. It fails with the cause
+     * of {@link #fail} if the session is not opened.
+     */
     public synchronized CompletionStage<T> join() {
-        if (told) {
+        if (drained) {
             return outcome;
         }
         CompletableFuture<T> entry = new CompletableFuture<>();
@@ -37,25 +41,29 @@ public final class SessionWaitQueue<T> {
         return entry;
     }
 
-    /** It is open. False: it has ended already. */
+    /**
+     * Reports that the session is open, and completes all stages.
+     *
+     * @return false if {@link #complete} or {@link #fail} was called before; then this call has no effect
+     */
     public boolean complete(T session) {
         boolean first = outcome.complete(session);
-        tell();
+        completeWaiters();
         return first;
     }
 
-    /** It will not be opened; without effect if it was. */
+    /** Reports that the session will not be opened, and fails all stages. Has no effect if the session was opened. */
     public void fail(Throwable cause) {
         outcome.completeExceptionally(cause);
-        tell();
+        completeWaiters();
     }
 
-    /** What {@link #complete} was given. */
-    public Optional<T> now() {
+    /** Returns the session that was passed to {@link #complete}; empty if it is not open, or was not opened. */
+    public Optional<T> openSession() {
         return outcome.isDone() && !outcome.isCompletedExceptionally() ? Optional.of(outcome.join()) : Optional.empty();
     }
 
-    private void tell() {
+    private void completeWaiters() {
         for (CompletableFuture<T> next = next(); next != null; next = next()) {
             CompletableFuture<T> entry = next;
             outcome.whenComplete((session, failure) -> {
@@ -69,7 +77,7 @@ public final class SessionWaitQueue<T> {
     }
 
     private synchronized @Nullable CompletableFuture<T> next() {
-        told = waiting.isEmpty();
+        drained = waiting.isEmpty();
         return waiting.poll();
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** For backends whose grants end with a session: the current session, who waits for it, and watches registered late. */
+/** Helpers for backends whose grants end with a session: current session, wait queue and deferred watches. */
 @NullMarked
 package io.mortise.lock.spi.session;
 

@@ -8,17 +8,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.slf4j.LoggerFactory;
 
-/** Limits how long a backend waits for its connections to end when it is closed (S16). */
+/** Limits how long a backend waits for its connections to end when it is closed. Rule S16. */
 public final class BoundedCloseWait {
-    /** The core has waited for a whole request timeout already if the store is silent. */
+    /** The longest wait: 1.5 s. It is short, since the core has already waited a request timeout if the store is silent. */
     public static final Duration LIMIT = Duration.ofMillis(1_500);
 
     private BoundedCloseWait() {}
 
     /**
-     * Waits at most {@link #LIMIT}, or one request timeout if that is shorter. Never throws; what did not end by then is logged.
+     * Waits for the future, at most {@link #LIMIT}, or one request timeout if that is shorter. Never throws. Logs a warning if
+     * the future does not complete in time or fails. An interrupt ends the wait; the interrupt flag is kept.
      *
-     * @param what for the log: {@code endpoints=}, and {@code bound=} if the store keeps for so long what is left there
+     * @param ended completes when the connections have ended
+     * @param what the fields of the log entry: {@code endpoints=}, and {@code bound=} with the time for which the store keeps
+     *     orphans, if any
      */
     public static void await(Future<?> ended, Duration requestTimeout, String what) {
         Duration limit = Durations.shorter(requestTimeout, LIMIT);

@@ -16,28 +16,31 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Repeats the first connection until it succeeds or the connect timeout has passed, and words the failure (S15). The time counts
- * from when this is made. Thread-safe.
+ * Retries the first connection to a store until it succeeds or the connect timeout expires.
+ *
+ * <p>The timeout counts from the creation of this object. The exception names the endpoints and the last failure (S15).
+ * Thread-safe.
  */
 public final class ConnectDeadline {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final String endpoints;
-    private final Supplier<String> inVain;
+    private final Supplier<String> timeoutMessage;
     private final long until;
 
-    /** What the latest try that had an end failed with. */
-    private volatile @Nullable String failed;
+    /** The failure of the latest try that did not run into the timeout. */
+    private volatile @Nullable String lastFailure;
 
-    private ConnectDeadline(String endpoints, Supplier<String> inVain, long until) {
+    private ConnectDeadline(String endpoints, Supplier<String> timeoutMessage, long until) {
         this.endpoints = endpoints;
-        this.inVain = inVain;
+        this.timeoutMessage = timeoutMessage;
         this.until = until;
     }
 
     /**
-     * Begins now.
+     * Creates a deadline that starts now.
      *
+     * @param endpoints the servers, for messages
      * @param limit the connect timeout
      */
     public static ConnectDeadline of(String endpoints, Duration limit) {
@@ -47,25 +50,29 @@ public final class ConnectDeadline {
                 System.nanoTime() + limit.toNanos());
     }
 
-    /** The same, with another message for when the time has passed. */
-    public ConnectDeadline orSay(Supplier<String> message) {
+    /**
+     * Returns the same deadline with another message for a timeout.
+     *
+     * @param message creates the message when the timeout has expired
+     */
+    public ConnectDeadline withTimeoutMessage(Supplier<String> message) {
         return new ConnectDeadline(endpoints, message, until);
     }
 
     /**
-     * Waits for it until the time has passed.
+     * Waits for the future until the timeout expires.
      *
-     * @param meaning of what it failed with
-     * @throws LockConfigurationException libraries on the class path do not fit together
-     * @throws BackendUnavailableException the time has passed, or the thread was interrupted, which it is still
+     * @param meaning maps the failure of the future to the exception to throw
+     * @throws LockConfigurationException if the libraries on the class path are incompatible
+     * @throws BackendUnavailableException if the timeout expires, or if the thread is interrupted; the interrupt flag is kept
      */
     public <T> T await(Future<T> connecting, Function<Throwable, ? extends LockException> meaning) {
         try {
             return connecting.get(until - System.nanoTime(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            String earlier = failed == null ? "" : ": " + failed;
+            String earlier = lastFailure == null ? "" : ": " + lastFailure;
             throw new BackendUnavailableException(
-                    inVain.get() + earlier, endpoints, null); // its cause has nothing to say
+                    timeoutMessage.get() + earlier, endpoints, null); // a TimeoutException as cause would add nothing
         } catch (ExecutionException e) {
             Optional<LockConfigurationException> unlinked = LinkageErrorCheck.find(e, "connect to " + endpoints);
             throw unlinked.isPresent() ? unlinked.get() : meaning.apply(e);
@@ -76,12 +83,15 @@ public final class ConnectDeadline {
     }
 
     /**
-     * Tries again and again until the time has passed: a server that is yet to come up is waited for, one that refuses us is not.
+     * Tries to connect until it succeeds or the timeout expires. It retries while a server does not respond or refuses
+     * connections, for example because it is about to start, but not after a server has rejected the client, for example for a
+     * wrong password.
      *
-     * @param connecting fails with {@link BackendUnavailableException} where another try may help
-     * @throws LockException what the last try that had an end failed with, and that the time has passed
+     * @param connecting makes one try; throws {@link BackendUnavailableException} if a retry may help
+     * @throws BackendUnavailableException if the timeout expires, with the failure of the last try
+     * @throws LockException if a try fails with any other exception
      */
-    public <T> T tryFor(Supplier<T> connecting) {
+    public <T> T retry(Supplier<T> connecting) {
         while (true) {
             try {
                 return connecting.get();
@@ -93,10 +103,10 @@ public final class ConnectDeadline {
                 if (isExpired() || Thread.currentThread().isInterrupted()) {
                     throw e;
                 }
-                failed = e.getMessage();
+                lastFailure = e.getMessage();
                 LockSupport.parkNanos(Math.min(PAUSE_NANOS, until - System.nanoTime()));
                 if (isExpired()) {
-                    throw new BackendUnavailableException(inVain.get() + ": " + e.getMessage(), endpoints, e);
+                    throw new BackendUnavailableException(timeoutMessage.get() + ": " + e.getMessage(), endpoints, e);
                 }
             }
         }

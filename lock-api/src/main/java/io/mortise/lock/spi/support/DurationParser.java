@@ -7,7 +7,7 @@ import java.time.format.DateTimeParseException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Parses and formats durations as people write them in URLs and on command lines, such as {@code 1m30s}. */
+/** Parses durations from URLs and command lines, such as {@code 500ms}, {@code 5s} or {@code PT1M30S}. */
 public final class DurationParser {
     private static final Pattern SHORT = Pattern.compile("(\\d+)(ms|s|m|h)");
 
@@ -16,9 +16,12 @@ public final class DurationParser {
     private DurationParser() {}
 
     /**
-     * {@code 500ms}, {@code 5s}, {@code 2m}, {@code 1h} or {@code PT5S}; zero or more, at most 36,500 days.
+     * Parses a duration of zero or more, and at most 36,500 days.
      *
-     * @throws IllegalArgumentException its message says what it must be, without the text itself, which may be a secret
+     * @param text a whole number with a unit, such as {@code 500ms}, {@code 5s}, {@code 2m} or {@code 1h}, or a duration in ISO
+     *     8601 format, such as {@code PT5S}
+     * @throws IllegalArgumentException if the text is not such a duration. The message describes what is expected, without the
+     *     text itself, which may be a secret
      */
     public static Duration parse(String text) {
         Duration parsed;

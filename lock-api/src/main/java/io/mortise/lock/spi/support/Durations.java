@@ -3,21 +3,24 @@ package io.mortise.lock.spi.support;
 
 import java.time.Duration;
 
-/** Compares, divides and rounds durations. */
+/** Utility methods that compare, divide and round durations. */
 public final class Durations {
     private Durations() {}
 
-    /** Returns the shorter one. */
+    /** Returns the shorter one of two durations. */
     public static Duration shorter(Duration one, Duration other) {
         return one.compareTo(other) < 0 ? one : other;
     }
 
-    /** Returns the longer one. */
+    /** Returns the longer one of two durations. */
     public static Duration longer(Duration one, Duration other) {
         return one.compareTo(other) > 0 ? one : other;
     }
 
-    /** Returns a part of the duration. {@link Duration#dividedBy(long)} takes many times as long, by decimal arithmetic. */
+    /**
+     * Returns the duration, divided by a number. Much faster than {@link Duration#dividedBy(long)}, which uses decimal
+     * arithmetic.
+     */
     public static Duration divide(Duration duration, int by) {
         return Duration.ofNanos(duration.toNanos() / by);
     }
@@ -28,7 +31,7 @@ public final class Durations {
         return whole.equals(duration) ? duration : whole.plusMillis(1);
     }
 
-    /** Returns whether it is more than zero. */
+    /** Returns whether the duration is more than zero. */
     public static boolean isPositive(Duration duration) {
         return !duration.isNegative() && !duration.isZero();
     }

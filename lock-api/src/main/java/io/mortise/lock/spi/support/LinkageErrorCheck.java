@@ -13,9 +13,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Detects incompatible libraries on the class path, which no retry can mend (S15). */
+/**
+ * Detects failures that are caused by incompatible libraries on the class path. Such a failure is permanent, so callers do
+ * not retry (S15).
+ */
 public final class LinkageErrorCheck {
-    /** The first two parts of a class name, as in {@code io/netty/channel/Channel} or {@code io.netty.channel.Channel}. */
+    /** Matches the first two parts of a class name: {@code io/netty/channel/Channel} or {@code io.netty.channel.Channel}. */
     private static final Pattern LIBRARY = Pattern.compile("\\b([a-z]\\w*)[./]([a-z]\\w*)[./]\\w");
 
     private static final Pattern JAR = Pattern.compile("[^/!]+\\.jar(?=!|$)");
@@ -25,10 +28,11 @@ public final class LinkageErrorCheck {
     private LinkageErrorCheck() {}
 
     /**
-     * Looks for a {@link LinkageError} among the causes.
+     * Searches the chain of causes for a {@link LinkageError}.
      *
-     * @param what was asked for
-     * @return the exception to throw, which names the jars of the libraries that are involved
+     * @param failure the failure, whose causes are searched too
+     * @param what the operation that failed, for the message
+     * @return the exception to throw, which names the jars of the libraries involved; empty if there is no such error
      */
     public static Optional<LockConfigurationException> find(Throwable failure, String what) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
@@ -39,7 +43,11 @@ public final class LinkageErrorCheck {
         return Optional.empty();
     }
 
-    /** As {@link #find}, of the error itself. */
+    /**
+     * Returns the exception to throw for a linkage error; it names the jars of the libraries involved.
+     *
+     * @param what the operation that failed, for the message
+     */
     public static LockConfigurationException of(LinkageError error, String what) {
         String why = error.getCause() == null ? "" : " (" + error.getCause() + ")";
         return new LockConfigurationException(
@@ -80,7 +88,7 @@ public final class LinkageErrorCheck {
         }
     }
 
-    /** The innermost jar, which has the version in its name; the whole address of anything else. */
+    /** Returns the name of the innermost jar, which contains the version; for anything else, the whole URL. */
     private static String jar(URL url) {
         String text = url.toString();
         Matcher jar = JAR.matcher(text);

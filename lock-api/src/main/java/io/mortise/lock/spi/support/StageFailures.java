@@ -4,11 +4,14 @@ package io.mortise.lock.spi.support;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
-/** Reads failures of stages and futures, which wrap what a request failed with. */
+/** Unwraps the original failure from the exceptions of completion stages and futures. */
 public final class StageFailures {
     private StageFailures() {}
 
-    /** The failure without the wrapper of a stage or a future. */
+    /**
+     * Returns the cause of a {@link CompletionException} or {@link ExecutionException}; any other failure, or one without a
+     * cause, is returned unchanged.
+     */
     public static Throwable unwrap(Throwable failure) {
         boolean wrapped = failure instanceof CompletionException || failure instanceof ExecutionException;
         Throwable cause = wrapped ? failure.getCause() : null;

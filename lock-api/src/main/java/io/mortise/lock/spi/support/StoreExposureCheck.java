@@ -12,15 +12,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checks whether others can take or forge the locks of a store, by how a client connects to it (S19). One check for all backends: the
- * same findings are logged once and told by {@link io.mortise.lock.LockAdmin#diagnose}.
+ * Checks whether a client's connection settings let others take or forge locks in the store.
  *
- * @param endpoints as a URL, without secrets
- * @param loopback whether all servers are on this machine: what never leaves it is worth an INFO at most
- * @param restricted whether the store's own users, certificates or ACLs keep others out
+ * <p>All backends use this check (S19). Its findings are logged once, and {@link io.mortise.lock.LockAdmin#diagnose} returns
+ * them too.
+ *
+ * @param endpoints the servers as a URL, without secrets
+ * @param loopback whether all servers are on this machine; then a finding has the severity INFO at most
+ * @param restricted whether the store's users, certificates or ACLs keep other clients out
  * @param passwordSent whether the client sends a password
- * @param encrypted whether it uses TLS
- * @param verified whether it verifies the server's certificate, with TLS
+ * @param encrypted whether the client uses TLS
+ * @param verified whether the client verifies the certificates of the servers, if it uses TLS
  */
 public record StoreExposureCheck(
         String endpoints,
@@ -30,9 +32,9 @@ public record StoreExposureCheck(
         boolean encrypted,
         boolean verified) {
     private static final Logger log = LoggerFactory.getLogger(StoreExposureCheck.class);
-    private static final Set<String> logged = ConcurrentHashMap.newKeySet(); // kinds of findings by scheme: few
+    private static final Set<String> logged = ConcurrentHashMap.newKeySet(); // bounded: a few findings for each scheme
 
-    /** Returns whether all of these hosts are this machine, as their names say; nothing is looked up. */
+    /** Returns whether all hosts are localhost, ::1 or in 127.0.0.0/8. Makes no name lookup. */
     public static boolean isLoopback(Collection<String> hosts) {
         return !hosts.isEmpty()
                 && hosts.stream()
@@ -42,7 +44,7 @@ public record StoreExposureCheck(
                                 || host.matches("127(\\.\\d{1,3}){3}"));
     }
 
-    /** Returns what lets others in; empty if nothing does. */
+    /** Returns the settings that expose the locks; empty if there are none. */
     public List<Finding> findings() {
         List<Finding> findings = new ArrayList<>();
         Severity severity = loopback ? Severity.INFO : Severity.WARNING;
@@ -56,20 +58,20 @@ public record StoreExposureCheck(
         if (passwordSent && !encrypted && !loopback) {
             findings.add(new Finding(
                     severity,
-                    "the password is sent without TLS: whoever listens can take or forge these locks",
+                    "the password is sent without TLS: anyone who can read the traffic can take or forge these locks",
                     "use TLS"));
         }
         if (encrypted && !verified) {
             findings.add(new Finding(
                     severity,
-                    "the servers' certificates are not verified: whoever is in between can read the password, and take or"
-                            + " forge these locks",
-                    "trust the certificate of the servers or of who signed it, and verify it"));
+                    "the servers' certificates are not verified: anyone between client and server can read the password,"
+                            + " and take or forge these locks",
+                    "trust the certificate of the servers or of their certificate authority, and verify it"));
         }
         return findings;
     }
 
-    /** Logs the findings: each kind once for each kind of store, in the life of the JVM. */
+    /** Logs the findings, each one only once per URL scheme in the lifetime of the JVM. */
     public void log() {
         String scheme = endpoints.replaceFirst(":.*", "");
         for (Finding finding : findings()) {

@@ -6,15 +6,21 @@ import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs tasks one after the other: a task that is submitted by a running one runs after it, not inside it. Where a store
- * answers on the calling thread, a thousand waiters would otherwise stand on one stack.
+ * Runs tasks in a loop instead of recursively, so that long chains of tasks do not overflow the stack.
+ *
+ * <p>A task that is submitted by a running task runs after it, on the same thread. Otherwise, with a store that completes
+ * requests on the calling thread, each waiter in a queue would add its frames to one stack.
  */
 public final class Trampoline {
     private static final ThreadLocal<@Nullable Deque<Runnable>> PENDING = new ThreadLocal<>();
 
     private Trampoline() {}
 
-    /** Runs it now, or as soon as what this thread is handing on has returned. Throws what the first of them threw, once all have run. */
+    /**
+     * Runs the task now; or, if this thread is already running a task here, after that task and those submitted before. The
+     * outermost call returns when all tasks have run; it then throws the first failure, with the others as suppressed
+     * exceptions.
+     */
     public static void run(Runnable task) {
         Deque<Runnable> pending = PENDING.get();
         if (pending != null) {
@@ -27,7 +33,7 @@ public final class Trampoline {
         for (Runnable next = task; next != null; next = mine.poll()) {
             try {
                 next.run();
-            } catch (RuntimeException | Error e) { // the others run all the same
+            } catch (RuntimeException | Error e) { // the remaining tasks must still run
                 if (failure == null) {
                     failure = e;
                 } else if (failure != e) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What backends have in common: connect and close deadlines, failures of stages, checks of access and class path. */
+/** Helpers that backends share: connect and close deadlines, failures of stages, security and class-path checks. */
 @NullMarked
 package io.mortise.lock.spi.support;
 

@@ -9,14 +9,14 @@ import java.util.Optional;
 import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
-/** A clock that tests move by hand. Thread-safe. */
+/** A clock whose time changes only when a test advances it. Its timers run on the thread that advances it. Thread-safe. */
 public final class ManualClock implements LockClock {
     private final PriorityQueue<Task> tasks =
             new PriorityQueue<>(Comparator.<Task>comparingLong(t -> t.at).thenComparingLong(t -> t.order));
     private long now;
     private long scheduled;
 
-    /** Time begins at zero. */
+    /** Creates a clock that starts at zero. */
     public ManualClock() {}
 
     @Override
@@ -35,7 +35,7 @@ public final class ManualClock implements LockClock {
         };
     }
 
-    /** Moves time on, running what falls due in order, each at its own instant, on the calling thread. */
+    /** Advances the time, and runs the timers that become due, in order and each at its own instant, on the calling thread. */
     public void advance(Duration by) {
         long end = now().plus(by).nanos();
         while (true) {
@@ -50,28 +50,31 @@ public final class ManualClock implements LockClock {
         }
     }
 
-    /** Moves time on as a stopped process sees it: nothing runs meanwhile, then all that fell due runs late. */
-    public void jump(Duration by) {
-        leap(by);
-        // One by one: what a late task cancels does not run.
+    /**
+     * Advances the time as a paused process experiences it: first the whole time passes, then the timers that became due run
+     * late, on the calling thread.
+     */
+    public void advanceThenRunTimers(Duration by) {
+        advanceWithoutTimers(by);
+        // One at a time, so that a late task can cancel later ones.
         for (Task task = takeDue(now().nanos(), false); task != null; task = takeDue(now().nanos(), false)) {
             task.run.run();
         }
     }
 
-    /** Moves time on and runs nothing: the first instant after a pause, before any timer has fired. */
-    public synchronized void leap(Duration by) {
+    /** Advances the time without running any timer, as in the first instant after a pause of the process. */
+    public synchronized void advanceWithoutTimers(Duration by) {
         now += by.toNanos();
     }
 
-    /** How long until the next timer falls due; empty if none is set. Zero if one is late. */
-    public synchronized Optional<Duration> untilNext() {
+    /** Returns the time until the next timer is due; zero if one is late, and empty if none is set. */
+    public synchronized Optional<Duration> untilNextTimer() {
         Task next = tasks.peek();
         return next == null ? Optional.empty() : Optional.of(Duration.ofNanos(Math.max(0, next.at - now)));
     }
 
-    /** How many timers are set: a client that has ended leaves none. */
-    public synchronized int timers() {
+    /** Returns the number of timers that are set. A client that was closed leaves none. */
+    public synchronized int timerCount() {
         return tasks.size();
     }
 
@@ -87,6 +90,7 @@ public final class ManualClock implements LockClock {
         return next;
     }
 
+    /** A timer that is set. */
     private static final class Task {
         private final long at;
         private final long order;

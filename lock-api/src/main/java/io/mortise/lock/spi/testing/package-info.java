@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** For tests of backends, and of applications: a clock that is moved by hand. */
+/** Test support for backends and applications: a clock that tests control. */
 @NullMarked
 package io.mortise.lock.spi.testing;
 

@@ -9,30 +9,31 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+/** Tests that a slow lookup of the host name does not delay an acquire. */
 @Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HostNameTest {
     @Test
-    void S09_aSlowResolverDelaysNobody() throws Exception {
-        CountDownLatch answers = new CountDownLatch(1);
+    void S09_aSlowNameLookupDelaysNoAcquire() throws Exception {
+        CountDownLatch lookup = new CountDownLatch(1);
         AttemptRequest.Host host = new AttemptRequest.Host(Optional.empty(), () -> {
-            answers.await();
+            lookup.await();
             return "resolved";
         });
         assertThat(host.name()).isEqualTo("unknown");
-        answers.countDown();
+        lookup.countDown();
         while (!host.name().equals("resolved")) {
             TimeUnit.MILLISECONDS.sleep(1);
         }
     }
 
     @Test
-    void S09_theResolverIsNotAskedWhereTheSystemKnowsTheName() {
-        CountDownLatch asked = new CountDownLatch(1);
+    void S09_noLookupIsMadeIfTheSystemKnowsTheName() {
+        CountDownLatch lookups = new CountDownLatch(1);
         AttemptRequest.Host host = new AttemptRequest.Host(Optional.of("known"), () -> {
-            asked.countDown();
+            lookups.countDown();
             return "resolved";
         });
         assertThat(host.name()).isEqualTo("known");
-        assertThat(asked.getCount()).isOne();
+        assertThat(lookups.getCount()).isOne();
     }
 }

@@ -26,7 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 
-/** Interleavings by hand: the test decides when each answer comes. */
+/** Tests interleavings of events; each test decides when an attempt completes. */
 class AcquireOperationTest {
     private static final Duration LEASE = NoopBackend.LEASE;
 
@@ -41,12 +41,12 @@ class AcquireOperationTest {
     }
 
     private static final class Scripted implements Contender {
-        final ContenderListener waiter;
+        final ContenderListener listener;
         final List<CompletableFuture<AttemptResult>> attempts = new ArrayList<>();
         int ends;
 
-        Scripted(ContenderListener waiter) {
-            this.waiter = waiter;
+        Scripted(ContenderListener listener) {
+            this.listener = listener;
         }
 
         CompletableFuture<AttemptResult> last() {
@@ -68,9 +68,9 @@ class AcquireOperationTest {
     }
 
     private CoreClient open() {
-        ClientScopedClock borrowed = new ClientScopedClock(clock);
+        ClientScopedClock scoped = new ClientScopedClock(clock);
         ClientOptions options = ClientOptions.defaults().callbackExecutor(Runnable::run);
-        return CoreClient.open(context -> new Backend(), options, borrowed, new Random(1), borrowed::stop);
+        return CoreClient.open(context -> new Backend(), options, scoped, new Random(1), scoped::stop);
     }
 
     private final class Backend extends NoopBackend {
@@ -79,8 +79,8 @@ class AcquireOperationTest {
         }
 
         @Override
-        public Contender enqueue(LockRequest request, ContenderListener waiter) {
-            Scripted contender = new Scripted(waiter);
+        public Contender enqueue(LockRequest request, ContenderListener listener) {
+            Scripted contender = new Scripted(listener);
             contenders.add(contender);
             return contender;
         }
@@ -91,21 +91,22 @@ class AcquireOperationTest {
     }
 
     @Test
-    void S10_endedWhileAskingItIsWithdrawnAfterTheAnswer() {
+    void S10_anOperationThatEndsDuringAnAttemptIsWithdrawnAfterIt() {
         CompletableFuture<Lease> future = client.named("x").acquireAsync();
         future.cancel(true);
         assertThat(contenders.get(0).ends).isZero();
         contenders.get(0).last().complete(granted(LEASE));
         assertThat(contenders.get(0).ends).isEqualTo(1);
-        assertThat(client.holders.size() + client.keeper.size() + clock.timers())
+        assertThat(client.holders.size() + client.keeper.size() + clock.timerCount())
                 .isZero();
     }
 
     @Test
-    void S08_aGrantThatIsOverWhenItsAnswerComesIsWithdrawnForOneNewPlace() {
+    void S08_aGrantThatHasEndedBeforeItsReplyIsReplacedByOneNewContender() {
         CompletableFuture<Lease> future = client.named("x").acquireAsync();
         contenders.get(0).last().complete(granted(Duration.ZERO));
-        // The withdrawal was answered at once and woke this very waiter: one new place all the same.
+        // The withdrawal completed at once and woke this same operation, which must still enqueue only one new
+        // contender.
         assertThat(contenders).hasSize(2);
         assertThat(contenders.get(0).ends).isEqualTo(1);
         contenders.get(1).last().complete(granted(LEASE));
@@ -114,9 +115,9 @@ class AcquireOperationTest {
     }
 
     @Test
-    void S07_aLossBeforeTheGrantWasCollectedIsNeverDelivered() {
+    void S07_aGrantThatIsLostBeforeItsReplyIsNeverDelivered() {
         CompletableFuture<Lease> future = client.named("x").acquireAsync();
-        contenders.get(0).waiter.lost(new LossReason(LossReason.Kind.REMOVED, "test"));
+        contenders.get(0).listener.lost(new LossReason(LossReason.Kind.REMOVED, "test"));
         contenders.get(0).last().complete(granted(LEASE));
         assertThat(future).isNotDone();
         assertThat(contenders).hasSize(2);
@@ -125,7 +126,7 @@ class AcquireOperationTest {
     }
 
     @Test
-    void S09_aSingleAttemptThatIsDisplacedTriesOneNewPlace() {
+    void S09_aSingleAttemptThatIsDisplacedIsRetriedOnce() {
         CompletableFuture<Optional<Lease>> future = client.named("x").tryAcquireAsync(Duration.ZERO);
         contenders.get(0).last().complete(new AttemptResult.Displaced("the session ended"));
         contenders.get(1).last().complete(new AttemptResult.Displaced("the session ended"));
@@ -133,11 +134,11 @@ class AcquireOperationTest {
                 .hasCauseInstanceOf(BackendUnavailableException.class)
                 .hasMessageContaining("the session ended");
         assertThat(contenders).hasSize(2);
-        assertThat(clock.timers()).isZero();
+        assertThat(clock.timerCount()).isZero();
     }
 
     @Test
-    void S05_aSharedSessionLosesNoGrantByTheReleaseOfAnother() {
+    void S05_aReleaseDoesNotAffectOtherGrantsOfTheSameSession() {
         Grant session = new Grant(clock, LEASE);
         List<Lease> leases = new ArrayList<>();
         for (String name : List.of("a", "b")) {
@@ -155,7 +156,7 @@ class AcquireOperationTest {
     }
 
     @Test
-    void S04_waitingALeaseLongForOneselfIsWarnedOfOnce() {
+    void S04_aProcessThatWaitsForItselfForOneLeaseDurationIsWarnedOnce() {
         CompletableFuture<Lease> first = client.named("x").acquireAsync();
         contenders.get(0).last().complete(granted(LEASE.multipliedBy(10)));
         HeldLease held = (HeldLease) first.join();
@@ -170,31 +171,33 @@ class AcquireOperationTest {
     }
 
     @Test
-    void S16_closeWaitsForAnAttemptInFlightAndSendsNothingNew() {
+    void S16_closeWaitsForAPendingAttemptAndSendsNoNewOne() {
         CompletableFuture<Lease> first = client.named("x").acquireAsync();
         CompletableFuture<Lease> second = client.named("x").acquireAsync();
         CompletableFuture<Void> closed = client.beginClose();
         assertThatThrownBy(first::join).hasCauseInstanceOf(ClientClosedException.class);
         assertThatThrownBy(second::join).hasCauseInstanceOf(ClientClosedException.class);
-        assertThat(contenders).as("the second never asked").hasSize(1);
+        assertThat(contenders).as("the second made no attempt").hasSize(1);
         assertThat(closed).isNotDone();
         contenders.get(0).last().complete(granted(LEASE));
         assertThat(contenders.get(0).ends).isEqualTo(1);
         assertThat(closed).isDone();
         client.finishClose();
         client.close();
-        assertThat(clock.timers()).isZero();
+        assertThat(clock.timerCount()).isZero();
         assertThat(client.queues.size()).isZero();
     }
 
     @Test
-    void S15_whoStandsInLineIsToldBusyOnlyIfTheStoreSaidSoToTheFirst() {
+    void S15_aQueuedOperationIsBusyOnlyIfTheLatestResultInItsQueueWas() {
         Duration wait = Duration.ofMillis(100);
         var first = client.named("x").tryAcquireAsync(wait);
         var second = client.named("x").tryAcquireAsync(wait);
         clock.advance(wait);
-        assertThatThrownBy(first::join).as("no answer").hasCauseInstanceOf(BackendUnavailableException.class);
-        assertThatThrownBy(second::join).as("behind no answer").hasCauseInstanceOf(BackendUnavailableException.class);
+        assertThatThrownBy(first::join).as("no response").hasCauseInstanceOf(BackendUnavailableException.class);
+        assertThatThrownBy(second::join)
+                .as("behind an operation without response")
+                .hasCauseInstanceOf(BackendUnavailableException.class);
         contenders.forEach(contender -> contender.last().complete(new AttemptResult.Waiting(LEASE)));
         contenders.clear();
 
@@ -203,7 +206,7 @@ class AcquireOperationTest {
         contenders.get(0).last().complete(new AttemptResult.Waiting(LEASE));
         clock.advance(wait);
         assertThat(third.join()).as("busy").isEmpty();
-        assertThat(fourth.join()).as("behind busy").isEmpty();
+        assertThat(fourth.join()).as("behind a busy operation").isEmpty();
 
         contenders.clear();
         var fifth = client.named("x").acquireAsync();
@@ -211,11 +214,13 @@ class AcquireOperationTest {
         contenders.get(0).last().complete(granted(LEASE));
         assertThat(fifth).isDone();
         clock.advance(wait);
-        assertThat(sixth.join()).as("behind one who got it").isEmpty();
+        assertThat(sixth.join())
+                .as("behind an operation that was granted the lock")
+                .isEmpty();
     }
 
     @Test
-    void S15_anUnboundedWaitFailsAfterTheOutageAndNamesTheEndpoints() {
+    void S15_anUnboundedWaitFailsAfterAnOutageAndNamesTheEndpoints() {
         CompletableFuture<Lease> future = client.named("x").acquireAsync();
         while (!future.isDone()) {
             assertThat(clock.now().nanos()).isLessThanOrEqualTo(LEASE.toNanos());

@@ -30,7 +30,7 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Real threads, the real clock, the simple SPI. */
+/** Tests the API with real threads and the real clock, on a backend of the simple SPI. */
 class BlockingApiTest {
     private static final Duration SOON = Duration.ofSeconds(1);
     private static final LockOptions SHORT = LockOptions.defaults().leaseDuration(Duration.ofSeconds(1));
@@ -44,7 +44,7 @@ class BlockingApiTest {
     }
 
     private LockClient client(ClientOptions options) {
-        LockClient client = BackendClients.over(context -> new LeaseStoreBackend(store, context), options);
+        LockClient client = BackendClients.open(context -> new LeaseStoreBackend(store, context), options);
         clients.add(client);
         return client;
     }
@@ -75,7 +75,7 @@ class BlockingApiTest {
     }
 
     @Test
-    void S01_S03_threadsExcludeEachOtherAndTokensRise() throws Exception {
+    void S01_S03_threadsExcludeEachOtherAndTokensIncrease() throws Exception {
         LockClient one = client();
         LockClient two = client();
         AtomicInteger inside = new AtomicInteger();
@@ -108,7 +108,7 @@ class BlockingApiTest {
     }
 
     @Test
-    void S10_anInterruptEndsTheWaitAndLeavesNothing() throws Exception {
+    void S10_anInterruptEndsTheWaitAndLeavesNoOrphan() throws Exception {
         LockClient client = client();
         Lease held = client.named("x").acquire();
         AtomicReference<Throwable> seen = new AtomicReference<>();
@@ -135,7 +135,7 @@ class BlockingApiTest {
     }
 
     @Test
-    void S10_anInterruptThatCameBeforeAsksForNothing() {
+    void S10_aThreadThatIsAlreadyInterruptedSendsNoRequest() {
         LockClient client = client();
         long before = store.requests.get();
         Thread.currentThread().interrupt();
@@ -145,7 +145,7 @@ class BlockingApiTest {
     }
 
     @Test
-    void S10_anInterruptedReleaseIsUnknownKeepsTheFlagAndGoesOn() throws Exception {
+    void S10_anInterruptedReleaseIsUnknownAndContinuesInTheBackground() throws Exception {
         Lease lease = client().named("x").acquire();
         store.hung = true;
         Thread.currentThread().interrupt();
@@ -157,7 +157,7 @@ class BlockingApiTest {
     }
 
     @Test
-    void S15_aHungStoreIsAnExceptionAfterOneRequestTimeout() throws Exception {
+    void S15_anAttemptOnASilentStoreFailsAfterOneRequestTimeout() throws Exception {
         LockClient client = client();
         store.hung = true;
         assertThat(millis(() -> assertThatThrownBy(() -> client.named("x").tryAcquire())
@@ -167,7 +167,7 @@ class BlockingApiTest {
     }
 
     @Test
-    void S07_runTellsOfALossAndTheBodysOwnExceptionWins() throws Exception {
+    void S07_runReportsALossUnlessTheBodyThrows() throws Exception {
         LockClient client = client();
         DistributedLock lock = client.named("x", SHORT);
         assertThatThrownBy(() -> lock.run(lease -> {
@@ -191,7 +191,7 @@ class BlockingApiTest {
     }
 
     @Test
-    void S08_callAsyncReleasesWhenItsStageEndsAndAlsoWithoutAStage() throws Exception {
+    void S08_callAsyncReleasesWhenTheStageCompletesOrIsNull() throws Exception {
         DistributedLock lock = client().named("x");
         CompletableFuture<String> stage = new CompletableFuture<>();
         CountDownLatch begun = new CountDownLatch(1);
@@ -219,7 +219,7 @@ class BlockingApiTest {
         DistributedLock lock = client().named("x");
         for (int i = 0; i < 50; i++) {
             CompletableFuture<Lease> future = lock.acquireAsync();
-            future.thenAccept(Lease::releaseAsync); // delivered before it could be ended
+            future.thenAccept(Lease::releaseAsync); // in case the lease is delivered before the future ends
             if (i % 2 == 0) {
                 future.cancel(true);
             } else {
@@ -230,7 +230,7 @@ class BlockingApiTest {
     }
 
     @Test
-    void S07_userCodeRunsOnCallbackThreadsOnlyAndOneSlowCallbackDelaysNoOther() throws Exception {
+    void S07_userCodeRunsOnCallbackThreadsAndASlowCallbackDelaysNoOther() throws Exception {
         LockClient client = client();
         Lease slow = client.named("slow", SHORT).acquire();
         Lease other = client.named("other", SHORT).acquire();
@@ -251,7 +251,7 @@ class BlockingApiTest {
     }
 
     @Test
-    void S07_aRejectingExecutorLosesNoNotice() throws Exception {
+    void S07_anExecutorThatRejectsCallbacksLosesNoNotification() throws Exception {
         LockClient client = client(ClientOptions.defaults().callbackExecutor(task -> {
             throw new RejectedExecutionException("full");
         }));
@@ -262,7 +262,7 @@ class BlockingApiTest {
     }
 
     @Test
-    void S16_closeIsBoundedThoughTheStoreHangsAndNobodyWaitsForEver() throws Exception {
+    void S16_closeOnASilentStoreIsBoundedAndEndsAllWaits() throws Exception {
         LockClient client = client();
         Lease releasing = client.named("r").acquire();
         Lease held = client.named("x").acquire();
@@ -272,7 +272,7 @@ class BlockingApiTest {
         Thread releaser = new Thread(() -> outcome.set(releasing.release()));
         releaser.start();
         eventually(() -> releaser.getState() == Thread.State.WAITING || !releaser.isAlive());
-        Thread.currentThread().interrupt(); // the shortest close: nothing is waited for
+        Thread.currentThread().interrupt(); // makes close() not wait at all
         assertThat(millis(client::close)).isLessThan(6_000);
         assertThat(Thread.interrupted()).isTrue();
         releaser.join(5_000);
@@ -284,7 +284,7 @@ class BlockingApiTest {
     }
 
     @Test
-    void S16_closeFromACallbackAndNoThreadIsLeft() throws Exception {
+    void S16_closeFromACallbackEndsAllThreads() throws Exception {
         Thread[] before = threads();
         LockClient client = client();
         Lease lease = client.named("x", SHORT).acquire();
@@ -300,7 +300,7 @@ class BlockingApiTest {
 
     private static Thread[] threads() {
         return Thread.getAllStackTraces().keySet().stream()
-                .filter(t -> t.getName().startsWith("mortise-") && !t.getName().startsWith("mortise-callback-rejected"))
+                .filter(t -> t.getName().startsWith("mortise-"))
                 .toArray(Thread[]::new);
     }
 }

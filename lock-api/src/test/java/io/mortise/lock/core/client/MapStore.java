@@ -5,7 +5,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.spi.LeaseStore;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.spi.OwnerRecord;
+import io.mortise.lock.spi.OwnerRecordCodec;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;
@@ -17,19 +17,22 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
-/** The smallest store: a map that can be hung, or lose an answer. What a third party's first backend looks like. */
+/**
+ * A minimal {@link LeaseStore} on a map, which can stop responding and lose replies. It is written as a third party might write
+ * its first store.
+ */
 public final class MapStore implements LeaseStore {
     private record Row(String attempt, String record, long token, long expiresAt) {}
 
     public final Map<LockName, Row> rows = new ConcurrentHashMap<>();
     public final AtomicLong requests = new AtomicLong();
     volatile boolean hung;
-    /** Broken: executes nothing. */
-    volatile boolean answersNull;
-    /** Impolite. */
-    volatile boolean clearsWhatItIsGiven;
-    /** Acquires execute so much later, and their answers are lost. */
-    volatile Duration late = Duration.ZERO;
+    /** Whether all stages complete with null, and no request is executed. */
+    volatile boolean returnsNull;
+    /** Whether the store clears collections that it receives as arguments. */
+    volatile boolean clearsArguments;
+    /** The delay with which acquires execute; if it is not zero, their replies are lost. */
+    volatile Duration executionDelay = Duration.ZERO;
 
     private final AtomicLong tokens = new AtomicLong();
     private final LockClock clock;
@@ -43,7 +46,7 @@ public final class MapStore implements LeaseStore {
         if (hung) {
             return new CompletableFuture<>();
         }
-        if (answersNull) {
+        if (returnsNull) {
             return CompletableFuture.completedFuture(null);
         }
         return CompletableFuture.completedFuture(request.get());
@@ -52,7 +55,7 @@ public final class MapStore implements LeaseStore {
     @Override
     public CompletionStage<Answer> tryAcquire(LockName name, String ownerRecord, Duration lease) {
         Supplier<Answer> request = () -> {
-            String attempt = OwnerRecord.attemptId(ownerRecord).orElseThrow();
+            String attempt = OwnerRecordCodec.attemptId(ownerRecord).orElseThrow();
             long now = clock.now().nanos();
             Row row = rows.compute(
                     name,
@@ -61,9 +64,9 @@ public final class MapStore implements LeaseStore {
                             : new Row(attempt, ownerRecord, tokens.incrementAndGet(), now + lease.toNanos()));
             return row.attempt().equals(attempt) ? new Answer.Token(row.token()) : new Answer.HeldBy(row.record());
         };
-        if (!late.isZero()) {
-            clock.schedule(late, () -> CompletableFuture.completedFuture(request.get()));
-            return CompletableFuture.failedFuture(new BackendUnavailableException("the answer was lost"));
+        if (!executionDelay.isZero()) {
+            clock.schedule(executionDelay, () -> CompletableFuture.completedFuture(request.get()));
+            return CompletableFuture.failedFuture(new BackendUnavailableException("the reply was lost"));
         }
         return answer(request);
     }
@@ -82,7 +85,7 @@ public final class MapStore implements LeaseStore {
                     return row;
                 });
             }
-            if (clearsWhatItIsGiven) {
+            if (clearsArguments) {
                 try {
                     grants.clear();
                 } catch (UnsupportedOperationException e) {

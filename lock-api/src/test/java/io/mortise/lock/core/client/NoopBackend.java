@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Base of backends for tests of single interleavings: tokens, one lease for all, no queue, no renewal. */
+/** Base class of test backends that have no queue and no renewals. All locks have the same lease duration. */
 public abstract class NoopBackend implements LockBackend {
     public static final Duration LEASE = Duration.ofSeconds(10);
 
@@ -30,7 +30,7 @@ public abstract class NoopBackend implements LockBackend {
     }
 
     @Override
-    public Duration leaseDuration(Optional<Duration> asked) {
+    public Duration leaseDuration(Optional<Duration> requested) {
         return LEASE;
     }
 

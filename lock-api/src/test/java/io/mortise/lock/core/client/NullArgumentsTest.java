@@ -22,56 +22,56 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
-/** S14 for null: refused with the argument's name, and nothing is sent. */
+/** Tests that null arguments are rejected with the name of the argument, before any request is sent. Rule S14. */
 class NullArgumentsTest {
-    private static void refused(String argument, ThrowingCallable call) {
+    private static void assertRejected(String argument, ThrowingCallable call) {
         assertThatThrownBy(call).isInstanceOf(NullPointerException.class).hasMessage(argument);
     }
 
     @Test
     @SuppressWarnings("NullAway")
-    void S14_nullForALockIsRefusedBeforeAnyIo() {
+    void S14_nullArgumentsOfALockAreRejectedBeforeAnyIo() {
         ManualClock clock = new ManualClock();
         MapStore store = new MapStore(clock);
-        LockClient client = BackendClients.over(
+        LockClient client = BackendClients.open(
                 context -> new LeaseStoreBackend(store, context),
                 ClientOptions.defaults().callbackExecutor(Runnable::run),
                 clock);
         DistributedLock lock = client.named("x");
-        refused("name", () -> client.named(null));
-        refused("name", () -> client.named(null, LockOptions.defaults()));
-        refused("options", () -> client.named("x", null));
-        refused("required", () -> Locks.connect("memory:x", (Capability) null));
-        refused("before", () -> lock.acquireAsync().join().onExpiring(null, () -> {}));
+        assertRejected("name", () -> client.named(null));
+        assertRejected("name", () -> client.named(null, LockOptions.defaults()));
+        assertRejected("options", () -> client.named("x", null));
+        assertRejected("required", () -> Locks.connect("memory:x", (Capability) null));
+        assertRejected("before", () -> lock.acquireAsync().join().onExpiring(null, () -> {}));
         store.requests.set(0);
-        refused("body", () -> lock.run(null));
-        refused("body", () -> lock.call(null));
-        refused("body", () -> lock.callAsync(null));
-        refused("body", () -> lock.tryRun(Duration.ZERO, null));
-        refused("maxWait", () -> lock.tryRun(null, lease -> {}));
-        refused("body", () -> lock.tryCall(Duration.ZERO, null));
-        refused("maxWait", () -> lock.tryCall(null, lease -> 1));
-        refused("maxWait", () -> lock.tryAcquire(null));
-        refused("maxWait", () -> lock.tryAcquireAsync(null));
+        assertRejected("body", () -> lock.run(null));
+        assertRejected("body", () -> lock.call(null));
+        assertRejected("body", () -> lock.callAsync(null));
+        assertRejected("body", () -> lock.tryRun(Duration.ZERO, null));
+        assertRejected("maxWait", () -> lock.tryRun(null, lease -> {}));
+        assertRejected("body", () -> lock.tryCall(Duration.ZERO, null));
+        assertRejected("maxWait", () -> lock.tryCall(null, lease -> 1));
+        assertRejected("maxWait", () -> lock.tryAcquire(null));
+        assertRejected("maxWait", () -> lock.tryAcquireAsync(null));
         assertThat(store.requests).hasValue(0);
         client.close();
     }
 
     @Test
     @SuppressWarnings("NullAway")
-    void S14_nullForAnOperatorsCommandIsRefusedBeforeAnyIo() {
-        AtomicInteger asked = new AtomicInteger();
+    void S14_nullArgumentsOfAnAdminCallAreRejectedBeforeAnyIo() {
+        AtomicInteger calls = new AtomicInteger();
         LockAdmin backend = (LockAdmin) Proxy.newProxyInstance(
                 LockAdmin.class.getClassLoader(), new Class<?>[] {LockAdmin.class}, (proxy, method, args) -> {
-                    asked.incrementAndGet();
+                    calls.incrementAndGet();
                     throw new UnsupportedOperationException();
                 });
         CoreAdmin admin = new CoreAdmin(backend, "test", new CallbackExecutor(Optional.of(Runnable::run), true));
-        refused("seen", () -> admin.forceRelease("x", null));
-        refused("name", () -> admin.forceRelease(null, null));
-        refused("name", () -> admin.status(null));
-        refused("prefix", () -> admin.list(null, 1, ""));
-        refused("cursor", () -> admin.list("", 1, null));
-        assertThat(asked).hasValue(0);
+        assertRejected("seen", () -> admin.forceRelease("x", null));
+        assertRejected("name", () -> admin.forceRelease(null, null));
+        assertRejected("name", () -> admin.status(null));
+        assertRejected("prefix", () -> admin.list(null, 1, ""));
+        assertRejected("cursor", () -> admin.list("", 1, null));
+        assertThat(calls).hasValue(0);
     }
 }

@@ -24,7 +24,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** One client's side of the simulated store: written as a backend author would, over the simulated network. */
+/** The backend of one simulated client, which reaches the simulated store over the simulated network. */
 final class SimBackend implements LockBackend {
     final SimProcess process;
     private final SimWorld world;
@@ -46,7 +46,7 @@ final class SimBackend implements LockBackend {
     private Session adopt(long id, MonotonicTime sent) {
         Session opened = new Session(id, sent);
         session = opened;
-        context.keep(opened);
+        context.register(opened);
         return opened;
     }
 
@@ -63,8 +63,8 @@ final class SimBackend implements LockBackend {
     }
 
     @Override
-    public Duration leaseDuration(Optional<Duration> asked) {
-        return world.sessions ? world.lease : asked.orElse(world.lease);
+    public Duration leaseDuration(Optional<Duration> requested) {
+        return world.sessions ? world.lease : requested.orElse(world.lease);
     }
 
     @Override
@@ -73,27 +73,31 @@ final class SimBackend implements LockBackend {
     }
 
     @Override
-    public Contender enqueue(LockRequest request, ContenderListener waiter) {
-        SimContender contender = new SimContender(request, waiter);
+    public Contender enqueue(LockRequest request, ContenderListener listener) {
+        SimContender contender = new SimContender(request, listener);
         contenders.put(request.attemptId(), contender);
         return contender;
     }
 
-    /** A hint from the store; without an attempt: for all who want that lock. */
+    /**
+     * Receives a hint from the store.
+     *
+     * @param attempt the contender to wake; null for all contenders of the lock
+     */
     void wake(String name, @Nullable String attempt) {
         for (SimContender contender : List.copyOf(contenders.values())) {
             if (contender.request.name().value().equals(name)
                     && (attempt == null || contender.request.attemptId().equals(attempt))) {
-                contender.waiter.wake();
+                contender.listener.wake();
             }
         }
     }
 
-    /** The store says that an operator removed this grant. */
+    /** Receives the message that an operator removed a grant. */
     void deleted(String attempt) {
         SimContender contender = contenders.get(attempt);
         if (contender != null) {
-            contender.waiter.lost(new LossReason(LossReason.Kind.REMOVED, "an operator removed it"));
+            contender.listener.lost(new LossReason(LossReason.Kind.REMOVED, "an operator removed it"));
         }
     }
 
@@ -103,24 +107,24 @@ final class SimBackend implements LockBackend {
         for (GrantValidity validity : due) {
             if (validity instanceof Session mine) {
                 request(() -> world.store.renewSession(mine.id, world.lease))
-                        .whenComplete((alive, failure) -> answer(mine, alive, failure, sent, world.lease));
+                        .whenComplete((alive, failure) -> report(mine, alive, failure, sent, world.lease));
             } else if (validity instanceof Grant mine) {
                 Duration lease = mine.request.leaseDuration();
                 String name = mine.request.name().value();
                 request(() -> world.store.renew(name, mine.request.attemptId(), this, lease))
-                        .whenComplete((alive, failure) -> answer(mine, alive, failure, sent, lease));
+                        .whenComplete((alive, failure) -> report(mine, alive, failure, sent, lease));
             }
         }
     }
 
-    private void answer(
+    private void report(
             GrantValidity mine,
             @Nullable Boolean alive,
             @Nullable Throwable failure,
             MonotonicTime sent,
             Duration lease) {
         if (failure != null || alive == null) {
-            mine.unknown(failure == null ? new IllegalStateException() : failure);
+            mine.renewalUnknown(failure == null ? new IllegalStateException() : failure);
         } else if (alive) {
             mine.extend(deadline(sent, lease));
             if (mine instanceof Session) {
@@ -137,14 +141,16 @@ final class SimBackend implements LockBackend {
     }
 
     private MonotonicTime deadline(MonotonicTime sent, Duration lease) {
-        return world.fault == SimFault.DEADLINE_FROM_ANSWER
+        return world.fault == SimFault.DEADLINE_FROM_REPLY
                 ? context.clock().now().plus(lease)
                 : LockClock.deadline(sent, lease);
     }
 
     private <T> CompletionStage<T> request(Supplier<T> execution) {
-        CompletableFuture<T> answer = world.send(process, execution);
-        return world.fault == SimFault.NO_REQUEST_TIMEOUT ? answer : context.timed("simulated request", answer);
+        CompletableFuture<T> reply = world.send(process, execution);
+        return world.fault == SimFault.NO_REQUEST_TIMEOUT
+                ? reply
+                : context.withRequestTimeout("simulated request", reply);
     }
 
     @Override
@@ -175,7 +181,7 @@ final class SimBackend implements LockBackend {
             });
             for (SimContender contender : List.copyOf(contenders.values())) {
                 if (contender.mine == this) {
-                    contender.waiter.wake();
+                    contender.listener.wake();
                 }
             }
         }
@@ -213,50 +219,50 @@ final class SimBackend implements LockBackend {
 
     private final class SimContender implements Contender {
         private final LockRequest request;
-        private final ContenderListener waiter;
+        private final ContenderListener listener;
         private @Nullable Session mine;
         private int calls;
 
-        SimContender(LockRequest request, ContenderListener waiter) {
+        SimContender(LockRequest request, ContenderListener listener) {
             this.request = request;
-            this.waiter = waiter;
+            this.listener = listener;
         }
 
-        private <T> CompletionStage<T> alone(CompletionStage<T> stage) {
+        private <T> CompletionStage<T> withoutOverlap(CompletionStage<T> stage) {
             if (++calls > 1) {
-                world.broken("SPI: calls on one contender overlap");
+                world.violated("SPI: calls on one contender overlap");
             }
-            CompletableFuture<T> answer = new CompletableFuture<>();
+            CompletableFuture<T> result = new CompletableFuture<>();
             stage.whenComplete((value, failure) -> {
                 calls--;
                 if (failure != null) {
-                    answer.completeExceptionally(failure);
+                    result.completeExceptionally(failure);
                 } else {
-                    answer.complete(value);
+                    result.complete(value);
                 }
             });
-            return answer;
+            return result;
         }
 
         @Override
         public CompletionStage<AttemptResult> attempt() {
             contenders.put(request.attemptId(), this);
             if (!world.sessions) {
-                return alone(ask(null));
+                return withoutOverlap(acquire(null));
             }
             if (mine == null) {
-                return alone(liveSession().thenCompose(live -> {
+                return withoutOverlap(liveSession().thenCompose(live -> {
                     mine = live;
-                    return ask(live);
+                    return acquire(live);
                 }));
             }
-            return alone(
+            return withoutOverlap(
                     mine.isValid()
-                            ? ask(mine)
+                            ? acquire(mine)
                             : CompletableFuture.completedFuture(new AttemptResult.Displaced("the session ended")));
         }
 
-        private CompletionStage<AttemptResult> ask(@Nullable Session on) {
+        private CompletionStage<AttemptResult> acquire(@Nullable Session on) {
             MonotonicTime sent = context.clock().now();
             String name = request.name().value();
             return request(() -> world.store.acquire(
@@ -266,13 +272,12 @@ final class SimBackend implements LockBackend {
                             on == null ? 0 : on.id,
                             request.leaseDuration(),
                             request.mayWait()))
-                    .thenApply(answer -> {
-                        if (answer.sessionOver()) {
-                            return new AttemptResult.Displaced("the session was over");
+                    .thenApply(reply -> {
+                        if (reply.sessionEnded()) {
+                            return new AttemptResult.Displaced("the session had ended");
                         }
-                        if (answer.token() != 0) {
-                            return new AttemptResult.Granted(
-                                    answer.token(), on == null ? new Grant(request, sent) : on);
+                        if (reply.token() != 0) {
+                            return new AttemptResult.Granted(reply.token(), on == null ? new Grant(request, sent) : on);
                         }
                         return new AttemptResult.Waiting(
                                 world.fault == SimFault.NO_HINT_NO_FALLBACK ? Duration.ofHours(1) : SimWorld.FALLBACK);
@@ -281,7 +286,7 @@ final class SimBackend implements LockBackend {
 
         @Override
         public CompletionStage<Boolean> end() {
-            return alone(request(() -> world.store.end(request.name().value(), request.attemptId()))
+            return withoutOverlap(request(() -> world.store.end(request.name().value(), request.attemptId()))
                     .thenApply(wasThere -> {
                         contenders.remove(request.attemptId());
                         return wasThere;
@@ -296,7 +301,7 @@ final class SimBackend implements LockBackend {
         }
     }
 
-    /** For a request that is known to have failed at once. */
+    /** Returns the failure of a request that did not reach the store. */
     static BackendUnavailableException refusedConnection() {
         return new BackendUnavailableException("connection refused by sim:1");
     }

@@ -21,9 +21,9 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** One simulated process, with a clock that can be stopped together with it, and what its application does. */
+/** A simulated process with its client and application; the test can pause it together with its clock. */
 final class SimProcess {
-    /** One call of the application. */
+    /** One acquire call of the application. */
     static final class SimAcquire {
         final String name;
         final @Nullable Duration maxWait;
@@ -41,13 +41,13 @@ final class SimProcess {
         }
     }
 
-    /** One lease that the application was given. */
+    /** One lease that was delivered to the application. */
     static final class Held {
         final HeldLease lease;
         final SimAcquire acquire;
         final long grantOrder;
         boolean released;
-        boolean seenOver;
+        boolean seenEnded;
         int announced;
 
         Held(HeldLease lease, SimAcquire acquire, long grantOrder) {
@@ -67,7 +67,7 @@ final class SimProcess {
     boolean closing;
     boolean closed;
     long lastResponse;
-    private final Deque<Runnable> late = new ArrayDeque<>();
+    private final Deque<Runnable> delayedEvents = new ArrayDeque<>();
     private int timers;
 
     SimProcess(SimWorld world, int id) {
@@ -84,10 +84,10 @@ final class SimProcess {
         this.client = CoreClient.open(context -> new SimBackend(this, context), options, clock, random, clock::stop);
     }
 
-    /** Runs it now, or when the process goes on. */
+    /** Runs the event now, or when the process resumes. */
     void deliver(Runnable event) {
         if (paused) {
-            late.add(event);
+            delayedEvents.add(event);
         } else {
             event.run();
         }
@@ -105,16 +105,17 @@ final class SimProcess {
             if (held.lease.isHeld()
                     && holder != null
                     && !holder.attempt.equals(held.lease.ownerId())
-                    && !world.excused(held)) {
-                world.broken("S02: isHeld() at the first call after a pause, but the store has granted it to another");
+                    && !world.isExempt(held)) {
+                world.violated(
+                        "S02: isHeld() at the first call after a pause, but the store has granted it to another");
             }
         }
-        while (!paused && !late.isEmpty()) {
-            late.remove().run();
+        while (!paused && !delayedEvents.isEmpty()) {
+            delayedEvents.remove().run();
         }
     }
 
-    /** Timers that are set and have not run. */
+    /** Returns the number of timers that are set and have not run. */
     int timers() {
         return timers;
     }
@@ -150,23 +151,23 @@ final class SimProcess {
         }
         if (failure instanceof ClientClosedException) {
             if (!closing) {
-                world.broken("S16: failed as closed, but the client is not closing");
+                world.violated("S16: failed as closed, but the client is not closing");
             }
             return;
         }
         if (acquire.maxWait != null && !acquire.paused) {
             Duration limit = acquire.maxWait.isZero() ? SimWorld.REQUEST_TIMEOUT : acquire.maxWait;
-            long over = world.now() - acquire.started - limit.toNanos();
-            if (over > SimWorld.CALLBACK_DELAY.plusMillis(50).toNanos()) {
-                world.broken("S09: waited " + over / 1_000_000 + " ms longer than " + limit);
+            long excess = world.now() - acquire.started - limit.toNanos();
+            if (excess > SimWorld.CALLBACK_DELAY.plusMillis(50).toNanos()) {
+                world.violated("S09: waited " + excess / 1_000_000 + " ms longer than " + limit);
             }
         }
         if (failure != null) {
             if (!(failure instanceof BackendUnavailableException)) {
-                world.broken("S15: failed with " + failure);
+                world.violated("S15: failed with " + failure);
             }
             if (!acquire.paused && world.alwaysHealthy(acquire.started)) {
-                world.broken("S15: unavailable, but the store answered all the time: " + failure);
+                world.violated("S15: unavailable, but the store responded all the time: " + failure);
             }
             return;
         }
@@ -174,12 +175,12 @@ final class SimProcess {
             long silent = world.now() - lastResponse;
             long limit = Math.max(SimWorld.REQUEST_TIMEOUT.toNanos(), world.lease.toNanos() / 3);
             if (!acquire.paused && silent > limit + SimWorld.CALLBACK_DELAY.toNanos()) {
-                world.broken("S15: busy, but the store has been silent for " + silent / 1_000_000 + " ms");
+                world.violated("S15: busy, but the store has been silent for " + silent / 1_000_000 + " ms");
             }
             return;
         }
         if (closing) {
-            world.broken("S16: a lease was delivered after close() began");
+            world.violated("S16: a lease was delivered after close() began");
         }
         world.delivered(this, acquire, (HeldLease) lease.get());
     }
@@ -190,7 +191,7 @@ final class SimProcess {
         }
         held.lease.releaseAsync().thenAccept(outcome -> {
             if (outcome == null) {
-                world.broken("S05: no outcome");
+                world.violated("S05: no outcome");
             }
         });
         if (random.nextInt(4) == 0) {
@@ -207,15 +208,15 @@ final class SimProcess {
         client.finishClose();
         closed = true;
         if (client.queues.size() + client.holders.size() + client.keeper.size() > 0 || !client.cleanups.isEmpty()) {
-            world.broken("S17: after close there are " + state());
+            world.violated("S17: after close there are " + state());
         }
         if (timers != 0) {
-            world.broken("S17: after close there are " + timers + " timers");
+            world.violated("S17: after close there are " + timers + " timers");
         }
     }
 
     String state() {
-        return client.queues.size() + " lines, " + client.holders.size() + " leases, " + client.keeper.size()
+        return client.queues.size() + " queues, " + client.holders.size() + " leases, " + client.keeper.size()
                 + " watched, cleanups " + (client.cleanups.isEmpty() ? "none" : "open");
     }
 
@@ -227,20 +228,20 @@ final class SimProcess {
 
         @Override
         public Timer schedule(Duration delay, Runnable task) {
-            boolean[] over = new boolean[1];
+            boolean[] ended = new boolean[1];
             timers++;
             Timer timer = world.clock.schedule(
                     delay,
                     () -> deliver(() -> {
-                        if (!over[0]) {
-                            over[0] = true;
+                        if (!ended[0]) {
+                            ended[0] = true;
                             timers--;
                             task.run();
                         }
                     }));
             return () -> {
-                if (!over[0]) {
-                    over[0] = true;
+                if (!ended[0]) {
+                    ended[0] = true;
                     timers--;
                     timer.cancel();
                 }

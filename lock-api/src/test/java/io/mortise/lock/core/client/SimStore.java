@@ -11,9 +11,9 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The simulated server: each request executes atomically, at the instant it arrives; time by its own, drifting clock. */
+/** The simulated store, which executes each request atomically when it arrives, and whose clock drifts. */
 final class SimStore {
-    /** One place in one lock's line; with a token: the grant. */
+    /** An entry in the queue of one lock; it is a grant if it has a token other than zero. */
     static final class Entry {
         final String name;
         final String attempt;
@@ -32,6 +32,7 @@ final class SimStore {
         }
     }
 
+    /** Why an entry was removed. */
     enum Removal {
         OWN_END,
         FOREIGN_END,
@@ -40,15 +41,15 @@ final class SimStore {
         SESSION_ENDED
     }
 
-    /** What the store says to an acquire. */
-    record Answer(boolean sessionOver, long token) {
-        static final Answer BUSY = new Answer(false, 0);
-        static final Answer SESSION_OVER = new Answer(true, 0);
+    /** The reply to an acquire request. */
+    record AcquireReply(boolean sessionEnded, long token) {
+        static final AcquireReply BUSY = new AcquireReply(false, 0);
+        static final AcquireReply SESSION_ENDED = new AcquireReply(true, 0);
     }
 
-    final Map<String, List<Entry>> lines = new HashMap<>();
+    final Map<String, List<Entry>> queues = new HashMap<>();
     final Map<String, Removal> removed = new HashMap<>();
-    /** Also when a late request has put the attempt into the queue again. */
+    /** The attempts that an operator removed, even if a late request has added them to the queue again. */
     final Set<String> deleted = new HashSet<>();
 
     final Map<String, Long> grantOrder = new HashMap<>();
@@ -101,36 +102,37 @@ final class SimStore {
         return true;
     }
 
-    Answer acquire(String name, String attempt, SimBackend client, long session, Duration lease, boolean mayWait) {
+    AcquireReply acquire(
+            String name, String attempt, SimBackend client, long session, Duration lease, boolean mayWait) {
         if (session != 0 && !sessions.containsKey(session)) {
-            return Answer.SESSION_OVER;
+            return AcquireReply.SESSION_ENDED;
         }
         if (withdrawn.contains(attempt)) {
-            return Answer.BUSY;
+            return AcquireReply.BUSY;
         }
         Entry mine = find(name, attempt);
         if (mine == null) {
-            List<Entry> line = lines.computeIfAbsent(name, n -> new ArrayList<>());
-            if (!line.isEmpty() && (!world.queuing || !mayWait)) {
+            List<Entry> queue = queues.computeIfAbsent(name, n -> new ArrayList<>());
+            if (!queue.isEmpty() && (!world.queuing || !mayWait)) {
                 listeners.computeIfAbsent(name, n -> new HashSet<>()).add(client);
-                return Answer.BUSY;
+                return AcquireReply.BUSY;
             }
             mine = new Entry(name, attempt, client, session, lease);
             removed.remove(attempt);
-            line.add(mine);
+            queue.add(mine);
         }
         expireAfter(mine, lease);
         promote(name);
-        return mine.token == 0 ? Answer.BUSY : new Answer(false, mine.token);
+        return mine.token == 0 ? AcquireReply.BUSY : new AcquireReply(false, mine.token);
     }
 
     boolean renew(String name, String attempt, SimBackend client, Duration lease) {
         Entry entry = find(name, attempt);
         if (entry == null && world.fault == SimFault.RENEWAL_RESURRECTS) {
-            List<Entry> line = lines.computeIfAbsent(name, n -> new ArrayList<>());
-            if (line.isEmpty()) {
+            List<Entry> queue = queues.computeIfAbsent(name, n -> new ArrayList<>());
+            if (queue.isEmpty()) {
                 entry = new Entry(name, attempt, client, 0, lease);
-                line.add(entry);
+                queue.add(entry);
                 promote(name);
             }
         }
@@ -150,9 +152,9 @@ final class SimStore {
             return true;
         }
         if (world.fault == SimFault.RELEASE_REMOVES_HOLDER && entry == null) {
-            List<Entry> line = lines.getOrDefault(name, List.of());
-            if (!line.isEmpty()) {
-                remove(line.get(0), Removal.FOREIGN_END);
+            List<Entry> queue = queues.getOrDefault(name, List.of());
+            if (!queue.isEmpty()) {
+                remove(queue.get(0), Removal.FOREIGN_END);
                 return true;
             }
         }
@@ -163,11 +165,11 @@ final class SimStore {
         return true;
     }
 
-    /** What an operator does by hand. */
+    /** Removes the grant of a lock, as an operator does. */
     void delete(String name) {
-        List<Entry> line = lines.getOrDefault(name, List.of());
-        if (!line.isEmpty() && line.get(0).token != 0) {
-            Entry entry = line.get(0);
+        List<Entry> queue = queues.getOrDefault(name, List.of());
+        if (!queue.isEmpty() && queue.get(0).token != 0) {
+            Entry entry = queue.get(0);
             deleted.add(entry.attempt);
             remove(entry, Removal.OPERATOR);
             world.push(entry.client, () -> entry.client.deleted(entry.attempt), world.random.nextInt(4) == 0);
@@ -181,7 +183,7 @@ final class SimStore {
         entry.expiresAt = world.now() + inStoreTime(lease);
         world.clock.schedule(Duration.ofNanos(entry.expiresAt - world.now()), () -> {
             if (entry.expiresAt <= world.now()
-                    && lines.getOrDefault(entry.name, List.of()).contains(entry)) {
+                    && queues.getOrDefault(entry.name, List.of()).contains(entry)) {
                 remove(entry, Removal.EXPIRED);
             }
         });
@@ -194,12 +196,12 @@ final class SimStore {
 
     private void remove(Entry entry, Removal why) {
         removed.put(entry.attempt, why);
-        List<Entry> line = lines.get(entry.name);
+        List<Entry> queue = queues.get(entry.name);
         boolean held = entry.token != 0;
-        if (line != null) {
-            line.remove(entry);
-            if (line.isEmpty()) {
-                lines.remove(entry.name);
+        if (queue != null) {
+            queue.remove(entry);
+            if (queue.isEmpty()) {
+                queues.remove(entry.name);
             }
         }
         promote(entry.name);
@@ -208,9 +210,9 @@ final class SimStore {
             if (next != null) {
                 hint(next.client, () -> next.client.wake(next.name, next.attempt));
             }
-            Set<SimBackend> told = listeners.remove(entry.name);
-            if (told != null) {
-                for (SimBackend client : world.ordered(told)) {
+            Set<SimBackend> notified = listeners.remove(entry.name);
+            if (notified != null) {
+                for (SimBackend client : world.ordered(notified)) {
                     hint(client, () -> client.wake(entry.name, null));
                 }
             }
@@ -227,14 +229,14 @@ final class SimStore {
     }
 
     private void promote(String name) {
-        List<Entry> line = lines.get(name);
-        if (line == null || line.isEmpty() || line.stream().anyMatch(e -> e.token != 0)) {
+        List<Entry> queue = queues.get(name);
+        if (queue == null || queue.isEmpty() || queue.stream().anyMatch(e -> e.token != 0)) {
             return;
         }
         if (world.fault == SimFault.QUEUE_BACKWARDS) {
-            line.add(0, line.remove(line.size() - 1));
+            queue.add(0, queue.remove(queue.size() - 1));
         }
-        Entry first = line.get(0);
+        Entry first = queue.get(0);
         grants++;
         if (world.fault != SimFault.TOKEN_REPEATS || grants % 2 == 0) {
             counter++;
@@ -247,18 +249,18 @@ final class SimStore {
 
     @Nullable
     Entry holder(String name) {
-        return lines.getOrDefault(name, List.of()).stream()
+        return queues.getOrDefault(name, List.of()).stream()
                 .filter(e -> e.token != 0)
                 .findFirst()
                 .orElse(null);
     }
 
     List<Entry> all() {
-        return lines.values().stream().flatMap(List::stream).toList();
+        return queues.values().stream().flatMap(List::stream).toList();
     }
 
     private @Nullable Entry find(String name, String attempt) {
-        return lines.getOrDefault(name, List.of()).stream()
+        return queues.getOrDefault(name, List.of()).stream()
                 .filter(e -> e.attempt.equals(attempt))
                 .findFirst()
                 .orElse(null);

@@ -17,7 +17,10 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** One schedule: a store, some processes, a bad network, a random workload; each rule is checked at each step. */
+/**
+ * A simulation of one random schedule, which checks the rules at each step. It has a store, some processes, an unreliable
+ * network and a random workload.
+ */
 final class SimWorld {
     static final Duration REQUEST_TIMEOUT = Duration.ofMillis(600);
     static final Duration FALLBACK = Duration.ofSeconds(1);
@@ -61,7 +64,7 @@ final class SimWorld {
         return orders++;
     }
 
-    void broken(String rule) {
+    void violated(String rule) {
         if (violation == null) {
             violation = rule;
         }
@@ -76,38 +79,37 @@ final class SimWorld {
     // --- the network ---
 
     <T> CompletableFuture<T> send(SimProcess from, Supplier<T> execution) {
-        CompletableFuture<T> answer = new CompletableFuture<>();
+        CompletableFuture<T> reply = new CompletableFuture<>();
         int luck = chaos ? random.nextInt(100) : 99;
         if ((outage && luck % 8 != 0) || luck < 3) {
             if (luck % 3 == 0) {
                 clock.schedule(
-                        delay(),
-                        () -> from.deliver(() -> answer.completeExceptionally(SimBackend.refusedConnection())));
+                        delay(), () -> from.deliver(() -> reply.completeExceptionally(SimBackend.refusedConnection())));
             }
-            return answer; // lost on the way
+            return reply; // the request was lost
         }
-        Duration way = luck < 6 ? Duration.ofMillis(random.nextInt(3_000)) : delay();
-        boolean answerLost = (outage && chaos) || (luck >= 6 && luck < 10);
-        clock.schedule(way, () -> {
+        Duration transit = luck < 6 ? Duration.ofMillis(random.nextInt(3_000)) : delay();
+        boolean replyLost = (outage && chaos) || (luck >= 6 && luck < 10);
+        clock.schedule(transit, () -> {
             T value = execution.get();
-            if (!answerLost) {
+            if (!replyLost) {
                 clock.schedule(
                         delay(),
                         () -> from.deliver(() -> {
                             from.lastResponse = now();
-                            answer.complete(value);
+                            reply.complete(value);
                         }));
             }
         });
-        return answer;
+        return reply;
     }
 
-    /** From the store to a client. */
+    /** Sends a message from the store to a client, unless it is lost. */
     void push(SimBackend to, Runnable event, boolean lost) {
         boolean dropped = hintsLost || (chaos && (outage || random.nextInt(8) == 0));
         if (!lost && !dropped && !to.closed) {
-            Duration way = chaos && random.nextInt(8) == 0 ? Duration.ofMillis(random.nextInt(1_500)) : delay();
-            clock.schedule(way, () -> to.process.deliver(event));
+            Duration transit = chaos && random.nextInt(8) == 0 ? Duration.ofMillis(random.nextInt(1_500)) : delay();
+            clock.schedule(transit, () -> to.process.deliver(event));
         }
     }
 
@@ -119,9 +121,9 @@ final class SimWorld {
         return !chaos && healthySince < since;
     }
 
-    // --- what happens ---
+    // --- the events and the checks ---
 
-    /** The store made a grant: whoever had the lock before has been told, unless its process stands still (S7). */
+    /** Checks at each new grant that the previous holder has been notified of its loss, unless its process is paused (S7). */
     void granted(SimStore.Entry entry) {
         for (SimProcess process : processes) {
             for (SimProcess.Held held : process.leases) {
@@ -129,8 +131,9 @@ final class SimWorld {
                         && !held.lease.ownerId().equals(entry.attempt)
                         && !process.paused
                         && !held.lease.hasEnded()
-                        && !excused(held)) {
-                    broken(cause(held) + ": the store granted " + entry.name + " anew before its holder was told");
+                        && !isExempt(held)) {
+                    violated(cause(held) + ": the store granted " + entry.name
+                            + " again before its previous holder was notified");
                 }
             }
         }
@@ -140,20 +143,20 @@ final class SimWorld {
         Long order = store.grantOrder.get(lease.ownerId());
         SimProcess.Held held = new SimProcess.Held(lease, acquire, order == null ? 0 : order);
         if (!owners.add(lease.ownerId())) {
-            broken("S04: owner id " + lease.ownerId() + " twice");
+            violated("S04: owner id " + lease.ownerId() + " twice");
         }
         for (SimProcess other : processes) {
             for (SimProcess.Held before : other.leases) {
                 if (before.acquire.name.equals(acquire.name)) {
-                    boolean rises = before.grantOrder < held.grantOrder
+                    boolean increases = before.grantOrder < held.grantOrder
                             ? before.lease.fencingToken() < lease.fencingToken()
                             : before.lease.fencingToken() > lease.fencingToken();
-                    if (!rises) {
-                        broken("S03: token " + lease.fencingToken() + " does not rise");
+                    if (!increases) {
+                        violated("S03: token " + lease.fencingToken() + " does not increase");
                     }
-                    boolean sameLine = other == process && !queuing && mayWait(acquire) && mayWait(before.acquire);
-                    if (sameLine && (before.acquire.order < acquire.order) != (before.grantOrder < held.grantOrder)) {
-                        broken("S12: overtaken in its own process");
+                    boolean sameQueue = other == process && !queuing && mayWait(acquire) && mayWait(before.acquire);
+                    if (sameQueue && (before.acquire.order < acquire.order) != (before.grantOrder < held.grantOrder)) {
+                        violated("S12: overtaken in its own process");
                     }
                 }
             }
@@ -162,7 +165,7 @@ final class SimWorld {
         lease.lost().thenAccept(reason -> {
             held.announced++;
             if (held.announced > 1 || held.released) {
-                broken("S07: loss announced " + held.announced + " times, released: " + held.released);
+                violated("S07: loss announced " + held.announced + " times, released: " + held.released);
             }
         });
         if (chaos && random.nextInt(20) != 0) {
@@ -175,12 +178,12 @@ final class SimWorld {
         return acquire.maxWait == null || !acquire.maxWait.isZero();
     }
 
-    /** Outside S1: taken away by hand, and the holder has not heard of it yet. */
-    boolean excused(SimProcess.Held held) {
+    /** Returns whether S1 does not cover the lease: an operator removed its grant, and the holder may not know it yet. */
+    boolean isExempt(SimProcess.Held held) {
         return store.deleted.contains(held.lease.ownerId());
     }
 
-    /** The rule that is broken when a holder believes and the store does not. */
+    /** Returns the rule that is violated if a lease is held but the store does not have its grant. */
     private String cause(SimProcess.Held held) {
         SimStore.Removal removal = store.removed.get(held.lease.ownerId());
         if (removal == SimStore.Removal.FOREIGN_END) {
@@ -192,7 +195,7 @@ final class SimWorld {
     private void check() {
         for (SimStore.Entry entry : store.all()) {
             if (store.removed.containsKey(entry.attempt)) {
-                broken("S06: a grant that was removed is in the store again, and nobody asked for it");
+                violated("S06: a grant that was removed is in the store again, without a request for it");
             }
         }
         for (SimProcess process : processes) {
@@ -201,17 +204,17 @@ final class SimWorld {
             }
             for (SimProcess.Held held : process.leases) {
                 boolean isHeld = held.lease.isHeld();
-                if (isHeld && held.seenOver) {
-                    broken("S06: isHeld() became true again");
+                if (isHeld && held.seenEnded) {
+                    violated("S06: isHeld() became true again");
                 }
-                held.seenOver |= !isHeld;
+                held.seenEnded |= !isHeld;
                 if (!isHeld && !held.lease.hasEnded()) {
-                    broken("S07: over by the clock, but nobody was told");
+                    violated("S07: the deadline has passed, but the holder was not notified");
                 }
-                if (isHeld && !excused(held)) {
+                if (isHeld && !isExempt(held)) {
                     SimStore.Entry holder = store.holder(held.acquire.name);
                     if (holder == null || !holder.attempt.equals(held.lease.ownerId())) {
-                        broken(cause(held) + ": isHeld(), but the store has "
+                        violated(cause(held) + ": isHeld(), but the store has "
                                 + (holder == null ? "no holder" : "another holder"));
                     }
                     for (SimProcess other : processes) {
@@ -220,8 +223,8 @@ final class SimWorld {
                                     && !other.paused
                                     && rival.acquire.name.equals(held.acquire.name)
                                     && rival.lease.isHeld()
-                                    && !excused(rival)) {
-                                broken("S01: two leases of " + held.acquire.name + " are held");
+                                    && !isExempt(rival)) {
+                                violated("S01: two leases of " + held.acquire.name + " are held");
                             }
                         }
                     }
@@ -236,24 +239,25 @@ final class SimWorld {
     private void checkWaiters(SimProcess process) {
         for (SimProcess.SimAcquire acquire : process.pending) {
             long silent = now() - Math.max(acquire.started, process.lastResponse);
-            // Counted from the first request without an answer; before it nobody may have asked for a fallback pause.
+            // The outage counts from the first request without a response, which may follow after a whole fallback
+            // time.
             long limit = lease.plus(FALLBACK.multipliedBy(6).dividedBy(5))
                     .plus(REQUEST_TIMEOUT)
                     .plusMillis(100)
                     .toNanos();
             if (acquire.maxWait == null && !acquire.paused && silent > limit) {
-                broken("S15: waits on after " + silent / 1_000_000 + " ms without a response");
+                violated("S15: still waits after " + silent / 1_000_000 + " ms without a response");
             }
             if (acquire.maxWait != null && !acquire.paused) {
                 Duration bound = acquire.maxWait.isZero() ? REQUEST_TIMEOUT : acquire.maxWait;
                 if (now() - acquire.started > bound.plusMillis(60).toNanos()) {
-                    broken("S09: waits on beyond " + bound);
+                    violated("S09: still waits after " + bound);
                 }
             }
         }
     }
 
-    /** Runs until the time has passed; each instant with a due timer is a step. */
+    /** Runs the simulation for the given time; each instant at which timers are due is one step. */
     private void run(Duration time) {
         runUntil(time, () -> false);
     }
@@ -261,9 +265,9 @@ final class SimWorld {
     private boolean runUntil(Duration time, BooleanSupplier done) {
         long end = now() + time.toNanos();
         while (violation == null && !done.getAsBoolean()) {
-            Duration next = clock.untilNext().orElse(Duration.ofDays(1));
+            Duration next = clock.untilNextTimer().orElse(Duration.ofDays(1));
             if (steps > 500_000) {
-                broken("S17: it never comes to rest");
+                violated("S17: the simulation never becomes idle");
             }
             if (now() + next.toNanos() > end) {
                 clock.advance(Duration.ofNanos(end - now()));
@@ -288,23 +292,23 @@ final class SimWorld {
             processes.add(new SimProcess(this, processIds++));
         }
         for (int i = 0; i < count; i++) {
-            work(i);
+            scheduleActions(i);
         }
-        weather();
+        scheduleOutage();
         run(Duration.ofMillis(5_000 + random.nextInt(5_000)));
-        calm();
-        promptness();
+        recoverAndCheck();
+        checkHandOffs();
         closeAll();
     }
 
-    private void work(int slot) {
+    private void scheduleActions(int slot) {
         clock.schedule(Duration.ofMillis(random.nextInt(500)), () -> {
             if (chaos) {
                 SimProcess process = processes.get(slot);
                 if (!process.paused && !process.closing) {
                     act(process, slot);
                 }
-                work(slot);
+                scheduleActions(slot);
             }
         });
     }
@@ -346,18 +350,18 @@ final class SimWorld {
 
     private final List<SimProcess> closing = new ArrayList<>();
 
-    private void weather() {
+    private void scheduleOutage() {
         clock.schedule(Duration.ofMillis(500 + random.nextInt(6_000)), () -> {
             if (chaos) {
                 outage = true;
                 clock.schedule(Duration.ofMillis(random.nextInt(5_000)), () -> outage = false);
-                weather();
+                scheduleOutage();
             }
         });
     }
 
-    /** All is well again: what was begun ends, and nothing of it stays (S8, S17). */
-    private void calm() {
+    /** Ends all faults, and checks that all operations end and leave nothing behind (S8, S17). */
+    private void recoverAndCheck() {
         chaos = false;
         outage = false;
         healthySince = now();
@@ -370,13 +374,13 @@ final class SimWorld {
             List.copyOf(process.pending).forEach(process::giveUp);
             List.copyOf(process.leases).forEach(process::release);
         }
-        // Late requests arrive within 3 s; a cleanup waits a lease, then gives its session up.
+        // Late requests arrive within 3 s. A cleanup gives up its session after one lease duration.
         run(Duration.ofSeconds(4).plus(lease).plus(REQUEST_TIMEOUT));
-        nothingLeft("a lease duration after the last request");
+        checkStoreIsEmpty("one lease duration after the last request");
         for (SimProcess process : processes) {
             for (SimProcess.Held held : process.leases) {
                 if (!held.released && held.announced != 1) {
-                    broken("S07: a loss was announced " + held.announced + " times");
+                    violated("S07: a loss was announced " + held.announced + " times");
                 }
             }
             process.leases.clear();
@@ -384,32 +388,35 @@ final class SimWorld {
             if (process.client.queues.size() + process.client.holders.size() > 0
                     || process.client.keeper.size() > kept
                     || !process.client.cleanups.isEmpty()) {
-                broken("S17: a quiet client has " + process.state());
+                violated("S17: a quiet client has " + process.state());
             }
         }
         for (SimProcess process : closing) {
             if (!process.closed || !process.pending.isEmpty()) {
-                broken("S16: close() has not ended, or " + process.pending.size() + " waiters have not failed");
+                violated("S16: close() has not ended, or " + process.pending.size() + " waiters have not failed");
             }
         }
         run(Duration.ZERO);
     }
 
-    private void nothingLeft(String when) {
+    private void checkStoreIsEmpty(String when) {
         for (SimStore.Entry entry : store.all()) {
-            broken("S08: " + (entry.token == 0 ? "a waiter" : "a grant") + " is left in the store " + when);
+            violated("S08: " + (entry.token == 0 ? "a waiter" : "a grant") + " remains in the store " + when);
         }
         run(Duration.ZERO);
     }
 
-    /** On a healthy connection: a release wakes the next; without hints the fallback does; the order is kept (S11, S12). */
-    private void promptness() {
+    /**
+     * Checks on a healthy connection that a release wakes the next waiter, in queue order (S11, S12). In some schedules all
+     * hints are lost, and the waiter must retry after the fallback time.
+     */
+    private void checkHandOffs() {
         hintsLost = random.nextInt(4) == 0;
         SimProcess holder = processes.get(0);
         SimProcess waiter = processes.get(1);
         holder.acquire("p", null, LockOptions.defaults());
         if (!runUntil(Duration.ofMillis(100), () -> holder.leases.size() == 1)) {
-            broken("S09: a free lock was not granted within 100 ms");
+            violated("S09: a free lock was not granted within 100 ms");
         }
         run(Duration.ZERO);
         for (int i = 0; i < 3; i++) {
@@ -422,16 +429,16 @@ final class SimWorld {
             int next = i + 1;
             Duration bound = hintsLost ? FALLBACK.multipliedBy(6).dividedBy(5).plusMillis(50) : Duration.ofMillis(50);
             if (!runUntil(bound, () -> waiter.leases.size() == next)) {
-                broken("S11: a waiter was not granted within " + bound + " of the release");
+                violated("S11: a waiter was not granted within " + bound + " of the release");
                 run(Duration.ZERO);
             }
             if (waiter.leases.get(i).acquire.order != waiter.leases.get(0).acquire.order + i) {
-                broken("S12: waiters are not granted in their order");
+                violated("S12: waiters are not granted in their order");
             }
             waiter.release(waiter.leases.get(i));
         }
         run(Duration.ofMillis(100));
-        // Withdrawn while it waits, and while its first request is under way: nothing stays (S10).
+        // A waiter that is withdrawn, also while its first request is pending, leaves nothing behind (S10).
         holder.acquire("p", null, LockOptions.defaults());
         run(Duration.ofMillis(50));
         waiter.acquire("p", null, LockOptions.defaults());
@@ -439,7 +446,7 @@ final class SimWorld {
         List.copyOf(waiter.pending).forEach(waiter::giveUp);
         holder.release(holder.leases.get(1));
         run(Duration.ofSeconds(1));
-        nothingLeft("a second after the withdrawal, on a healthy connection");
+        checkStoreIsEmpty("a second after the withdrawal, on a healthy connection");
     }
 
     private void closeAll() {
@@ -450,14 +457,14 @@ final class SimWorld {
         run(Duration.ofMillis(random.nextInt(30)));
         processes.forEach(SimProcess::close);
         run(Duration.ofSeconds(1));
-        nothingLeft("a second after close(), on a healthy connection");
+        checkStoreIsEmpty("a second after close(), on a healthy connection");
         for (SimProcess process : processes) {
             if (!process.closed || !process.pending.isEmpty()) {
-                broken("S16: close() has not ended, or " + process.pending.size() + " waiters have not failed");
+                violated("S16: close() has not ended, or " + process.pending.size() + " waiters have not failed");
             }
             for (SimProcess.Held held : process.leases) {
                 if (!held.released && held.announced != 1) {
-                    broken("S16: a holder was told " + held.announced + " times of the close");
+                    violated("S16: a holder was notified " + held.announced + " times of the close");
                 }
             }
         }

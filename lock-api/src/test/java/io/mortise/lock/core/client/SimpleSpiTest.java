@@ -23,7 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A store of three verbs, through the whole core, under a clock cranked by hand. */
+/** Tests the core with a backend of the simple SPI, on a manual clock. */
 @Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SimpleSpiTest {
     private final ManualClock clock = new ManualClock();
@@ -32,14 +32,14 @@ class SimpleSpiTest {
     private final LockClient two = client();
 
     private LockClient client() {
-        return BackendClients.over(
+        return BackendClients.open(
                 context -> new LeaseStoreBackend(store, context),
                 ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1)).callbackExecutor(Runnable::run),
                 clock);
     }
 
     @Test
-    void S01_S03_oneAtATimeAndTokensRise() {
+    void S01_S03_oneHolderAtATimeAndTokensIncrease() {
         Lease first = one.named("x").acquireAsync().join();
         CompletableFuture<Lease> waiting = two.named("x").acquireAsync();
         assertThat(two.named("x").tryAcquireAsync(Duration.ZERO).join()).isEmpty();
@@ -54,7 +54,7 @@ class SimpleSpiTest {
     }
 
     @Test
-    void S07_aSilentHolderIsToldBeforeAnotherIsGranted() {
+    void S07_aSilentHolderIsNotifiedBeforeTheLockIsGrantedAgain() {
         Lease first = one.named("x").acquireAsync().join();
         CompletableFuture<LossReason> lost = first.lost();
         store.hung = true;
@@ -66,7 +66,7 @@ class SimpleSpiTest {
     }
 
     @Test
-    void S07_aCallerThatCancelsItsFutureTouchesNoOther() {
+    void S07_cancellingALostFutureAffectsNoOther() {
         Lease lease = one.named("x").acquireAsync().join();
         CompletableFuture<LossReason> lost = lease.lost();
         lease.lost().cancel(true);
@@ -79,9 +79,9 @@ class SimpleSpiTest {
     }
 
     @Test
-    void S02_falseAtTheFirstCallAfterAPause() {
+    void S02_isHeldIsFalseAtTheFirstCallAfterAPause() {
         Lease lease = one.named("x").acquireAsync().join();
-        clock.leap(Duration.ofSeconds(31));
+        clock.advanceWithoutTimers(Duration.ofSeconds(31));
         assertThat(lease.isHeld()).isFalse();
         assertThat(lease.releaseAsync().join()).isEqualTo(ReleaseOutcome.LOST);
         assertThat(lease.lost()).isDone();
@@ -89,23 +89,23 @@ class SimpleSpiTest {
 
     @Test
     void S08_aRequestThatExecutesAfterTheWithdrawalIsCleanedUp() {
-        store.late = Duration.ofSeconds(2);
+        store.executionDelay = Duration.ofSeconds(2);
         CompletableFuture<Optional<Lease>> attempt = one.named("x").tryAcquireAsync(Duration.ZERO);
         assertThat(attempt).isCompletedExceptionally();
-        store.late = Duration.ZERO;
+        store.executionDelay = Duration.ZERO;
         clock.advance(Duration.ofMillis(2_001));
         assertThat(store.rows).as("the late request has executed").hasSize(1);
         clock.advance(Duration.ofSeconds(3));
         assertThat(store.rows).isEmpty();
     }
 
-    /** One lost reply, then another's long hold: the grant that comes at last counts from its own request. */
+    /** A reply is lost, then another holder keeps the lock for long: the later grant counts from its own request. */
     @Test
-    void S02_S08_aReplyLostEarlyInALongWaitCostsTheLaterGrantNothing() {
+    void S02_S08_aReplyLostEarlyInALongWaitDoesNotShortenTheLaterGrant() {
         Lease held = two.named("x").acquireAsync().join();
-        store.late = Duration.ofDays(1);
+        store.executionDelay = Duration.ofDays(1);
         CompletableFuture<Lease> waiting = one.named("x").acquireAsync();
-        store.late = Duration.ZERO;
+        store.executionDelay = Duration.ZERO;
         clock.advance(Duration.ofSeconds(25));
         held.releaseAsync().join();
         clock.advance(Duration.ofMillis(200));
@@ -116,15 +116,15 @@ class SimpleSpiTest {
         assertThat(waiting.join().releaseAsync().join()).isEqualTo(ReleaseOutcome.RELEASED);
     }
 
-    /** The lost request executes after "busy", when the lock is free: nobody's grant, removed while the same waiter waits. */
+    /** A lost request executes after a busy reply, when the lock is free: its orphan is removed while the waiter waits. */
     @Test
-    void S08_aRequestThatExecutesAfterTheAnswerBusyIsCleanedUp() {
+    void S08_aRequestThatExecutesAfterABusyReplyIsCleanedUp() {
         Lease held = two.named("x").acquireAsync().join();
-        store.late = Duration.ofSeconds(10);
+        store.executionDelay = Duration.ofSeconds(10);
         CompletableFuture<Lease> waiting = one.named("x").acquireAsync();
-        store.late = Duration.ZERO;
+        store.executionDelay = Duration.ZERO;
         clock.advance(Duration.ofMillis(9_900));
-        store.hung = true; // nobody's question comes between the release and the late request
+        store.hung = true; // no other request executes between the release and the late request
         clock.advance(Duration.ofMillis(99));
         store.rows.clear();
         clock.advance(Duration.ofMillis(1));
@@ -138,13 +138,13 @@ class SimpleSpiTest {
         assertThat(held.isHeld()).isFalse();
     }
 
-    /** The lost request did execute, and the store was silent for most of the lease: what is left of it is given back. */
+    /** A request executed, but its reply was lost and the store was silent for most of the lease: the grant is released. */
     @Test
-    void S02_aGrantWhoseAnswerWasLostLongAgoIsRenewedBeforeItIsHandedOver() {
-        store.late = Duration.ofNanos(1);
+    void S02_aGrantWhoseReplyWasLostLongAgoIsRequestedAgainBeforeDelivery() {
+        store.executionDelay = Duration.ofNanos(1);
         CompletableFuture<Lease> waiting = one.named("x").acquireAsync();
         clock.advance(Duration.ofNanos(1));
-        store.late = Duration.ZERO;
+        store.executionDelay = Duration.ZERO;
         store.hung = true;
         clock.advance(Duration.ofSeconds(25));
         assertThat(store.rows).hasSize(1);
@@ -157,21 +157,21 @@ class SimpleSpiTest {
     }
 
     @Test
-    void S16_closeKnowsOfARequestThatMayYetExecute() {
-        store.late = Duration.ofSeconds(2);
+    void S16_closeTracksARequestThatMayStillExecute() {
+        store.executionDelay = Duration.ofSeconds(2);
         assertThat(one.named("x").tryAcquireAsync(Duration.ZERO)).isCompletedExceptionally();
-        store.late = Duration.ZERO;
+        store.executionDelay = Duration.ZERO;
         CoreClient client = (CoreClient) one;
         assertThat(client.cleanups.isEmpty()).isFalse();
         clock.advance(Duration.ofSeconds(30));
         assertThat(client.cleanups.isEmpty()).as("for one lease duration").isTrue();
         client.close();
-        assertThat(clock.timers()).isZero();
+        assertThat(clock.timerCount()).isZero();
     }
 
     @Test
-    void S19_aNameInWhatCouldNotBeWithdrawnForgesNothingBesideIt() {
-        store.late = Duration.ofSeconds(2);
+    void S19_aNameInTheDescriptionOfACleanupCannotForgeLogText() {
+        store.executionDelay = Duration.ofSeconds(2);
         assertThat(one.named("a\"\nevent=forged").tryAcquireAsync(Duration.ZERO))
                 .isCompletedExceptionally();
         assertThat(((CoreClient) one).cleanups.stop())
@@ -182,42 +182,42 @@ class SimpleSpiTest {
     }
 
     @Test
-    void S07_aRenewalAnsweredByNullIsUnknown() {
+    void S07_aRenewalThatReturnsNullIsUnknown() {
         Lease lease = one.named("x").acquireAsync().join();
-        store.answersNull = true;
+        store.returnsNull = true;
         long before = store.requests.get();
         clock.advance(Duration.ofSeconds(15));
         assertThat(lease.isHeld()).isTrue();
         assertThat(store.requests.get() - before).as("retried soon").isGreaterThan(3);
-        store.answersNull = false;
+        store.returnsNull = false;
         clock.advance(Duration.ofMinutes(1));
         assertThat(lease.isHeld()).isTrue();
     }
 
     @Test
-    void S14_anAcquireAnsweredByNullFailsAndNamesTheStore() {
-        store.answersNull = true;
+    void S14_anAcquireThatReturnsNullFailsAndNamesTheStore() {
+        store.returnsNull = true;
         assertThatThrownBy(() -> one.named("x").acquireAsync().join())
                 .hasCauseInstanceOf(BackendRefusedException.class)
-                .hasMessageContaining(MapStore.class.getName() + " answered null to acquire of x");
-        store.answersNull = false;
+                .hasMessageContaining(MapStore.class.getName() + " returned null for acquire of x");
+        store.returnsNull = false;
     }
 
     @Test
-    void S05_aReleaseAnsweredByNullIsUnknownUntilCleanedUp() {
+    void S05_aReleaseThatReturnsNullIsRetriedByACleanup() {
         Lease lease = one.named("x").acquireAsync().join();
-        store.answersNull = true;
+        store.returnsNull = true;
         CompletableFuture<ReleaseOutcome> released = lease.releaseAsync();
-        store.answersNull = false;
+        store.returnsNull = false;
         clock.advance(Duration.ofSeconds(2));
         assertThat(released).isCompleted();
         assertThat(store.rows).isEmpty();
     }
 
-    /** A store may keep the collection that it was given. */
+    /** A store may try to change the collection that it receives. */
     @Test
-    void S07_whatIsAskedToBeRenewedCannotBeChangedByTheStore() {
-        store.clearsWhatItIsGiven = true;
+    void S07_theStoreCannotChangeTheCollectionOfGrantsToRenew() {
+        store.clearsArguments = true;
         Lease lease = one.named("x").acquireAsync().join();
         clock.advance(Duration.ofMinutes(1));
         assertThat(lease.isHeld()).isTrue();
@@ -225,18 +225,18 @@ class SimpleSpiTest {
 
     @Test
     void S07_maxHoldAndOnExpiring() {
-        List<String> told = new ArrayList<>();
+        List<String> events = new ArrayList<>();
         Lease lease = one.named("x", LockOptions.defaults().maxHold(Duration.ofSeconds(40)))
                 .acquireAsync()
                 .join();
         lease.onExpiring(
                 Duration.ofSeconds(5),
-                () -> told.add("expiring at " + clock.now().nanos() / 1_000_000_000));
+                () -> events.add("expiring at " + clock.now().nanos() / 1_000_000_000));
         lease.lost()
-                .thenAccept(
-                        reason -> told.add(reason.kind() + " at " + clock.now().nanos() / 1_000_000_000));
+                .thenAccept(reason ->
+                        events.add(reason.kind() + " at " + clock.now().nanos() / 1_000_000_000));
         clock.advance(Duration.ofMinutes(1));
-        assertThat(told).containsExactly("expiring at 35", "MAX_HOLD at 40");
+        assertThat(events).containsExactly("expiring at 35", "MAX_HOLD at 40");
         assertThat(store.rows).isEmpty();
     }
 
@@ -259,7 +259,7 @@ class SimpleSpiTest {
     }
 
     @Test
-    void S15_thousandsOfWaitersFailTogetherWhenTheStoreIsGone() {
+    void S15_thousandsOfWaitersFailTogetherInAnOutage() {
         store.hung = true;
         List<CompletableFuture<Lease>> waiting = new ArrayList<>();
         for (int i = 0; i < 20_000; i++) {
@@ -278,7 +278,7 @@ class SimpleSpiTest {
     }
 
     @Test
-    void S17_nothingIsLeftAfterClose() {
+    void S17_closeLeavesNoGrantAndNoTimer() {
         Lease held = one.named("x").acquireAsync().join();
         CompletableFuture<Lease> waiting = two.named("x").acquireAsync();
         one.close();
@@ -286,7 +286,7 @@ class SimpleSpiTest {
         two.close();
         assertThat(waiting).isCompletedExceptionally();
         assertThat(store.rows).isEmpty();
-        assertThat(clock.timers()).isZero();
+        assertThat(clock.timerCount()).isZero();
     }
 
     @Test

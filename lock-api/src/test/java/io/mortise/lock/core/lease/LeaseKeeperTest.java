@@ -25,6 +25,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
+/** Tests the renewal schedule and the deadlines of many leases, on a manual clock. */
 class LeaseKeeperTest {
     private static final Duration PERIOD = Duration.ofSeconds(10);
 
@@ -43,7 +44,7 @@ class LeaseKeeperTest {
         }
     }
 
-    private void answer(Consumer<Grant> how) {
+    private void startRenewing(Consumer<Grant> how) {
         keeper.start(new LockBackend() {
             @Override
             public String endpoints() {
@@ -56,7 +57,7 @@ class LeaseKeeperTest {
             }
 
             @Override
-            public Duration leaseDuration(Optional<Duration> asked) {
+            public Duration leaseDuration(Optional<Duration> requested) {
                 return PERIOD;
             }
 
@@ -66,7 +67,7 @@ class LeaseKeeperTest {
             }
 
             @Override
-            public Contender enqueue(LockRequest request, ContenderListener waiter) {
+            public Contender enqueue(LockRequest request, ContenderListener listener) {
                 throw new UnsupportedOperationException();
             }
 
@@ -82,8 +83,8 @@ class LeaseKeeperTest {
     }
 
     @Test
-    void S07_whatIsChosenIsRenewedNowInOneBatchAndThenAgainInItsRhythm() {
-        answer(Grant::renewed);
+    void S07_selectedGrantsAreRenewedNowInOneBatchAndThenPeriodically() {
+        startRenewing(Grant::renewed);
         List<Grant> grants = new ArrayList<>();
         for (int i = 0; i < 1_000; i++) {
             Grant grant = new Grant();
@@ -94,15 +95,15 @@ class LeaseKeeperTest {
         keeper.renewNow(validity -> validity != grants.get(0));
         clock.advance(Duration.ZERO);
         assertThat(renewals).containsExactly(List.copyOf(grants.subList(1, 1_000)));
-        clock.advance(PERIOD.minusMillis(1_001)); // that of the one that was left out
+        clock.advance(PERIOD.minusMillis(1_001)); // until just before the grant that was not selected is due
         clock.advance(Duration.ofMillis(1));
         assertThat(renewals.get(1)).contains(grants.get(0));
         assertThat(keeper.size()).isEqualTo(1_000);
     }
 
     @Test
-    void manyLeasesTakenAtAnyTimeAreRenewedInFewRequests() {
-        answer(grant -> clock.schedule(Duration.ofMillis(3), grant::renewed));
+    void leasesAcquiredAtDifferentTimesAreRenewedInFewRequests() {
+        startRenewing(grant -> clock.schedule(Duration.ofMillis(3), grant::renewed));
         Random random = new Random(1);
         List<Grant> grants = new ArrayList<>();
         for (int i = 0; i < 1_000; i++) {
@@ -119,20 +120,20 @@ class LeaseKeeperTest {
         grants.forEach(keeper::unhold);
         assertThat(keeper.size()).isZero();
         clock.advance(PERIOD.multipliedBy(3));
-        assertThat(clock.timers()).isZero();
+        assertThat(clock.timerCount()).isZero();
     }
 
     @Test
-    void S07_theDeadlineFiresWhateverRenewDoes() {
+    void S07_leasesExpireAtTheirDeadlineWhateverRenewDoes() {
         List<Consumer<Grant>> ways = List.of(
-                grant -> {}, // hangs
-                grant -> grant.unknown(new IllegalStateException("no answer")),
+                grant -> {}, // does not respond
+                grant -> grant.renewalUnknown(new IllegalStateException("no answer")),
                 grant -> {
                     throw new IllegalStateException("broken backend");
                 });
         for (Consumer<Grant> way : ways) {
             renewals.clear();
-            answer(way);
+            startRenewing(way);
             Grant grant = new Grant();
             assertThat(keeper.hold(grant)).isTrue();
             clock.advance(PERIOD.multipliedBy(3).minusMillis(1));
@@ -142,14 +143,14 @@ class LeaseKeeperTest {
             assertThat(renewals).hasSizeBetween(5, 40);
             assertThat(keeper.size()).isZero();
             clock.advance(PERIOD.multipliedBy(3));
-            assertThat(clock.timers()).isZero();
+            assertThat(clock.timerCount()).isZero();
         }
     }
 
     @Test
-    void aRenewalWithoutAnswerIsNotRepeatedByTheTicksOfOthers() {
+    void aRenewalWithoutResponseIsNotRepeatedWithThoseOfOthers() {
         Grant silent = new Grant();
-        answer(grant -> {
+        startRenewing(grant -> {
             if (grant != silent) {
                 grant.renewed();
             }
@@ -159,14 +160,14 @@ class LeaseKeeperTest {
             clock.advance(Duration.ofMillis(600));
             assertThat(keeper.hold(new Grant())).isTrue();
         }
-        clock.advance(Duration.ofSeconds(3)); // 15 s; asked from 10 s on, about once a second
+        clock.advance(Duration.ofSeconds(3)); // 15 s in all; renewals are sent from 10 s on, about one per second
         assertThat(renewals.stream().filter(due -> due.contains(silent)).count())
                 .isBetween(3L, 7L);
     }
 
     @Test
-    void aKeptSessionIsRenewedWithoutGrantsUntilItIsLost() {
-        answer(Grant::renewed);
+    void aSessionIsRenewedWithoutGrantsUntilItIsLost() {
+        startRenewing(Grant::renewed);
         Grant session = new Grant();
         keeper.keep(session);
         assertThat(keeper.hold(session)).isTrue();
@@ -178,12 +179,12 @@ class LeaseKeeperTest {
         assertThat(keeper.size()).isZero();
         assertThat(keeper.hold(session)).isFalse();
         clock.advance(PERIOD.multipliedBy(3));
-        assertThat(clock.timers()).isZero();
+        assertThat(clock.timerCount()).isZero();
     }
 
-    /** Each timer that is set may wake a thread: a lock that is taken and released all the time must not. */
+    /** Each new timer may wake a thread, so a lock that is acquired and released repeatedly must not set one each time. */
     @Test
-    void aLeaseThatIsSoonReleasedSetsNoTimer() {
+    void aLeaseThatIsSoonReleasedSetsNoNewTimer() {
         AtomicInteger set = new AtomicInteger();
         LockClock counting = new LockClock() {
             @Override
@@ -213,15 +214,15 @@ class LeaseKeeperTest {
 
     @Test
     void S17_stopLeavesNoTimer() {
-        answer(Grant::renewed);
+        startRenewing(Grant::renewed);
         keeper.keep(new Grant());
         assertThat(keeper.hold(new Grant())).isTrue();
         keeper.stop();
-        assertThat(clock.timers()).isZero();
+        assertThat(clock.timerCount()).isZero();
         assertThat(keeper.hold(new Grant())).isFalse();
     }
 
-    /** What a lease is told by one of many that expire at once. */
+    /** Lets many leases expire at once, and records the order in which their listeners are called. */
     private void expireMany(int count, List<String> order) {
         for (int i = 0; i < count; i++) {
             Grant grant = new Grant();
@@ -229,7 +230,7 @@ class LeaseKeeperTest {
             grant.attach(new GrantValidity.Listener() {
                 @Override
                 public void lost(LossReason reason) {
-                    order.add("told");
+                    order.add("lost");
                 }
 
                 @Override
@@ -241,30 +242,30 @@ class LeaseKeeperTest {
     }
 
     @Test
-    void S07_allLeasesThatExpireAtOnceAreToldBeforeAnythingIsLoggedOrSent() {
-        answer(grant -> {});
+    void S07_allLeasesThatExpireAtOnceAreNotifiedBeforeAnythingIsLoggedOrSent() {
+        startRenewing(grant -> {});
         List<String> order = new ArrayList<>();
         expireMany(10_000, order);
         clock.advance(PERIOD.multipliedBy(3));
         assertThat(order).hasSize(20_000);
-        assertThat(order.subList(0, 10_000)).containsOnly("told");
+        assertThat(order.subList(0, 10_000)).containsOnly("lost");
         assertThat(order.subList(10_000, 20_000)).containsOnly("after");
     }
 
     @Test
-    void S07_aPausedProcessIsToldFromASilentStore() {
-        answer(grant -> {});
+    void S07_aPauseOfTheProcessIsDistinguishedFromASilentStore() {
+        startRenewing(grant -> {});
         Grant silent = new Grant();
         keeper.hold(silent);
         clock.advance(PERIOD.multipliedBy(3));
         assertThat(silent.reason().orElseThrow().detail()).startsWith("no renewal succeeded");
         Grant paused = new Grant();
         keeper.hold(paused);
-        clock.jump(PERIOD.multipliedBy(3));
+        clock.advanceThenRunTimers(PERIOD.multipliedBy(3));
         assertThat(paused.reason().orElseThrow().detail()).startsWith("this process did not run for at least 20.0 s");
         Grant released = new Grant();
         keeper.hold(released);
-        clock.leap(PERIOD.multipliedBy(4)); // asked before any timer had a chance to run
+        clock.advanceWithoutTimers(PERIOD.multipliedBy(4)); // no timer has run before the next call
         assertThat(released.checkDeadline()).isFalse();
         assertThat(released.reason().orElseThrow().detail()).startsWith("this process did not run for at least 39.0 s");
     }

@@ -18,6 +18,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.slf4j.event.Level;
 
+/** Tests that an outage of renewals is logged in a few lines. */
 class RenewalLogTest {
     private static final Duration LEASE = Duration.ofSeconds(30);
 
@@ -33,10 +34,10 @@ class RenewalLogTest {
             super(clock, LEASE.dividedBy(3), clock.now().plus(LEASE));
         }
 
-        /** Each in a request of its own. */
+        /** Renews this grant in a separate request. */
         void renew() {
             if (silent) {
-                unknown(new IllegalStateException("no answer"));
+                renewalUnknown(new IllegalStateException("no answer"));
             } else {
                 extend(clock.now().plus(LEASE));
             }
@@ -46,7 +47,7 @@ class RenewalLogTest {
     private void hold(int count) {
         keeper.start(new NoopBackend("test") {
             @Override
-            public Contender enqueue(LockRequest request, ContenderListener waiter) {
+            public Contender enqueue(LockRequest request, ContenderListener listener) {
                 throw new UnsupportedOperationException();
             }
 
@@ -66,7 +67,7 @@ class RenewalLogTest {
     }
 
     @Test
-    void S07_anOutageIsOneLineWhenItBeginsAndOneWhenItIsOver() {
+    void S07_anOutageIsOneLineAtItsStartAndOneAtItsEnd() {
         hold(200);
         silent = true;
         clock.advance(Duration.ofSeconds(20));
@@ -92,7 +93,7 @@ class RenewalLogTest {
         for (int seconds : new int[] {9, 4, 7}) {
             log.failed(cause, Duration.ofSeconds(seconds), true);
         }
-        assertThat(lines()).as("before all have been told").isEmpty();
+        assertThat(lines()).as("before all failures are recorded").isEmpty();
         clock.advance(Duration.ZERO);
         assertThat(lines())
                 .hasSize(1)
@@ -102,7 +103,7 @@ class RenewalLogTest {
     }
 
     @Test
-    void S07_anOutageThatEndsAllLeasesSaysHowMany() {
+    void S07_anOutageThatEndsAllLeasesIsLoggedWithTheirNumber() {
         hold(200);
         silent = true;
         clock.advance(Duration.ofSeconds(15));
@@ -116,7 +117,7 @@ class RenewalLogTest {
     }
 
     @Test
-    void S07_aConnectionThatComesAndGoesIsToldAFewTimes() {
+    void S07_anUnstableConnectionIsLoggedOnlyAFewTimes() {
         hold(10);
         for (int i = 0; i < 100; i++) {
             silent = i % 2 == 0;

@@ -12,6 +12,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
+/** Tests on which threads callbacks run, depending on the executor of the application. */
 class CallbackExecutorTest {
     private static Thread threadOf(CallbackExecutor callbacks) throws Exception {
         CompletableFuture<Thread> ran = new CompletableFuture<>();
@@ -20,27 +21,27 @@ class CallbackExecutorTest {
     }
 
     @Test
-    void S07_anExecutorThatRunsInlineDoesNotGetTheCallingThread() throws Exception {
+    void S07_aDirectExecutorDoesNotRunCallbacksOnTheCallingThread() throws Exception {
         CallbackExecutor callbacks = new CallbackExecutor(Optional.of(Runnable::run), false);
         assertThat(threadOf(callbacks)).isNotSameAs(Thread.currentThread());
         callbacks.close();
-        assertThat(threadOf(callbacks)).as("also at the end").isNotSameAs(Thread.currentThread());
+        assertThat(threadOf(callbacks)).as("also after close()").isNotSameAs(Thread.currentThread());
     }
 
     @Test
-    void S07_anExecutorOfItsOwnKeepsItsThread() throws Exception {
-        CompletableFuture<Thread> theirs = new CompletableFuture<>();
+    void S07_anExecutorWithItsOwnThreadUsesThatThread() throws Exception {
+        CompletableFuture<Thread> applicationThread = new CompletableFuture<>();
         Executor executor = task -> {
             Thread thread = new Thread(task);
-            theirs.complete(thread);
+            applicationThread.complete(thread);
             thread.start();
         };
-        assertThat(threadOf(new CallbackExecutor(Optional.of(executor), false))).isSameAs(theirs.join());
+        assertThat(threadOf(new CallbackExecutor(Optional.of(executor), false))).isSameAs(applicationThread.join());
     }
 
-    /** Such as an event loop, on whose thread a lease was released. */
+    /** An example is an event loop, if a lease is released on its thread. */
     @Test
-    void S07_anExecutorThatComesToItLaterOnTheSameThreadKeepsIt() throws Exception {
+    void S07_anExecutorMayRunACallbackLaterOnTheSameThread() throws Exception {
         Queue<Runnable> loop = new ArrayDeque<>();
         CallbackExecutor callbacks = new CallbackExecutor(Optional.of(loop::add), false);
         CompletableFuture<Thread> ran = new CompletableFuture<>();
@@ -50,7 +51,7 @@ class CallbackExecutorTest {
     }
 
     @Test
-    void S07_aRejectedCallbackRunsOnAThreadOfOurs() throws Exception {
+    void S07_aRejectedCallbackRunsOnAThreadOfTheClient() throws Exception {
         Executor executor = task -> {
             throw new RejectedExecutionException("full");
         };
@@ -59,7 +60,7 @@ class CallbackExecutorTest {
     }
 
     @Test
-    void aHandCrankedClockRunsThemOnTheThreadThatCranksIt() throws Exception {
+    void withAManualClockCallbacksRunOnTheThreadThatAdvancesIt() throws Exception {
         assertThat(threadOf(new CallbackExecutor(Optional.of(Runnable::run), true)))
                 .isSameAs(Thread.currentThread());
     }

@@ -11,12 +11,12 @@ import org.slf4j.event.SubstituteLoggingEvent;
 import org.slf4j.helpers.MessageFormatter;
 import org.slf4j.helpers.SubstituteLogger;
 
-/** A logger that keeps what it is given. */
+/** A logger that records its events for a test. */
 public final class RecordedLog {
     private final Queue<SubstituteLoggingEvent> events = new ArrayDeque<>();
     public final Logger logger = new EventRecordingLogger(new SubstituteLogger("recorded", events, true), events);
 
-    /** The lines of that level and above. */
+    /** Returns the lines of the given level and above. */
     public List<String> lines(Level least) {
         return events.stream()
                 .filter(event -> event.getLevel().toInt() >= least.toInt())

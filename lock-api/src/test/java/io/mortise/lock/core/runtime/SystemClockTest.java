@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+/** Tests the timers of the clock with real time and concurrent threads. */
 class SystemClockTest {
     private final SystemClock clock = new SystemClock();
 
@@ -24,7 +25,7 @@ class SystemClockTest {
     }
 
     @Test
-    void timersRunInTheOrderOfTheirTimes() throws Exception {
+    void timersRunInTheOrderOfTheirDueTimes() throws Exception {
         BlockingQueue<String> ran = new LinkedBlockingQueue<>();
         clock.schedule(Duration.ofMillis(1_500), () -> ran.add("third"));
         clock.schedule(Duration.ofMillis(750), () -> ran.add("second"));
@@ -35,7 +36,7 @@ class SystemClockTest {
     }
 
     @Test
-    void aTimerThatIsDueBeforeTheOneThatIsWaitedForWakesTheThread() throws Exception {
+    void aTimerThatIsDueBeforeAllOthersWakesTheThread() throws Exception {
         CountDownLatch ran = new CountDownLatch(1_000);
         clock.schedule(Duration.ofHours(2), () -> {});
         for (int i = 0; i < 1_000; i++) {
@@ -45,7 +46,7 @@ class SystemClockTest {
     }
 
     @Test
-    void whatWasCancelledDoesNotRunAndIsForgotten() throws Exception {
+    void aCancelledTimerDoesNotRunAndIsRemoved() throws Exception {
         AtomicBoolean ran = new AtomicBoolean();
         LockClock.Timer early = clock.schedule(Duration.ofMillis(300), () -> ran.set(true));
         early.cancel();
@@ -72,7 +73,7 @@ class SystemClockTest {
     }
 
     @Test
-    void manyThreadsSetAndCancelAtOnce() throws Exception {
+    void manyThreadsScheduleAndCancelConcurrently() throws Exception {
         AtomicInteger ran = new AtomicInteger();
         CountDownLatch done = new CountDownLatch(4);
         for (int t = 0; t < 4; t++) {

@@ -12,6 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.slf4j.event.Level;
 
+/** Tests that only the first few warnings of an event are logged, and the others are counted. */
 class ThrottledLogTest {
     private final ManualClock clock = new ManualClock();
     private final RecordedLog recorded = new RecordedLog();
@@ -33,7 +34,7 @@ class ThrottledLogTest {
     }
 
     @Test
-    void S07_anOutageThatEndsManyLeasesIsAFewLinesWithTheCount() {
+    void S07_anOutageThatEndsManyLeasesIsAFewLinesWithTheirNumber() {
         lose(9_000, Kind.EXPIRED);
         lose(1_000, Kind.REMOVED);
         clock.advance(Duration.ofSeconds(10));
@@ -42,11 +43,13 @@ class ThrottledLogTest {
         assertThat(warnings().subList(5, 7))
                 .containsExactlyInAnyOrder(
                         "WARN event=lost-more count=8995 kind=EXPIRED", "WARN event=lost-more count=1000 kind=REMOVED");
-        assertThat(recorded.lines(Level.DEBUG)).as("nothing is lost").hasSize(10_002);
+        assertThat(recorded.lines(Level.DEBUG))
+                .as("each event is logged at DEBUG or WARN")
+                .hasSize(10_002);
     }
 
     @Test
-    void S07_aLossLaterOnIsALineOfItsOwnAgain() {
+    void S07_aLaterLossHasItsOwnLineAgain() {
         lose(6, Kind.EXPIRED);
         clock.advance(Duration.ofSeconds(11));
         lose(1, Kind.REMOVED);
@@ -54,7 +57,7 @@ class ThrottledLogTest {
     }
 
     @Test
-    void S08_whatGoesOnForAnHourIsToldLessAndLessOften() {
+    void S08_warningsThatContinueForAnHourAreLoggedLessAndLessOften() {
         for (int i = 0; i < 3_600; i++) {
             lose(100, Kind.EXPIRED);
             clock.advance(Duration.ofSeconds(1));
@@ -64,18 +67,18 @@ class ThrottledLogTest {
         int before = warnings().size();
         lose(6, Kind.REMOVED);
         clock.advance(Duration.ofSeconds(10));
-        assertThat(warnings()).as("as at first, once it was quiet").hasSize(before + 6);
+        assertThat(warnings()).as("as at the start, after a quiet time").hasSize(before + 6);
     }
 
     @Test
-    void S07_oneEventTakesNoLineFromAnother() {
+    void S07_eachEventHasItsOwnLimit() {
         lose(1_000, Kind.EXPIRED);
         log.warn("self-wait", "SAME_CLIENT", "lock=\"{}\"", "x");
         assertThat(warnings()).last().isEqualTo("WARN event=self-wait lock=\"x\"");
     }
 
     @Test
-    void S07_aClientThatEndsSaysWhatIsLeft() {
+    void S07_flushLogsTheEventsThatWereOnlyCounted() {
         lose(6, Kind.EXPIRED);
         log.flush();
         log.flush();

@@ -12,26 +12,27 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+/** Tests when the current session of a client is created, reused and ended. */
 class CurrentSessionTest {
-    private final List<Fake> made = new ArrayList<>();
+    private final List<Fake> created = new ArrayList<>();
     private final CurrentSession<Fake> sessions = new CurrentSession<>(Fake::new);
-    private boolean refuses;
+    private boolean openFails;
 
     private final class Fake implements CurrentSession.Session {
         private int begun;
         private final List<LossReason> ends = new ArrayList<>();
 
         Fake() {
-            if (refuses) {
+            if (openFails) {
                 throw new IllegalStateException("no handle");
             }
-            made.add(this);
+            created.add(this);
         }
 
         @Override
-        public void begin() {
+        public void open() {
             begun++;
-            CompletableFuture.runAsync(sessions::last).join(); // who asks meanwhile is not held up
+            CompletableFuture.runAsync(sessions::last).join(); // other threads are not blocked during begin()
         }
 
         @Override
@@ -40,7 +41,7 @@ class CurrentSessionTest {
         }
 
         @Override
-        public void over(LossReason reason) {
+        public void end(LossReason reason) {
             ends.add(reason);
         }
 
@@ -52,29 +53,29 @@ class CurrentSessionTest {
 
     @Test
     @Timeout(20)
-    void thereIsOneUntilItEnds() {
+    void returnsTheSameSessionUntilItEnds() {
         assertThat(sessions.last()).isEmpty();
         Fake first = sessions.get();
         assertThat(sessions.get()).isSameAs(first);
-        first.over(new LossReason(LossReason.Kind.SESSION_ENDED, "expired"));
+        first.end(new LossReason(LossReason.Kind.SESSION_ENDED, "expired"));
         assertThat(sessions.last()).contains(first);
         Fake second = sessions.get();
-        assertThat(made).containsExactly(first, second).allMatch(session -> session.begun == 1);
+        assertThat(created).containsExactly(first, second).allMatch(session -> session.begun == 1);
     }
 
     @Test
-    void oneThatCouldNotBeMadeIsTriedAgain() {
-        refuses = true;
+    void aFailedCreationIsRetriedByTheNextCall() {
+        openFails = true;
         assertThatThrownBy(sessions::get).hasMessage("no handle");
-        refuses = false;
-        assertThat(sessions.get()).isSameAs(made.get(0));
+        openFails = false;
+        assertThat(sessions.get()).isSameAs(created.get(0));
     }
 
     @Test
-    void S16_theClientsEndEndsItOnceAndThereIsNoOther() {
+    void S16_endEndsTheSessionOnceAndAllowsNoOther() {
         Fake last = sessions.get();
-        assertThat(sessions.end()).contains(last);
-        assertThat(sessions.end()).isEmpty();
+        assertThat(sessions.close()).contains(last);
+        assertThat(sessions.close()).isEmpty();
         assertThat(last.ends).containsExactly(new LossReason(LossReason.Kind.CLIENT_CLOSED, "the client was closed"));
         assertThatThrownBy(sessions::get).isInstanceOf(ClientClosedException.class);
     }

@@ -9,10 +9,11 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
+/** Tests when the watches of held grants are registered, on a manual clock. */
 class DeferredWatchesTest {
     private static final Duration PERIOD = Duration.ofMillis(100);
     private final ManualClock clock = new ManualClock();
-    private final DeferredWatches late = new DeferredWatches(clock, PERIOD);
+    private final DeferredWatches watches = new DeferredWatches(clock, PERIOD);
     private final List<String> registered = new ArrayList<>();
 
     private DeferredWatches.Held held(String name) {
@@ -24,10 +25,10 @@ class DeferredWatchesTest {
     }
 
     @Test
-    void armsAfterOneToTwoPeriodsAndOnce() {
-        late.add(held("early"));
+    void registersOnceAfterOneToTwoPeriods() {
+        watches.add(held("early"));
         clock.advance(PERIOD.dividedBy(2));
-        late.add(held("late"));
+        watches.add(held("late"));
         clock.advance(PERIOD.dividedBy(2));
         assertThat(registered).as("one may be half a period old").isEmpty();
         period();
@@ -37,52 +38,52 @@ class DeferredWatchesTest {
     }
 
     @Test
-    void restartsAfterItWasIdle() {
-        late.add(held("first"));
-        assertThat(clock.timers()).isEqualTo(1);
-        late.add(held("second"));
-        assertThat(clock.timers()).as("one for all").isEqualTo(1);
+    void theTimerRunsOnlyWhileGrantsNeedIt() {
+        watches.add(held("first"));
+        assertThat(clock.timerCount()).isEqualTo(1);
+        watches.add(held("second"));
+        assertThat(clock.timerCount()).as("one for all").isEqualTo(1);
         period();
         period();
-        assertThat(clock.timers()).isZero();
-        late.add(held("third"));
+        assertThat(clock.timerCount()).isZero();
+        watches.add(held("third"));
         period();
         period();
         assertThat(registered).containsExactlyInAnyOrder("first", "second", "third");
-        assertThat(clock.timers()).isZero();
+        assertThat(clock.timerCount()).isZero();
     }
 
     @Test
-    void whoEndsIsForgottenBeforeAndAfterATickAndWhenAddedTwice() {
-        DeferredWatches.Held fresh = held("fresh");
-        late.add(fresh);
-        late.remove(fresh);
+    void aRemovedGrantIsNotRegistered() {
+        DeferredWatches.Held recent = held("recent");
+        watches.add(recent);
+        watches.remove(recent);
         DeferredWatches.Held older = held("older");
-        late.add(older);
+        watches.add(older);
         DeferredWatches.Held both = held("both");
-        late.add(both);
+        watches.add(both);
         period();
-        late.add(both);
-        late.remove(older);
-        late.remove(both);
+        watches.add(both);
+        watches.remove(older);
+        watches.remove(both);
         period();
         period();
         period();
         assertThat(registered).isEmpty();
-        assertThat(clock.timers()).isZero();
+        assertThat(clock.timerCount()).isZero();
     }
 
     @Test
-    void oneThatFailsDoesNotKeepItFromTheOthers() {
-        late.add(held("a"));
-        late.add(() -> {
+    void aFailureDoesNotPreventOtherRegistrations() {
+        watches.add(held("a"));
+        watches.add(() -> {
             throw new IllegalStateException("as planned");
         });
-        late.add(held("b"));
+        watches.add(held("b"));
         period();
         period();
         assertThat(registered).containsExactlyInAnyOrder("a", "b");
-        late.add(held("c"));
+        watches.add(held("c"));
         period();
         period();
         assertThat(registered).contains("c");

@@ -13,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
+/** Tests which failures of the first connection are retried, and the exceptions after a timeout. */
 class ConnectDeadlineTest {
     private static final Duration LONG = Duration.ofSeconds(30);
     private static final Duration SHORT = Duration.ofMillis(300);
@@ -34,18 +35,19 @@ class ConnectDeadlineTest {
     }
 
     @Test
-    void S15_silenceEndsWithTheTime() {
+    void S15_aSilentServerEndsInATimeout() {
         assertThatThrownBy(() -> within(SHORT).await(silent, ConnectDeadlineTest::refused))
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessage("no answer from h1:1 in 300 ms")
                 .hasNoCause(); // logs would print "TimeoutException: null"
-        assertThatThrownBy(() -> within(SHORT).orSay(() -> "no quorum").await(silent, ConnectDeadlineTest::refused))
+        assertThatThrownBy(() ->
+                        within(SHORT).withTimeoutMessage(() -> "no quorum").await(silent, ConnectDeadlineTest::refused))
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessage("no quorum");
     }
 
     @Test
-    void S15_aFailureIsToldAsWhatItMeans() {
+    void S15_aFailureIsMappedToItsException() {
         Future<String> failed = CompletableFuture.failedFuture(new IOException("no"));
         assertThatThrownBy(() -> within(LONG).await(failed, ConnectDeadlineTest::refused))
                 .isInstanceOf(BackendRefusedException.class)
@@ -53,7 +55,7 @@ class ConnectDeadlineTest {
     }
 
     @Test
-    void S15_anInterruptEndsTheWait_andStays() {
+    void S15_anInterruptEndsTheWaitAndKeepsTheFlag() {
         Thread.currentThread().interrupt();
         assertThatThrownBy(() -> within(LONG).await(silent, ConnectDeadlineTest::refused))
                 .isInstanceOf(BackendUnavailableException.class)
@@ -63,46 +65,46 @@ class ConnectDeadlineTest {
     }
 
     @Test
-    void S15_whatIsYetToComeUpIsTriedAgain() {
-        assertThat(within(LONG).<String>tryFor(() -> tries < 2 ? unavailable() : "there"))
+    void S15_aServerThatIsNotUpYetIsRetried() {
+        assertThat(within(LONG).<String>retry(() -> tries < 2 ? unavailable() : "there"))
                 .isEqualTo("there");
         assertThat(tries).isEqualTo(2);
     }
 
     @Test
-    void S15_theLastTrysFailureIsTold() {
-        assertThatThrownBy(() -> within(SHORT).tryFor(this::unavailable))
+    void S15_aTimeoutNamesTheLastFailure() {
+        assertThatThrownBy(() -> within(SHORT).retry(this::unavailable))
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageMatching("no answer from h1:1 in 300 ms: try [1-3]");
         assertThat(tries).isBetween(1, 3);
     }
 
-    /** The last try has no end of its own. */
+    /** The last try runs into the timeout. */
     @Test
-    void S15_whatAnEarlierTryFailedWithIsToldIfTheLastOneIsCutShort() {
-        ConnectDeadline beginning = within(SHORT);
-        assertThatThrownBy(() -> beginning.tryFor(
-                        () -> tries < 1 ? unavailable() : beginning.await(silent, ConnectDeadlineTest::refused)))
+    void S15_aTimeoutInTheLastTryNamesTheFailureOfAnEarlierOne() {
+        ConnectDeadline deadline = within(SHORT);
+        assertThatThrownBy(() -> deadline.retry(
+                        () -> tries < 1 ? unavailable() : deadline.await(silent, ConnectDeadlineTest::refused)))
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageContaining("try 1");
     }
 
     @Test
-    void S15_whatRefusesIsNotTriedAgain_norOnceInterrupted() {
-        assertThatThrownBy(() -> within(LONG).tryFor(() -> {
+    void S15_aRejectionOrAnInterruptIsNotRetried() {
+        assertThatThrownBy(() -> within(LONG).retry(() -> {
                     tries++;
                     throw new BackendRefusedException("no");
                 }))
                 .isInstanceOf(BackendRefusedException.class);
         Thread.currentThread().interrupt();
-        assertThatThrownBy(() -> within(LONG).tryFor(this::unavailable)).hasMessage("try 2");
+        assertThatThrownBy(() -> within(LONG).retry(this::unavailable)).hasMessage("try 2");
         assertThat(Thread.interrupted()).isTrue();
     }
 
     @Test
-    void S15_aLinkageErrorIsNoOutage() {
+    void S15_aLinkageErrorIsNotRetried() {
         NoClassDefFoundError missing = new NoClassDefFoundError("org/assertj/core/Missing");
-        assertThatThrownBy(() -> within(LONG).tryFor(() -> {
+        assertThatThrownBy(() -> within(LONG).retry(() -> {
                     tries++;
                     throw new BackendUnavailableException("no answer", missing);
                 }))

@@ -8,11 +8,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
+/** Tests that tasks run one after another, even if some of them fail. */
 class TrampolineTest {
     private final List<String> ran = new ArrayList<>();
 
     @Test
-    void S11_aTurnThatFailsTakesNoneFromTheOthers() {
+    void S11_aFailedTaskDoesNotPreventTheOthers() {
         StackOverflowError error = new StackOverflowError("the first");
         assertThatThrownBy(() -> Trampoline.run(() -> {
                     Trampoline.run(() -> ran.add("second"));

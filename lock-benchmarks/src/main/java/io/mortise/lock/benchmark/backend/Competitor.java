@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark.backend;
 
-/** One way to lock on a store. A raw client or a peer is one class that implements this. */
+/** A lock implementation on a particular store, which the benchmarks compare with others. */
 public interface Competitor {
-    /** A short word for the table, such as {@code curator}. */
+    /** Returns the short name in the result table, such as {@code curator}. */
     String name();
 
-    /** What it is and in which version, for the reader of a report. */
+    /** Returns a description with the version, for the reader of a report. */
     String description();
 
-    /** Whether one that finds the lock taken asks again and again, instead of standing in the queue. */
+    /** Returns whether a client that finds the lock taken polls instead of waiting in a queue. */
     default boolean polls() {
         return false;
     }
 
-    /** Connects as a process of its own. */
+    /**
+     * Opens a session with its own client, as a separate process would.
+     *
+     * @param endpoint the store's address, see {@link TestBed#endpoint()}
+     */
     CompetitorSession open(String endpoint) throws Exception;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark.backend;
 
-/** One process of a competitor: one client, used by all its threads. */
+/** A connected client of a benchmark competitor, shared by all threads of one simulated process. */
 public interface CompetitorSession extends AutoCloseable {
-    /** Waits until the lock is granted. */
+    /** Acquires a lock, waiting until it is granted. */
     HeldGrant acquire(String lock) throws Exception;
 
-    /** Closes the connection. All that was acquired has been released before. */
+    /** Closes the client. The caller has released all locks before. */
     @Override
     void close() throws Exception;
 }

@@ -10,14 +10,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** An etcd server of its own, in a process of its own, against hand-written transactions and jetcd's lock. */
+/** Benchmarks Mortise against hand-written transactions and jetcd's {@code Lock} on one etcd server process. */
 final class EtcdTestBed implements TestBed {
     static final String NAME = "etcd";
 
-    /** The same for all competitors. Long enough for a machine that is busy. */
+    /** Lease duration of all competitors; long enough for a busy machine. */
     static final Duration LEASE = Duration.ofSeconds(5);
 
-    /** What a key contains: as long as Mortise's own record is, so that all write as much. */
+    /** Value of each key, as long as Mortise's owner record, so that all competitors write the same amount. */
     static final ByteSequence VALUE = bytes("-".repeat(150));
 
     private final EtcdTestServer server = EtcdTestServer.start();
@@ -30,13 +30,15 @@ final class EtcdTestBed implements TestBed {
 
     @Override
     public String description() {
-        return "etcd " + counter.status().version() + ", one server in a process of its own, without fsync";
+        return "etcd " + counter.status().version() + ", one server in a separate process, without fsync";
     }
 
     @Override
     public List<Competitor> competitors() {
         return List.of(
-                new MortiseCompetitor("etcd://", "?lease=" + LEASE.toSeconds() + "s"), new RawJetcd(), new JetcdLock());
+                new MortiseCompetitor("etcd://", "?lease=" + LEASE.toSeconds() + "s"),
+                new RawJetcdCompetitor(),
+                new JetcdLockCompetitor());
     }
 
     @Override
@@ -63,7 +65,7 @@ final class EtcdTestBed implements TestBed {
         ByteSequence key = bytes("round-trip");
         return new WriteRoundTripProbe() {
             @Override
-            public void once() throws Exception {
+            public void writeOnce() throws Exception {
                 client.getKVClient().put(key, VALUE).get();
             }
 
@@ -79,7 +81,7 @@ final class EtcdTestBed implements TestBed {
         return counter.requests();
     }
 
-    /** A renewal is a keepalive, which is two messages, and a read; Mortise reads for little else. */
+    /** Returns the requests of a renewal: a keepalive, which is two messages, and a read. Mortise sends few other reads. */
     @Override
     public List<String> keepAlive() {
         return List.of("LeaseKeepAlive", "Range");
@@ -91,17 +93,17 @@ final class EtcdTestBed implements TestBed {
     }
 
     @Override
-    public List<PerformanceTarget> goals() {
+    public List<PerformanceGoal> goals() {
         return List.of(
-                PerformanceTarget.ratioAtLeast(0.9, RawJetcd.NAME, "one-thread", "cycles/s"),
-                PerformanceTarget.ratioAtLeast(0.9, RawJetcd.NAME, "sixteen-locks", "cycles/s"),
-                // Raw transactions have no queue: those who find the lock taken can only try again.
-                PerformanceTarget.ratioAtLeast(0.8, RawJetcd.NAME, "contended", "hand-offs/s")
+                PerformanceGoal.ratioAtLeast(0.9, RawJetcdCompetitor.NAME, "one-thread", "cycles/s"),
+                PerformanceGoal.ratioAtLeast(0.9, RawJetcdCompetitor.NAME, "sixteen-locks", "cycles/s"),
+                // Raw transactions have no queue: a client that finds the lock taken can only try again.
+                PerformanceGoal.ratioAtLeast(0.8, RawJetcdCompetitor.NAME, "contended", "hand-offs/s")
                         .by("one-thread", "cycles/s"),
-                PerformanceTarget.atMost(2, "crowd", "requests a hand-off"),
-                PerformanceTarget.atMost(0, "held", "work a renewal period"),
-                PerformanceTarget.atMost(1, "held", "Range a renewal period"),
-                PerformanceTarget.atMost(10, "held", "threads more"));
+                PerformanceGoal.atMost(2, "crowd", "requests per hand-off"),
+                PerformanceGoal.atMost(0, "held", "work per renewal period"),
+                PerformanceGoal.atMost(1, "held", "Range per renewal period"),
+                PerformanceGoal.atMost(10, "held", "added threads"));
     }
 
     @Override

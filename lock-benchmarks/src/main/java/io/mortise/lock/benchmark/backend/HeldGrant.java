@@ -3,14 +3,17 @@ package io.mortise.lock.benchmark.backend;
 
 import java.util.OptionalLong;
 
-/** A grant that a competitor holds. Released once, by the thread that acquired it, since some peers ask for that. */
+/**
+ * A lock that a benchmarked client currently holds. It is released once, by the thread that acquired it, since some libraries
+ * require that.
+ */
 public interface HeldGrant {
-    /** What must rise from grant to grant of a lock; empty where the competitor has no such number. */
+    /** Returns the fencing token, which must increase with each grant of a lock; empty if the competitor has no tokens. */
     OptionalLong token();
 
-    /** Releases and waits until the store has answered. */
+    /** Releases the lock and waits for the store's reply. */
     void release() throws Exception;
 
-    /** Releases without waiting for the answer. A competitor that cannot do that waits. */
+    /** Releases the lock without waiting for the reply. A competitor without an asynchronous release waits. */
     void releaseAsync() throws Exception;
 }

@@ -7,7 +7,7 @@ import java.io.UncheckedIOException;
 import java.util.Optional;
 import java.util.Properties;
 
-/** Versions of the libraries that are measured. */
+/** Looks up the versions of the benchmarked libraries, which the build writes to a properties file. */
 final class LibraryVersions {
     private static final Properties ALL = load();
 
@@ -23,7 +23,7 @@ final class LibraryVersions {
         return all;
     }
 
-    /** Of a library that {@code versions.properties} names. */
+    /** Returns the version of a library that {@code versions.properties} lists. */
     static String of(String artifactId) {
         return Optional.ofNullable(ALL.getProperty(artifactId)).orElseThrow();
     }

@@ -6,13 +6,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** Locks inside this JVM: what the core costs by itself. */
+/** Benchmarks Mortise on the in-memory backend, to measure the overhead of its core alone. */
 final class MemoryTestBed implements TestBed {
     static final String NAME = "memory";
 
     private static final String STORE = "benchmark";
 
-    // Named stores live as long as somebody refers to them.
+    // A named store is dropped when nothing refers to it any more.
     private final MemoryStore store = MemoryStore.named(STORE);
 
     @Override
@@ -27,7 +27,7 @@ final class MemoryTestBed implements TestBed {
 
     @Override
     public List<Competitor> competitors() {
-        return List.of(new MortiseCompetitor("memory:", ""), new RawMemory());
+        return List.of(new MortiseCompetitor("memory:", ""), new SemaphoreCompetitor());
     }
 
     @Override
@@ -42,7 +42,7 @@ final class MemoryTestBed implements TestBed {
 
     @Override
     public WriteRoundTripProbe roundTrip(String endpoint) {
-        throw new UnsupportedOperationException("there is no connection to " + store);
+        throw new UnsupportedOperationException("the in-memory store has no connection: " + store);
     }
 
     @Override
@@ -57,11 +57,11 @@ final class MemoryTestBed implements TestBed {
 
     @Override
     public Duration renewal() {
-        return Duration.ofMillis(100); // nothing is counted: any time does
+        return Duration.ofMillis(100); // no requests are counted, so any duration will do
     }
 
     @Override
-    public List<PerformanceTarget> goals() {
+    public List<PerformanceGoal> goals() {
         return List.of();
     }
 

@@ -7,8 +7,13 @@ import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.connect.Locks;
 import java.util.OptionalLong;
 
-/** Mortise as an application uses it. The same on every backend. */
-record MortiseCompetitor(String before, String after) implements Competitor {
+/**
+ * Benchmark competitor that locks through Mortise's public API, on any backend.
+ *
+ * @param urlPrefix part of the URL before the endpoint
+ * @param urlSuffix part of the URL after the endpoint
+ */
+record MortiseCompetitor(String urlPrefix, String urlSuffix) implements Competitor {
     @Override
     public String name() {
         return TestBed.MORTISE;
@@ -16,12 +21,12 @@ record MortiseCompetitor(String before, String after) implements Competitor {
 
     @Override
     public String description() {
-        return "Mortise, by the URL " + before + "..." + after;
+        return "Mortise, with the URL " + urlPrefix + "..." + urlSuffix;
     }
 
     @Override
     public CompetitorSession open(String endpoint) {
-        LockClient client = Locks.connect(before + endpoint + after);
+        LockClient client = Locks.connect(urlPrefix + endpoint + urlSuffix);
         return new CompetitorSession() {
             @Override
             public HeldGrant acquire(String lock) throws InterruptedException {
@@ -45,7 +50,7 @@ record MortiseCompetitor(String before, String after) implements Competitor {
         public void release() {
             ReleaseOutcome outcome = lease.release();
             if (outcome != ReleaseOutcome.RELEASED) {
-                throw new IllegalStateException("release of " + lease.lockName() + " ended as " + outcome);
+                throw new IllegalStateException("release of " + lease.lockName() + " had the outcome " + outcome);
             }
         }
 

@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
-/** Connections to several masters, which are all asked at once. */
+/** Sends each request to several Redis masters in parallel and waits for a majority of their replies. */
 final class RawMasterConnections implements AutoCloseable {
     private final RedisClient client = RedisClient.create();
     private final List<StatefulRedisConnection<String, String>> connections = new ArrayList<>();
@@ -24,7 +24,7 @@ final class RawMasterConnections implements AutoCloseable {
         }
     }
 
-    /** Loads a script everywhere. */
+    /** Loads a script on all masters and returns its SHA-1 digest. */
     String load(String script) {
         return connections.stream()
                 .map(connection -> connection.sync().scriptLoad(script))
@@ -32,25 +32,31 @@ final class RawMasterConnections implements AutoCloseable {
                 .get(0);
     }
 
-    /** Waits until a majority has answered so, or cannot any more. */
-    <T> boolean majority(Function<RedisAsyncCommands<String, String>, CompletionStage<T>> question, Predicate<T> yes) {
-        return ask(question, yes).join();
+    /**
+     * Sends a request to all masters and waits until a majority has accepted it, or no longer can.
+     *
+     * @param accepted whether a reply counts as acceptance
+     * @return whether a majority has accepted the request
+     */
+    <T> boolean majority(
+            Function<RedisAsyncCommands<String, String>, CompletionStage<T>> request, Predicate<T> accepted) {
+        return majorityAsync(request, accepted).join();
     }
 
-    /** As {@link #majority}, without waiting. */
-    <T> CompletableFuture<Boolean> ask(
-            Function<RedisAsyncCommands<String, String>, CompletionStage<T>> question, Predicate<T> yes) {
+    /** Does the same as {@link #majority}, without waiting. */
+    <T> CompletableFuture<Boolean> majorityAsync(
+            Function<RedisAsyncCommands<String, String>, CompletionStage<T>> request, Predicate<T> accepted) {
         int needed = connections.size() / 2 + 1;
-        AtomicInteger agreed = new AtomicInteger();
-        AtomicInteger others = new AtomicInteger();
+        AtomicInteger acceptances = new AtomicInteger();
+        AtomicInteger rejections = new AtomicInteger();
         CompletableFuture<Boolean> decided = new CompletableFuture<>();
         for (StatefulRedisConnection<String, String> connection : connections) {
-            question.apply(connection.async()).whenComplete((answer, failure) -> {
-                if (failure == null && yes.test(answer)) {
-                    if (agreed.incrementAndGet() == needed) {
+            request.apply(connection.async()).whenComplete((reply, failure) -> {
+                if (failure == null && accepted.test(reply)) {
+                    if (acceptances.incrementAndGet() == needed) {
                         decided.complete(true);
                     }
-                } else if (others.incrementAndGet() > connections.size() - needed) {
+                } else if (rejections.incrementAndGet() > connections.size() - needed) {
                     decided.complete(false);
                 }
             });

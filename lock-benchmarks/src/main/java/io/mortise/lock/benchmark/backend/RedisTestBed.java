@@ -10,14 +10,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** A Redis server of its own, in a process of its own, against hand-written commands and Redisson. */
+/** Benchmarks Mortise against hand-written commands and Redisson's {@code RLock} on one Redis server process. */
 final class RedisTestBed implements TestBed {
     static final String NAME = "redis";
 
-    /** The same for all competitors. */
+    /** Lease duration of all competitors. */
     static final Duration LEASE = Duration.ofSeconds(3);
 
-    /** What a key contains: as long as Mortise's own record is, so that all write as much. */
+    /** Length of each key's value, as long as Mortise's owner record, so that all competitors write the same amount. */
     static final int VALUE_LENGTH = 150;
 
     private final RedisTestServer server = RedisTestServer.start();
@@ -31,15 +31,16 @@ final class RedisTestBed implements TestBed {
 
     @Override
     public String description() {
-        return "Redis " + counter.info("server").get("redis_version") + ", one server in a process of its own, no disk";
+        return "Redis " + counter.info("server").get("redis_version")
+                + ", one server in a separate process, without persistence";
     }
 
     @Override
     public List<Competitor> competitors() {
         return List.of(
                 new MortiseCompetitor("redis://", "?lease=" + LEASE.toSeconds() + "s"),
-                new RawLettuce(),
-                new RedissonLock());
+                new RawLettuceCompetitor(),
+                new RedissonCompetitor());
     }
 
     @Override
@@ -58,7 +59,7 @@ final class RedisTestBed implements TestBed {
         StatefulRedisConnection<String, String> connection = client.connect();
         return new WriteRoundTripProbe() {
             @Override
-            public void once() {
+            public void writeOnce() {
                 connection.sync().set("round-trip", "-".repeat(VALUE_LENGTH));
             }
 
@@ -74,8 +75,9 @@ final class RedisTestBed implements TestBed {
     }
 
     /**
-     * Redis counts commands, but also those inside scripts, and SET is sent by some and is inside the scripts of others. So
-     * what is counted is how often it read from a connection: requests that travel together count once.
+     * Returns how often the server has read from a connection; requests that arrive together count once. The server's command
+     * counters would not be comparable, since they include commands inside scripts: some competitors send SET, others call it
+     * in a script.
      */
     @Override
     public synchronized Map<String, Long> requests() {
@@ -94,16 +96,16 @@ final class RedisTestBed implements TestBed {
     }
 
     @Override
-    public List<PerformanceTarget> goals() {
+    public List<PerformanceGoal> goals() {
         return List.of(
-                PerformanceTarget.ratioAtLeast(0.9, RawLettuce.NAME, "one-thread", "cycles/s"),
-                PerformanceTarget.ratioAtLeast(0.95, RawLettuce.NAME, "sixteen-locks", "cycles/s"),
-                // Raw commands have no queue: those who find the lock taken can only try again.
-                PerformanceTarget.ratioAtLeast(0.9, RawLettuce.NAME, "contended", "hand-offs/s")
+                PerformanceGoal.ratioAtLeast(0.9, RawLettuceCompetitor.NAME, "one-thread", "cycles/s"),
+                PerformanceGoal.ratioAtLeast(0.95, RawLettuceCompetitor.NAME, "sixteen-locks", "cycles/s"),
+                // Raw commands have no queue: a client that finds the lock taken can only try again.
+                PerformanceGoal.ratioAtLeast(0.9, RawLettuceCompetitor.NAME, "contended", "hand-offs/s")
                         .by("one-thread", "cycles/s"),
-                PerformanceTarget.atMost(1.2, "crowd", "requests a hand-off"),
-                PerformanceTarget.atMost(10, "held", "work a renewal period"),
-                PerformanceTarget.atMost(10, "held", "threads more"));
+                PerformanceGoal.atMost(1.2, "crowd", "requests per hand-off"),
+                PerformanceGoal.atMost(10, "held", "work per renewal period"),
+                PerformanceGoal.atMost(10, "held", "added threads"));
     }
 
     @Override

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Five independent Redis servers, each a process of its own, against hand-written commands and Redisson. */
+/** Benchmarks Mortise against a hand-written Redlock and Redisson's Redlock, on five independent Redis server processes. */
 final class RedlockTestBed implements TestBed {
     static final String NAME = "redlock";
 
@@ -35,7 +35,7 @@ final class RedlockTestBed implements TestBed {
     @Override
     public String description() {
         return "Redis " + counters.get(0).info("server").get("redis_version") + ", " + MASTERS
-                + " masters in processes of their own, no disk";
+                + " masters in separate processes, without persistence";
     }
 
     @Override
@@ -43,8 +43,8 @@ final class RedlockTestBed implements TestBed {
         return List.of(
                 new MortiseCompetitor(
                         "redlock://", "?lease=" + RedisTestBed.LEASE.toSeconds() + "s&testOnlyNewMasters=true"),
-                new RawRedlock(),
-                new RedissonQuorum());
+                new RawRedlockCompetitor(),
+                new RedissonRedlockCompetitor());
     }
 
     @Override
@@ -61,13 +61,13 @@ final class RedlockTestBed implements TestBed {
         return true;
     }
 
-    /** A write is acknowledged once a majority has it. */
+    /** Returns a probe whose write counts as acknowledged once a majority of the masters has acknowledged it. */
     @Override
     public WriteRoundTripProbe roundTrip(String endpoint) {
         RawMasterConnections masters = new RawMasterConnections(endpoint);
         return new WriteRoundTripProbe() {
             @Override
-            public void once() {
+            public void writeOnce() {
                 masters.majority(
                         commands -> commands.set("round-trip", "-".repeat(RedisTestBed.VALUE_LENGTH)), "OK"::equals);
             }
@@ -79,7 +79,7 @@ final class RedlockTestBed implements TestBed {
         };
     }
 
-    /** As on one server, of all masters together. */
+    /** Returns the sum over all masters of what {@link RedisTestBed#requests()} counts on one server. */
     @Override
     public synchronized Map<String, Long> requests() {
         ownReads++;
@@ -101,13 +101,13 @@ final class RedlockTestBed implements TestBed {
     }
 
     @Override
-    public List<PerformanceTarget> goals() {
+    public List<PerformanceGoal> goals() {
         return List.of(
-                PerformanceTarget.ratioAtLeast(0.9, RawRedlock.NAME, "one-thread", "cycles/s"),
-                PerformanceTarget.ratioAtLeast(0.85, RawRedlock.NAME, "sixteen-locks", "cycles/s"),
-                PerformanceTarget.atMost(12, "crowd", "requests a hand-off"),
-                PerformanceTarget.atMost(10 * MASTERS, "held", "work a renewal period"),
-                PerformanceTarget.atMost(10, "held", "threads more"));
+                PerformanceGoal.ratioAtLeast(0.9, RawRedlockCompetitor.NAME, "one-thread", "cycles/s"),
+                PerformanceGoal.ratioAtLeast(0.85, RawRedlockCompetitor.NAME, "sixteen-locks", "cycles/s"),
+                PerformanceGoal.atMost(12, "crowd", "requests per hand-off"),
+                PerformanceGoal.atMost(10 * MASTERS, "held", "work per renewal period"),
+                PerformanceGoal.atMost(10, "held", "added threads"));
     }
 
     @Override

@@ -6,42 +6,42 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A running store, its counters, and the competitors on it. A new backend is one class that implements this, and a line in
- * {@link TestBeds}. Closing it stops the store.
+ * A running store with its request counters and the lock implementations that are benchmarked on it. Closing the test bed stops
+ * the store. To add a backend, implement this interface and add the class to {@link TestBeds}.
  */
 public interface TestBed extends AutoCloseable {
-    /** The competitor that ratios and goals are about. */
+    /** Name of the competitor that is compared with the others and that the goals are about. */
     String MORTISE = "mortise";
 
-    /** As {@code --backend} takes it. */
+    /** Returns the name for {@code --backend}. */
     String name();
 
-    /** The store and its version, and where it runs. */
+    /** Returns a description of the store: its version and where it runs. */
     String description();
 
-    /** {@value #MORTISE} first. */
+    /** Returns the competitors, {@value #MORTISE} first. */
     List<Competitor> competitors();
 
-    /** Where competitors connect: {@code host:port,…} if {@link #isRemote()}, else whatever they understand. */
+    /** Returns the store's address: {@code host:port,…} if {@link #isRemote()}, else a name for its competitors. */
     String endpoint();
 
-    /** Whether there is a connection, which can be delayed and counted on. */
+    /** Returns whether clients use network connections, which can be delayed and whose requests can be counted. */
     boolean isRemote();
 
-    /** A connection on which to measure round trips; only if {@link #isRemote()}. */
+    /** Opens a connection for measuring round trips; only if {@link #isRemote()}. */
     WriteRoundTripProbe roundTrip(String endpoint) throws Exception;
 
-    /** All requests of all clients so far by kind, as the server counts them; empty if it does not. */
+    /** Returns the number of requests of all clients so far by kind, as the server counts them; empty if it does not count. */
     Map<String, Long> requests();
 
-    /** The kinds of request that keep a connection or a lease alive. They come with time, not with use. */
+    /** Returns the kinds of requests that keep a connection or a lease alive. Their number depends on time, not on use. */
     List<String> keepAlive();
 
-    /** How often Mortise renews what it holds here. */
+    /** Returns the interval at which Mortise renews its leases on this store. */
     Duration renewal();
 
-    /** What Mortise is to reach here. */
-    List<PerformanceTarget> goals();
+    /** Returns Mortise's performance goals on this store. */
+    List<PerformanceGoal> goals();
 
     @Override
     void close();

@@ -4,19 +4,19 @@ package io.mortise.lock.benchmark.backend;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** All stores that can be measured. */
+/** Lists the test beds, one for each store that can be benchmarked. */
 public final class TestBeds {
     private TestBeds() {}
 
     /**
-     * One that is not running yet.
+     * A test bed whose store is not running yet.
      *
-     * @param name as {@code --backend} takes it
+     * @param name the name for {@code --backend}
      * @param start starts the store
      */
     public record Startable(String name, Supplier<TestBed> start) {}
 
-    /** In the order in which they are run. */
+    /** Returns all test beds, in the order in which they are run. */
     public static List<Startable> all() {
         return List.of(
                 new Startable(MemoryTestBed.NAME, MemoryTestBed::new),

@@ -2,12 +2,12 @@
 package io.mortise.lock.benchmark.backend;
 
 /**
- * Measures the store's cheapest acknowledged write. A write, because the steps of a lock are writes, and a store that logs to
- * disk takes longer over them.
+ * Performs the store's cheapest acknowledged write, whose duration is the baseline for round trips. A write rather than a read,
+ * because the steps of a lock are writes, which take longer on a store that logs to disk.
  */
 public interface WriteRoundTripProbe extends AutoCloseable {
-    /** One write and its answer. */
-    void once() throws Exception;
+    /** Sends one write and waits for its reply. */
+    void writeOnce() throws Exception;
 
     @Override
     void close() throws Exception;

@@ -13,14 +13,14 @@ import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 
-/** A ZooKeeper server in this JVM, against a hand-written client and Curator. */
+/** Benchmarks Mortise against a hand-written client and Curator on a ZooKeeper server in this JVM. */
 final class ZooKeeperTestBed implements TestBed {
     static final String NAME = "zookeeper";
 
-    /** The same for all competitors. Long enough for a machine that is busy. */
+    /** Session timeout of all competitors; long enough for a busy machine. */
     static final Duration SESSION = Duration.ofSeconds(5);
 
-    /** What a node contains: as long as Mortise's own record is, so that all write as much. */
+    /** Data of each node, as long as Mortise's owner record, so that all competitors write the same amount. */
     static final byte[] DATA = "-".repeat(120).getBytes(StandardCharsets.US_ASCII);
 
     private final ZooKeeperTestServer server = ZooKeeperTestServer.start();
@@ -39,8 +39,8 @@ final class ZooKeeperTestBed implements TestBed {
     public List<Competitor> competitors() {
         return List.of(
                 new MortiseCompetitor("zookeeper://", "/mortise?sessionTimeout=" + SESSION.toSeconds() + "s"),
-                new RawZooKeeper(),
-                new CuratorMutex());
+                new RawZooKeeperCompetitor(),
+                new CuratorCompetitor());
     }
 
     @Override
@@ -53,7 +53,7 @@ final class ZooKeeperTestBed implements TestBed {
         return true;
     }
 
-    /** A handle with a valid session. */
+    /** Returns a handle with an established session. */
     static ZooKeeper connect(String endpoint) throws Exception {
         CountDownLatch connected = new CountDownLatch(1);
         ZooKeeper handle = new ZooKeeper(endpoint, Math.toIntExact(SESSION.toMillis()), event -> {
@@ -63,7 +63,7 @@ final class ZooKeeperTestBed implements TestBed {
         });
         if (!connected.await(SESSION.toMillis(), TimeUnit.MILLISECONDS)) {
             handle.close();
-            throw new IllegalStateException("no ZooKeeper answered at " + endpoint + " within " + SESSION);
+            throw new IllegalStateException("no ZooKeeper server replied at " + endpoint + " within " + SESSION);
         }
         return handle;
     }
@@ -74,7 +74,7 @@ final class ZooKeeperTestBed implements TestBed {
         String node = handle.create("/round-trip-", DATA, ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL);
         return new WriteRoundTripProbe() {
             @Override
-            public void once() throws Exception {
+            public void writeOnce() throws Exception {
                 handle.setData(node, DATA, -1);
             }
 
@@ -101,19 +101,19 @@ final class ZooKeeperTestBed implements TestBed {
     }
 
     @Override
-    public List<PerformanceTarget> goals() {
+    public List<PerformanceGoal> goals() {
         return List.of(
-                PerformanceTarget.ratioAtLeast(1.35, CuratorMutex.NAME, "one-thread", "cycles/s"),
-                PerformanceTarget.ratioAtLeast(1.2, CuratorMutex.NAME, "contended", "hand-offs/s"),
-                PerformanceTarget.ratioAtLeast(1.5, CuratorMutex.NAME, "one-thread-5ms", "cycles/s"),
-                PerformanceTarget.ratioAtLeast(1.0, CuratorMutex.NAME, "contended-5ms", "hand-offs/s"),
-                PerformanceTarget.atMost(2.0, "crowd", "requests a hand-off"),
-                PerformanceTarget.atMost(0, "held", "work a renewal period"),
-                PerformanceTarget.atMost(1, "held", "sync a renewal period"),
-                PerformanceTarget.atMost(10, "held", "threads more"),
-                PerformanceTarget.atMost(1.5, "round-trips", "cycle, async release"),
-                PerformanceTarget.atMost(2.0, "round-trips", "cycle, release awaited"),
-                PerformanceTarget.atMost(1.3, "round-trips", "hand-off"));
+                PerformanceGoal.ratioAtLeast(1.35, CuratorCompetitor.NAME, "one-thread", "cycles/s"),
+                PerformanceGoal.ratioAtLeast(1.2, CuratorCompetitor.NAME, "contended", "hand-offs/s"),
+                PerformanceGoal.ratioAtLeast(1.5, CuratorCompetitor.NAME, "one-thread-5ms", "cycles/s"),
+                PerformanceGoal.ratioAtLeast(1.0, CuratorCompetitor.NAME, "contended-5ms", "hand-offs/s"),
+                PerformanceGoal.atMost(2.0, "crowd", "requests per hand-off"),
+                PerformanceGoal.atMost(0, "held", "work per renewal period"),
+                PerformanceGoal.atMost(1, "held", "sync per renewal period"),
+                PerformanceGoal.atMost(10, "held", "added threads"),
+                PerformanceGoal.atMost(1.5, "round-trips", "cycle, async release"),
+                PerformanceGoal.atMost(2.0, "round-trips", "cycle, release awaited"),
+                PerformanceGoal.atMost(1.3, "round-trips", "hand-off"));
     }
 
     @Override

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The stores to measure on, and who competes on each: Mortise, a raw client, a peer. */
+/** Stores to benchmark, and the competitors on each: Mortise, a hand-written client and another lock library. */
 @NullMarked
 package io.mortise.lock.benchmark.backend;
 

@@ -8,19 +8,19 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** Formats results as a table. Plain ASCII: it must look right in any terminal and any log. */
+/** Formats the results of one scenario as a text table, in plain ASCII for any terminal and log. */
 public final class BenchmarkTable {
     private final StringBuilder out = new StringBuilder();
     private final ScenarioResult result;
-    private final List<PerformanceTargetResult> verdicts;
+    private final List<PerformanceGoalResult> verdicts;
 
-    private BenchmarkTable(ScenarioResult result, List<PerformanceTargetResult> verdicts) {
+    private BenchmarkTable(ScenarioResult result, List<PerformanceGoalResult> verdicts) {
         this.result = result;
         this.verdicts = verdicts;
     }
 
-    /** The block of one scenario. */
-    public static String of(ScenarioResult result, List<PerformanceTargetResult> verdicts) {
+    /** Returns the table, several lines each of which ends with a line break. */
+    public static String of(ScenarioResult result, List<PerformanceGoalResult> verdicts) {
         return new BenchmarkTable(result, verdicts).print();
     }
 
@@ -35,9 +35,9 @@ public final class BenchmarkTable {
                 label = "";
             }
         }
-        verdicts.stream().filter(verdict -> verdict.goal().spansScenarios()).forEach(this::spanning);
+        verdicts.stream().filter(verdict -> verdict.goal().spansScenarios()).forEach(this::crossScenarioGoal);
         result.competitors().forEach(this::requests);
-        warmUp(result.warmedUp());
+        warmUp(result.warmUpReport());
         return out.toString();
     }
 
@@ -45,26 +45,26 @@ public final class BenchmarkTable {
         List<Double> values = result.values(competitor, measure);
         MedianAndRange spread = MedianAndRange.of(values);
         String median = number(spread.median());
-        String range = range(spread.least(), spread.most());
+        String range = range(spread.min(), spread.max());
         if (competitor.equals(TestBed.MORTISE)) {
             row(label, competitor, median, range, "", "", goal(measure, Optional.empty()));
             return;
         }
         MeasurementRatio ratio = MeasurementRatio.of(result.values(TestBed.MORTISE, measure), values);
-        // Nothing divided by nothing says nothing.
+        // A division by zero gives no meaningful ratio.
         boolean known = Double.isFinite(ratio.ofMedians());
         String times = known ? times(ratio.ofMedians()) + " x" : "-";
-        String timesRange = known ? times(ratio.least()) + " .. " + times(ratio.most()) : "";
+        String timesRange = known ? times(ratio.min()) + " .. " + times(ratio.max()) : "";
         row(label, competitor, median, range, times, timesRange, goal(measure, Optional.of(competitor)));
     }
 
     private String goal(String measure, Optional<String> against) {
-        return PerformanceTargetResult.on(verdicts, measure, against)
-                .map(PerformanceTargetResult::toString)
+        return PerformanceGoalResult.on(verdicts, measure, against)
+                .map(PerformanceGoalResult::toString)
                 .orElse("");
     }
 
-    private void spanning(PerformanceTargetResult verdict) {
+    private void crossScenarioGoal(PerformanceGoalResult verdict) {
         out.append("  ").append(verdict.goal().measure()).append(" by ");
         out.append(verdict.goal().against().orElseThrow()).append(": ");
         out.append(times(verdict.value())).append(" x  ").append(verdict).append('\n');
@@ -82,27 +82,27 @@ public final class BenchmarkTable {
         }
     }
 
-    private void warmUp(WarmUpReport warmedUp) {
-        int rounds = warmedUp.length();
+    private void warmUp(WarmUpReport warmUpReport) {
+        int rounds = warmUpReport.length();
         if (rounds > 0) {
             out.append("  warmed up for ").append(rounds).append(rounds == 1 ? " round" : " rounds");
-            out.append(", by ").append(warmedUp.measure());
-            if (!warmedUp.moving().isEmpty()) {
-                out.append("; NOT STEADY: ").append(String.join(", ", warmedUp.moving()));
+            out.append(", by ").append(warmUpReport.measure());
+            if (!warmUpReport.unsteady().isEmpty()) {
+                out.append("; NOT STEADY: ").append(String.join(", ", warmUpReport.unsteady()));
             }
             out.append('\n');
         }
     }
 
-    private static String range(double least, double most) {
-        return number(least) + " .. " + number(most);
+    private static String range(double min, double max) {
+        return number(min) + " .. " + number(max);
     }
 
     private static String times(double ratio) {
         return ratio >= 0.1 ? number(ratio) : String.format(Locale.ROOT, "%.3f", ratio);
     }
 
-    /** Three digits are enough to compare by. */
+    /** Formats a number with about three significant digits, which are enough for a comparison. */
     static String number(double value) {
         if (value >= 1e6) {
             return String.format(Locale.ROOT, "%.2fM", value / 1e6);

@@ -9,36 +9,40 @@ import java.util.Map;
 import tools.jackson.jr.ob.JSON;
 
 /**
- * A whole run as JSON.
+ * Formats the results of a whole benchmark run as JSON.
  *
- * @param settings the options that were in force
+ * @param environment the machine of the run
+ * @param settings values of the command's options
+ * @param backends results of each backend
  */
 public record JsonReport(MachineDescription environment, Map<String, Object> settings, List<OfBackend> backends) {
     /**
-     * Results of one backend, with all that a reader needs to know about it.
+     * Results of one backend, with descriptions of the store and the competitors.
      *
-     * @param competitors descriptions by name
+     * @param competitors descriptions of the competitors by name
+     * @param results one result per scenario
+     * @param verdicts results of the goals
      */
     public record OfBackend(
             String name,
             String description,
             Map<String, String> competitors,
             List<ScenarioResult> results,
-            List<PerformanceTargetResult> verdicts) {
-        /** As long as it still runs. */
+            List<PerformanceGoalResult> verdicts) {
+        /** Returns the report on a backend; the backend must still be running. */
         public static OfBackend of(TestBed backend, List<ScenarioResult> results) {
             Map<String, String> competitors = new LinkedHashMap<>();
             for (Competitor competitor : backend.competitors()) {
                 competitors.put(competitor.name(), competitor.description());
             }
-            List<PerformanceTargetResult> verdicts = results.stream()
-                    .flatMap(result -> PerformanceTargetResult.of(result, results, backend.goals()).stream())
+            List<PerformanceGoalResult> verdicts = results.stream()
+                    .flatMap(result -> PerformanceGoalResult.of(result, results, backend.goals()).stream())
                     .toList();
             return new OfBackend(backend.name(), backend.description(), competitors, results, verdicts);
         }
     }
 
-    /** One object; figures as lists of one value a round. */
+    /** Returns one JSON object, in which each measurement is a list with one value per round. */
     public String toJson() {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("environment", environment.toJson());
@@ -63,10 +67,10 @@ public record JsonReport(MachineDescription environment, Map<String, Object> set
             Map<String, Object> competitors = new LinkedHashMap<>();
             for (String competitor : result.competitors()) {
                 List<Double> values = result.values(competitor, measure);
-                Map<String, Object> figures = new LinkedHashMap<>();
-                figures.put("median", MedianAndRange.of(values).median());
-                figures.put("rounds", values);
-                competitors.put(competitor, figures);
+                Map<String, Object> measurements = new LinkedHashMap<>();
+                measurements.put("median", MedianAndRange.of(values).median());
+                measurements.put("rounds", values);
+                competitors.put(competitor, measurements);
             }
             measures.put(measure, competitors);
         }
@@ -75,8 +79,8 @@ public record JsonReport(MachineDescription environment, Map<String, Object> set
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("name", result.scenario());
         json.put("description", result.description());
-        if (result.warmedUp().length() > 0) {
-            json.put("warmUp", json(result.warmedUp()));
+        if (result.warmUpReport().length() > 0) {
+            json.put("warmUp", json(result.warmUpReport()));
         }
         json.put("measures", measures);
         if (!result.requestsPer().isEmpty()) {
@@ -86,15 +90,15 @@ public record JsonReport(MachineDescription environment, Map<String, Object> set
         return json;
     }
 
-    private static Map<String, Object> json(WarmUpReport warmedUp) {
+    private static Map<String, Object> json(WarmUpReport warmUpReport) {
         Map<String, Object> json = new LinkedHashMap<>();
-        json.put("measure", warmedUp.measure());
-        json.put("rounds", warmedUp.rounds());
-        json.put("notSteady", warmedUp.moving());
+        json.put("measure", warmUpReport.measure());
+        json.put("rounds", warmUpReport.rounds());
+        json.put("notSteady", warmUpReport.unsteady());
         return json;
     }
 
-    private static Map<String, Object> json(PerformanceTargetResult verdict) {
+    private static Map<String, Object> json(PerformanceGoalResult verdict) {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("scenario", verdict.goal().scenario());
         json.put("measure", verdict.goal().measure());

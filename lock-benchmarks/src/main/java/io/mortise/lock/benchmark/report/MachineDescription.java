@@ -7,14 +7,16 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Describes the machine of a run.
+ * Describes the hardware, operating system and JVM on which a benchmark runs.
  *
- * @param mortise the version
- * @param cores as the JVM sees them
- * @param load of the system over the last minute, before the run; negative where the system does not tell
+ * @param mortise version of Mortise
+ * @param cores number of processors available to the JVM
+ * @param jdk name and version of the JVM
+ * @param os name, version and architecture of the operating system
+ * @param load system load average of the minute before the run; negative if unavailable
  */
 public record MachineDescription(String mortise, int cores, String jdk, String os, double load) {
-    /** This machine, now. */
+    /** Returns the description of this machine with its current load. */
     public static MachineDescription here(String mortise) {
         return new MachineDescription(
                 mortise,

@@ -5,17 +5,19 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * One competitor's figure divided by another's.
+ * Ratio of one competitor's measurement to another's.
  *
- * @param ofMedians the median over all rounds by the other's
- * @param least the least ratio of one round
- * @param most the greatest ratio of one round
+ * @param ofMedians ratio of the medians over all rounds
+ * @param min minimum of the single rounds' ratios
+ * @param max maximum of the single rounds' ratios
  */
-public record MeasurementRatio(double ofMedians, double least, double most) {
+public record MeasurementRatio(double ofMedians, double min, double max) {
     /**
-     * The n-th values belong to the same round.
+     * Returns the ratio of two measurements.
      *
-     * @throws IllegalArgumentException if there are not as many of one as of the other
+     * @param values values by round
+     * @param others values of the other competitor, in the same order of rounds
+     * @throws IllegalArgumentException if the numbers of rounds differ
      */
     public static MeasurementRatio of(List<Double> values, List<Double> others) {
         if (values.size() != others.size()) {
@@ -26,6 +28,6 @@ public record MeasurementRatio(double ofMedians, double least, double most) {
                 .toList());
         double ofMedians =
                 MedianAndRange.of(values).median() / MedianAndRange.of(others).median();
-        return new MeasurementRatio(ofMedians, rounds.least(), rounds.most());
+        return new MeasurementRatio(ofMedians, rounds.min(), rounds.max());
     }
 }

@@ -5,16 +5,17 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** Median and range of several values. */
-public record MedianAndRange(double median, double least, double most) {
+/** Median, minimum and maximum of several values. */
+public record MedianAndRange(double median, double min, double max) {
     /**
-     * Of two in the middle the median is the mean.
+     * Returns the median and the range of the values. The median of an even number of values is the mean of the two middle
+     * ones.
      *
      * @throws IllegalArgumentException if there are no values
      */
     public static MedianAndRange of(List<Double> values) {
         if (values.isEmpty()) {
-            throw new IllegalArgumentException("no values, so no median");
+            throw new IllegalArgumentException("no values to take the median of");
         }
         List<Double> sorted = new ArrayList<>(values);
         Collections.sort(sorted);

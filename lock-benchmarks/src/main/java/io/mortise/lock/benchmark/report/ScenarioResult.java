@@ -10,38 +10,38 @@ import java.util.TreeSet;
 /**
  * Results of all rounds of one scenario on one backend.
  *
- * @param warmedUp what came before them
- * @param rounds by competitor, in the order of the table
+ * @param warmUpReport report on the warm-up
+ * @param rounds measured rounds by competitor, in the order of the table
  */
 public record ScenarioResult(
         String backend,
         String scenario,
         String description,
-        WarmUpReport warmedUp,
+        WarmUpReport warmUpReport,
         Map<String, List<RoundMeasurements>> rounds) {
-    /** In the order of the table. */
+    /** Returns the names of the competitors, in the order of the table. */
     public List<String> competitors() {
         return List.copyOf(rounds.keySet());
     }
 
-    /** In the order of the table. */
+    /** Returns the names of the measurements, in the order of the table. */
     public List<String> measures() {
         return rounds.values().stream()
                 .flatMap(List::stream)
-                .flatMap(figures -> figures.values().keySet().stream())
+                .flatMap(measurements -> measurements.values().keySet().stream())
                 .distinct()
                 .toList();
     }
 
     /**
-     * One value a round.
+     * Returns a competitor's values of one measurement, one per round.
      *
-     * @throws IllegalArgumentException if the competitor lacks this measure in a round
+     * @throws IllegalArgumentException if the competitor lacks the measurement in a round
      */
     public List<Double> values(String competitor, String measure) {
-        return figures(competitor).stream()
-                .map(figures -> {
-                    Double value = figures.values().get(measure);
+        return measurements(competitor).stream()
+                .map(measurements -> {
+                    Double value = measurements.values().get(measure);
                     if (value == null) {
                         throw new IllegalArgumentException(
                                 backend + " " + scenario + " has no \"" + measure + "\" of " + competitor);
@@ -51,27 +51,27 @@ public record ScenarioResult(
                 .toList();
     }
 
-    /** Median of the requests by kind; a kind that a round lacks counts as none. */
+    /** Returns the median number of requests by kind; a kind that is missing in a round counts as zero. */
     public Map<String, Double> requests(String competitor) {
-        List<RoundMeasurements> all = figures(competitor);
+        List<RoundMeasurements> all = measurements(competitor);
         TreeSet<String> kinds = new TreeSet<>();
-        all.forEach(figures -> kinds.addAll(figures.requests().keySet()));
+        all.forEach(measurements -> kinds.addAll(measurements.requests().keySet()));
         Map<String, Double> medians = new TreeMap<>();
         for (String kind : kinds) {
             List<Double> values = all.stream()
-                    .map(figures -> figures.requests().getOrDefault(kind, 0.0))
+                    .map(measurements -> measurements.requests().getOrDefault(kind, 0.0))
                     .toList();
             medians.put(kind, MedianAndRange.of(values).median());
         }
         return medians;
     }
 
-    /** What {@link #requests} are counted per. */
+    /** Returns the unit to which {@link #requests} refers, such as {@code hand-off}. */
     public String requestsPer() {
-        return figures(competitors().get(0)).get(0).requestsPer();
+        return measurements(competitors().get(0)).get(0).requestsPer();
     }
 
-    private List<RoundMeasurements> figures(String competitor) {
+    private List<RoundMeasurements> measurements(String competitor) {
         List<RoundMeasurements> all = rounds.get(competitor);
         if (all == null) {
             throw new IllegalArgumentException(backend + " " + scenario + " had no competitor " + competitor);

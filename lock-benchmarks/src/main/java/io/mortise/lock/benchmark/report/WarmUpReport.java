@@ -5,17 +5,17 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Report on the warm-up of one scenario: the figures of each competitor, round by round.
+ * The measurements of all competitors in the warm-up of one scenario.
  *
- * @param measure the figure that was to stand still; empty if none was
- * @param rounds its values by competitor, one a round
- * @param moving competitors whose figure had not come to stand still
+ * @param measure name of the measurement that had to become steady; empty if there was none
+ * @param rounds values of that measurement by competitor, one per round
+ * @param unsteady competitors whose values were not steady at the end
  */
-public record WarmUpReport(String measure, Map<String, List<Double>> rounds, List<String> moving) {
-    /** Where no figure is watched. */
-    public static final WarmUpReport UNWATCHED = new WarmUpReport("", Map.of(), List.of());
+public record WarmUpReport(String measure, Map<String, List<Double>> rounds, List<String> unsteady) {
+    /** The report on a warm-up without measurements. */
+    public static final WarmUpReport NOT_MEASURED = new WarmUpReport("", Map.of(), List.of());
 
-    /** How many rounds each competitor had. */
+    /** Returns the number of warm-up rounds of each competitor. */
     public int length() {
         return rounds.values().stream().mapToInt(List::size).max().orElse(0);
     }

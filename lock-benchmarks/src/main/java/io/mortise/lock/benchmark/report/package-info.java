@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** From the figures of the rounds to medians, ratios, a table and JSON. */
+/** Reports: medians and ratios of the measured rounds, as a table and as JSON. */
 @NullMarked
 package io.mortise.lock.benchmark.report;
 

@@ -10,15 +10,17 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 
-/** One thread that acquires and releases one lock in a loop. */
+/** Acquires and releases one lock in a loop, on one thread. */
 final class AcquireLoop {
-    /** The name of the figure that tells most of the JIT compiler, whose own work is part of it, and least of the disk. */
-    static final String CPU = "CPU of a cycle, ms";
+    /**
+     * Name of the measurement for the warm-up. It includes the work of the JIT compiler, and depends little on the disk.
+     */
+    static final String CPU = "CPU per cycle, ms";
 
     private static final Duration GRACE = Duration.ofSeconds(30);
     private static final int DIGITS = 3;
 
-    /** So long that a second holder, if there can be one, comes in meanwhile. */
+    /** Hold time of the first cycle; long enough that a second holder would be noticed if the lock allowed one. */
     private static final long FIRST_HOLD_NANOS = 2_000_000;
 
     private final CompetitorSession session;
@@ -36,11 +38,13 @@ final class AcquireLoop {
     }
 
     /**
-     * What all loops of one trial did together.
+     * Combined measurements of all loops of one round.
      *
-     * @param handOffs how often a lock went from one client to another
-     * @param seconds from the start of the first to the end of the last
-     * @param cpuNanos that this process used meanwhile; the server, where it is one of ours, is part of it
+     * @param cycles number of acquire-release cycles
+     * @param handOffs number of times that a lock went from one client to another
+     * @param seconds duration from the start of the first loop to the end of the last one
+     * @param cpuNanos CPU time of this process, which includes a server that runs in this JVM
+     * @param nanos durations of the cycles
      */
     record Total(long cycles, long handOffs, double seconds, long cpuNanos, Histogram nanos) {
         double cyclesPerSecond() {
@@ -60,9 +64,9 @@ final class AcquireLoop {
         }
     }
 
-    /** Runs them at once, for so long, after one cycle of each that does not count. */
-    static Total run(CompetitorRound trial, Duration measured, List<AcquireLoop> loops) throws Exception {
-        try (WorkerThreads workers = new WorkerThreads(trial.toString(), loops.size())) {
+    /** Runs all loops in parallel for the given duration, after one unmeasured cycle of each. */
+    static Total run(CompetitorRoundRunner round, Duration measured, List<AcquireLoop> loops) throws Exception {
+        try (WorkerThreads workers = new WorkerThreads(round.toString(), loops.size())) {
             workers.together(each(loops, AcquireLoop::first), GRACE);
             long before = handOffs(loops);
             long cpu = cpuNanos();

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Four clients, each with one thread, that all want the same lock all the time. */
+/** Measures the hand-offs of one lock for which four single-threaded clients compete all the time. */
 final class ContendedScenario implements Scenario {
     private static final String LOCK = "contended";
     private static final int CLIENTS = 4;
@@ -27,7 +27,7 @@ final class ContendedScenario implements Scenario {
 
     @Override
     public String description() {
-        return CLIENTS + " clients, each one thread, that all want one lock all the time";
+        return CLIENTS + " clients with one thread each, all competing for one lock";
     }
 
     @Override
@@ -36,22 +36,22 @@ final class ContendedScenario implements Scenario {
     }
 
     @Override
-    public Optional<String> warmedUpBy() {
+    public Optional<String> warmUpMeasure() {
         return Optional.of(AcquireLoop.CPU);
     }
 
     @Override
-    public RoundMeasurements run(CompetitorRound trial) throws Exception {
-        ExclusionCounter exclusion = trial.shared(LOCK);
+    public RoundMeasurements run(CompetitorRoundRunner round) throws Exception {
+        ExclusionCounter exclusion = round.shared(LOCK);
         List<AcquireLoop> loops = new ArrayList<>();
         for (int client = 0; client < CLIENTS; client++) {
-            loops.add(new AcquireLoop(trial.open(), client, LOCK, exclusion, true));
+            loops.add(new AcquireLoop(round.open(), client, LOCK, exclusion, true));
         }
-        AcquireLoop.Total total = AcquireLoop.run(trial, trial.effort().measured(), loops);
+        AcquireLoop.Total total = AcquireLoop.run(round, round.roundSize().measured(), loops);
         Map<String, Double> values = RoundMeasurements.inOrder();
         values.put("hand-offs/s", total.handOffsPerSecond());
         values.put(AcquireLoop.CPU, total.cpuMillisOfACycle());
-        values.put("p99 of a cycle, ms", total.millisAt(99));
+        values.put("p99 cycle time, ms", total.millisAt(99));
         return RoundMeasurements.of(values);
     }
 }

@@ -7,7 +7,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/** Checks exclusion while a lock is measured: an unprotected counter, and rising tokens. Thread-safe. */
+/**
+ * Checks mutual exclusion during a benchmark by incrementing a counter that only the lock protects. It also checks that fencing
+ * tokens increase. Thread-safe.
+ */
 final class ExclusionCounter {
     private final String lock;
     private final boolean shared;
@@ -15,28 +18,32 @@ final class ExclusionCounter {
     private final LongAdder entered = new LongAdder();
     private final AtomicReference<@Nullable String> violation = new AtomicReference<>();
 
-    // Plain on purpose: the lock is what guards them.
+    // Deliberately neither volatile nor synchronized: only the benchmarked lock protects them.
     private long counter;
     private long handOffs;
     private long token = Long.MIN_VALUE;
     private int holder = -1;
 
-    /** @param shared whether several clients want it: then the holder makes room for whoever would get in beside it */
+    /**
+     * Creates a check.
+     *
+     * @param shared whether several clients compete for the lock; then the holder yields, so that a second holder would show
+     */
     ExclusionCounter(String lock, boolean shared) {
         this.lock = lock;
         this.shared = shared;
     }
 
-    /** To be called as soon as {@code client} has the lock. */
+    /** Records a grant. The caller calls this as soon as {@code client} has the lock. */
     void enter(int client, HeldGrant held) {
         int now = inside.incrementAndGet();
         if (now != 1) {
-            report(now + " held it at once");
+            report(now + " clients held it at the same time");
         }
         entered.increment();
         long seen = counter;
         if (shared) {
-            makeRoom();
+            yieldToOthers();
         }
         counter = seen + 1;
         if (client != holder) {
@@ -46,40 +53,45 @@ final class ExclusionCounter {
         long before = token;
         held.token().ifPresent(given -> {
             if (given <= before) {
-                report("token " + given + " came after token " + before);
+                report("token " + given + " was granted after token " + before);
             }
             token = given;
         });
     }
 
-    @SuppressWarnings("ThreadPriorityCheck") // no result depends on it: it only helps a mistake to show
-    private static void makeRoom() {
+    @SuppressWarnings("ThreadPriorityCheck") // no result depends on it; it only makes a violation more likely to show
+    private static void yieldToOthers() {
         Thread.yield();
     }
 
-    /** To be called before the lock is given back. */
+    /** Records the end of a grant. The caller calls this before it releases the lock. */
     void leave() {
         inside.decrementAndGet();
     }
 
-    /** How often the lock went from one client to another; for the holder, or when nobody holds it. */
+    /**
+     * Returns how often the lock went from one client to another. Only the holder may call this, or any thread while there is
+     * no holder.
+     */
     long handOffs() {
         return handOffs;
     }
 
     /**
-     * When all have left.
+     * Checks the counter once no client holds the lock any more.
      *
-     * @throws ExclusionViolationException if anything was wrong since the start
+     * @param where name of the round, for the message
+     * @throws ExclusionViolationException if mutual exclusion or the order of tokens has been violated since the start
      */
     void verify(String where) {
         if (counter != entered.sum()) {
-            report("a counter without protection lost " + (entered.sum() - counter) + " of " + entered.sum()
+            report("a counter that only the lock protects lost " + (entered.sum() - counter) + " of " + entered.sum()
                     + " increments");
         }
         String what = violation.get();
         if (what != null) {
-            throw new ExclusionViolationException(where + ": no exclusion on lock \"" + lock + "\": " + what);
+            throw new ExclusionViolationException(
+                    where + ": mutual exclusion violated on lock \"" + lock + "\": " + what);
         }
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark.scenario;
 
-/** Thrown when two held one lock at once, or tokens did not rise. */
+/** Thrown when two clients held one lock at the same time, or fencing tokens did not increase. */
 public final class ExclusionViolationException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

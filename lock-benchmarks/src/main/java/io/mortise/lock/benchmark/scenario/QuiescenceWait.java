@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** Waits until no more requests reach the server: all waiters are queued. */
+/** Waits until the server receives no more requests, which shows that all waiters are queued. */
 final class QuiescenceWait {
     private static final Duration LIMIT = Duration.ofSeconds(30);
     private static final long PAUSE_NANOS = 2_000_000;
@@ -15,15 +15,15 @@ final class QuiescenceWait {
     private QuiescenceWait() {}
 
     /**
-     * Returns when {@code condition} held and no request came for all of {@code span}, or for longer on a machine where
-     * threads wait long for a processor: so long that a thread that still has something to send has had its turn, but not so
-     * long that a renewal is due, which is a request too.
+     * Returns once {@code condition} has held and no request has arrived for the whole of {@code span}. On a machine where
+     * threads wait long for a processor it observes for longer, so that a thread with a pending request gets to send it, but
+     * not so long that a renewal, which is a request too, becomes due.
      */
-    static void await(CompetitorRound trial, Duration span, BooleanSupplier condition) {
+    static void await(CompetitorRoundRunner round, Duration span, BooleanSupplier condition) {
         long start = System.nanoTime();
         long needed = span.toNanos();
-        long most = Math.max(needed, trial.backend().renewal().toNanos() * 7 / 10);
-        Map<String, Long> last = trial.backend().requests();
+        long most = Math.max(needed, round.backend().renewal().toNanos() * 7 / 10);
+        Map<String, Long> last = round.backend().requests();
         long since = start;
         long now = start;
         while (now - since < needed) {
@@ -31,13 +31,13 @@ final class QuiescenceWait {
             long before = now;
             now = System.nanoTime();
             needed = Math.max(needed, Math.min(most, LATE_TIMES * (now - before - PAUSE_NANOS)));
-            if (!condition.getAsBoolean() || !trial.workSince(last).isEmpty()) {
-                last = trial.backend().requests();
+            if (!condition.getAsBoolean() || !round.workSince(last).isEmpty()) {
+                last = round.backend().requests();
                 since = now;
             }
             if (now - start > LIMIT.toNanos()) {
                 throw new IllegalStateException(
-                        trial + ": not all stand in the queue after " + LIMIT.toSeconds() + " s");
+                        round + ": not all waiters are queued after " + LIMIT.toSeconds() + " s");
             }
         }
     }

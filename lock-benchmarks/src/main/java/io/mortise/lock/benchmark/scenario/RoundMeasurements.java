@@ -6,11 +6,11 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Figures of one round of one competitor.
+ * The measurements of one competitor in one benchmark round.
  *
- * @param values by measure, in the order of the table
- * @param requests requests to the server by kind, per unit of {@code requestsPer}; empty where nobody counts
- * @param requestsPer what requests are counted per, such as {@code hand-off}
+ * @param values values by name of the measurement, in the order of the table
+ * @param requests number of requests to the server by kind, per unit of {@code requestsPer}; empty if they are not counted
+ * @param requestsPer unit to which {@code requests} refers, such as {@code hand-off}
  */
 public record RoundMeasurements(Map<String, Double> values, Map<String, Double> requests, String requestsPer) {
     static RoundMeasurements of(Map<String, Double> values) {
@@ -18,9 +18,9 @@ public record RoundMeasurements(Map<String, Double> values, Map<String, Double> 
     }
 
     /**
-     * The figure of this name.
+     * Returns the value of a measurement.
      *
-     * @throws IllegalArgumentException if there is none
+     * @throws IllegalArgumentException if there is no measurement of that name
      */
     public double value(String measure) {
         Double value = values.get(measure);
@@ -30,12 +30,12 @@ public record RoundMeasurements(Map<String, Double> values, Map<String, Double> 
         return value;
     }
 
-    /** For filling in order. */
+    /** Returns an empty map that keeps its entries in the order of insertion. */
     static Map<String, Double> inOrder() {
         return new LinkedHashMap<>();
     }
 
-    /** Each count divided by {@code units}. */
+    /** Returns each count divided by {@code units}. */
     static Map<String, Double> per(double units, Map<String, Long> counts) {
         Map<String, Double> result = new TreeMap<>();
         counts.forEach((kind, count) -> result.put(kind, count / units));

@@ -4,14 +4,14 @@ package io.mortise.lock.benchmark.scenario;
 import java.time.Duration;
 
 /**
- * Amount of work in one round.
+ * The duration or the number of operations of one benchmark round.
  *
- * @param measured how long competitors run where the time is free to choose
- * @param smoke whether only to see that it works: the least of everything else
+ * @param measured how long competitors run in scenarios of variable duration
+ * @param smoke whether the round is a smoke test, in which scenarios use their smallest numbers
  */
 public record RoundSize(Duration measured, boolean smoke) {
-    /** {@code full}, or {@code least} in a smoke run. */
-    int times(int full, int least) {
-        return smoke ? least : full;
+    /** Returns {@code full}, or {@code smallest} in a smoke test. */
+    int times(int full, int smallest) {
+        return smoke ? smallest : full;
     }
 }

@@ -12,11 +12,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Future;
 
-/** Counts the round trips of an operation: its time over a slow link, divided by the time of one bare request. */
+/** Estimates the round trips of an operation: its duration on a slow link, divided by the duration of one write. */
 final class RoundTripsScenario implements Scenario {
     private static final String LOCK = "round-trips";
     private static final Duration LIMIT = Duration.ofSeconds(30);
-    private static final int WAITS_IN_LINE = 3;
+    private static final int WAIT_ROUND_TRIPS = 3;
 
     private final Duration roundTrip;
 
@@ -31,7 +31,7 @@ final class RoundTripsScenario implements Scenario {
 
     @Override
     public String description() {
-        return "times in round trips, at " + roundTrip.toMillis() + " ms each";
+        return "durations in round trips of " + roundTrip.toMillis() + " ms each";
     }
 
     @Override
@@ -39,50 +39,50 @@ final class RoundTripsScenario implements Scenario {
         return roundTrip;
     }
 
-    /** Its hand-off begins when the other is queued. */
+    /** Excludes polling competitors, since each hand-off starts when the other client is queued. */
     @Override
-    public boolean suits(Competitor competitor) {
+    public boolean isMeaningfulFor(Competitor competitor) {
         return !competitor.polls();
     }
 
     @Override
-    public RoundMeasurements run(CompetitorRound trial) throws Exception {
-        int times = trial.effort().times(15, 3);
-        CompetitorSession session = trial.open();
-        CompetitorSession other = trial.open();
-        try (WriteRoundTripProbe bare = trial.roundTrip();
-                WorkerThreads workers = new WorkerThreads(trial.toString(), 1)) {
-            List<Long> bareNanos = new ArrayList<>(bare(bare, times));
-            cycles(trial, session, true, 1); // makes the lock's own node where there is one
-            double async = median(cycles(trial, session, false, times));
-            bareNanos.addAll(bare(bare, times));
-            double awaited = median(cycles(trial, session, true, times));
-            bareNanos.addAll(bare(bare, times));
-            double handOff = median(handOffs(trial, session, other, workers, times));
-            bareNanos.addAll(bare(bare, times));
-            double one = median(bareNanos);
+    public RoundMeasurements run(CompetitorRoundRunner round) throws Exception {
+        int times = round.roundSize().times(15, 3);
+        CompetitorSession session = round.open();
+        CompetitorSession other = round.open();
+        try (WriteRoundTripProbe probe = round.roundTrip();
+                WorkerThreads workers = new WorkerThreads(round.toString(), 1)) {
+            List<Long> writeNanos = new ArrayList<>(writes(probe, times));
+            cycles(round, session, true, 1); // creates the lock's own node where the store has one
+            double async = median(cycles(round, session, false, times));
+            writeNanos.addAll(writes(probe, times));
+            double awaited = median(cycles(round, session, true, times));
+            writeNanos.addAll(writes(probe, times));
+            double handOff = median(handOffs(round, session, other, workers, times));
+            writeNanos.addAll(writes(probe, times));
+            double roundTripNanos = median(writeNanos);
             Map<String, Double> values = RoundMeasurements.inOrder();
-            values.put("a round trip, ms", one / 1e6);
-            values.put("cycle, async release", async / one);
-            values.put("cycle, release awaited", awaited / one);
-            values.put("hand-off", handOff / one);
+            values.put("round trip, ms", roundTripNanos / 1e6);
+            values.put("cycle, async release", async / roundTripNanos);
+            values.put("cycle, release awaited", awaited / roundTripNanos);
+            values.put("hand-off", handOff / roundTripNanos);
             return RoundMeasurements.of(values);
         }
     }
 
-    private static List<Long> bare(WriteRoundTripProbe bare, int times) throws Exception {
+    private static List<Long> writes(WriteRoundTripProbe probe, int times) throws Exception {
         List<Long> nanos = new ArrayList<>();
         for (int i = 0; i < times; i++) {
             long start = System.nanoTime();
-            bare.once();
+            probe.writeOnce();
             nanos.add(System.nanoTime() - start);
         }
         return nanos;
     }
 
-    private static List<Long> cycles(CompetitorRound trial, CompetitorSession session, boolean awaited, int times)
+    private static List<Long> cycles(CompetitorRoundRunner round, CompetitorSession session, boolean awaited, int times)
             throws Exception {
-        ExclusionCounter exclusion = trial.shared(LOCK);
+        ExclusionCounter exclusion = round.shared(LOCK);
         List<Long> nanos = new ArrayList<>();
         for (int i = 0; i < times; i++) {
             long start = System.nanoTime();
@@ -99,11 +99,15 @@ final class RoundTripsScenario implements Scenario {
         return nanos;
     }
 
-    /** From the call of release to the other's grant. */
+    /** Measures the time from the call of release to the other client's grant. */
     private List<Long> handOffs(
-            CompetitorRound trial, CompetitorSession session, CompetitorSession other, WorkerThreads workers, int times)
+            CompetitorRoundRunner round,
+            CompetitorSession session,
+            CompetitorSession other,
+            WorkerThreads workers,
+            int times)
             throws Exception {
-        ExclusionCounter exclusion = trial.shared(LOCK);
+        ExclusionCounter exclusion = round.shared(LOCK);
         List<Long> nanos = new ArrayList<>();
         for (int i = 0; i < times; i++) {
             HeldGrant held = session.acquire(LOCK);
@@ -116,7 +120,7 @@ final class RoundTripsScenario implements Scenario {
                 next.release();
                 return granted;
             }));
-            QuiescenceWait.await(trial, roundTrip.multipliedBy(WAITS_IN_LINE), workers::allWait);
+            QuiescenceWait.await(round, roundTrip.multipliedBy(WAIT_ROUND_TRIPS), workers::allWait);
             exclusion.leave();
             long released = System.nanoTime();
             held.release();

@@ -7,39 +7,40 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * One benchmark: what each competitor does, and what is measured. A new scenario is one class that implements this, and
- * a line in {@link Scenarios}.
+ * A benchmark scenario, which defines the work of each competitor and the measurements. To add a scenario, implement this
+ * interface and add the class to {@link Scenarios}.
  */
 public interface Scenario {
-    /** As {@code --scenario} takes it. */
+    /** Returns the name for {@code --scenario}. */
     String name();
 
-    /** One line for the reader of the table. */
+    /** Returns a description in one line, for the reader of the table. */
     String description();
 
-    /** The round trip that the connection is stretched to; zero: not delayed. */
+    /** Returns the latency that a proxy adds to each round trip; zero for a direct connection. */
     default Duration roundTrip() {
         return Duration.ZERO;
     }
 
-    /** Whether it can be measured there. */
+    /** Returns whether the scenario can run on a backend. */
     default boolean runsOn(TestBed backend) {
         return backend.isRemote() || roundTrip().isZero();
     }
 
-    /** Whether it says anything of that competitor. */
-    default boolean suits(Competitor competitor) {
+    /** Returns whether the results are meaningful for a competitor. */
+    default boolean isMeaningfulFor(Competitor competitor) {
         return true;
     }
 
     /**
-     * The figure that the JIT compiler moves until it is done: competitors warm up until it is steady. Empty: what counts
-     * here is a number of requests, threads or round trips, which is the same in a cold JVM, so one round warms up.
+     * Returns the name of the measurement that changes until the JIT compiler has finished; competitors warm up until it is
+     * steady. Empty if the scenario measures numbers of requests, threads or round trips, which are the same in a cold JVM, so
+     * that one warm-up round is enough.
      */
-    default Optional<String> warmedUpBy() {
+    default Optional<String> warmUpMeasure() {
         return Optional.empty();
     }
 
-    /** Measures one competitor for one round. Each round of each competitor gives figures of the same names. */
-    RoundMeasurements run(CompetitorRound trial) throws Exception;
+    /** Measures one competitor for one round. All rounds of all competitors have measurements of the same names. */
+    RoundMeasurements run(CompetitorRoundRunner round) throws Exception;
 }

@@ -4,22 +4,22 @@ package io.mortise.lock.benchmark.scenario;
 import java.time.Duration;
 import java.util.List;
 
-/** All scenarios, in the order of the table. */
+/** Lists all benchmark scenarios, in the order in which they run and appear in the report. */
 public final class Scenarios {
     private static final Duration NEAR = Duration.ofMillis(5);
     private static final Duration FAR = Duration.ofMillis(10);
 
     private Scenarios() {}
 
-    /** Names are unique. */
+    /** Returns all scenarios; their names are unique. */
     public static List<Scenario> all() {
         return List.of(
-                new OneThreadScenario("one-thread", Duration.ZERO),
-                new SixteenLocksScenario(),
+                new UncontendedLockScenario("one-thread", Duration.ZERO),
+                new ParallelLocksScenario(),
                 new ContendedScenario("contended", Duration.ZERO),
-                new CrowdScenario(),
+                new ManyWaitersScenario(),
                 new HeldLocksScenario(),
-                new OneThreadScenario("one-thread-5ms", NEAR),
+                new UncontendedLockScenario("one-thread-5ms", NEAR),
                 new ContendedScenario("contended-5ms", NEAR),
                 new RoundTripsScenario(FAR));
     }

@@ -13,15 +13,20 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Runs the tasks of one round, each on a thread of its own. Closing it interrupts those that still run. */
+/** Runs the tasks of one benchmark round, each on its own thread. Closing interrupts the tasks that are still running. */
 final class WorkerThreads implements AutoCloseable {
-    private final String trial;
+    private final String round;
     private final ConcurrentLinkedQueue<Thread> threads = new ConcurrentLinkedQueue<>();
     private final ExecutorService pool;
 
-    /** @param trial for messages */
-    WorkerThreads(String trial, int count) {
-        this.trial = trial;
+    /**
+     * Creates a pool.
+     *
+     * @param round name of the round, for messages
+     * @param count number of threads
+     */
+    WorkerThreads(String round, int count) {
+        this.round = round;
         this.pool = Executors.newFixedThreadPool(count, task -> {
             Thread thread = new Thread(task, "worker-" + (threads.size() + 1));
             thread.setDaemon(true);
@@ -30,7 +35,7 @@ final class WorkerThreads implements AutoCloseable {
         });
     }
 
-    /** Runs all of them at once, and waits for all. */
+    /** Runs all tasks in parallel, and waits for all of them. */
     <T> List<T> together(List<Callable<T>> tasks, Duration limit) throws Exception {
         return await(start(tasks), limit);
     }
@@ -42,10 +47,10 @@ final class WorkerThreads implements AutoCloseable {
     }
 
     /**
-     * What each of them returned.
+     * Waits for all tasks and returns their results.
      *
-     * @throws IllegalStateException if one did not end in time
-     * @throws Exception what the first of them failed with
+     * @throws IllegalStateException if a task did not end in time
+     * @throws Exception the failure of the first task that failed
      */
     <T> List<T> await(List<Future<T>> started, Duration limit) throws Exception {
         long end = System.nanoTime() + limit.toNanos();
@@ -55,7 +60,7 @@ final class WorkerThreads implements AutoCloseable {
                 results.add(each.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS));
             } catch (TimeoutException e) {
                 throw new IllegalStateException(
-                        trial + ": a worker still waits for a lock after " + limit.toSeconds() + " s", e);
+                        round + ": a worker thread is still waiting for a lock after " + limit.toSeconds() + " s", e);
             } catch (ExecutionException e) {
                 throw e.getCause() instanceof Exception cause ? cause : e;
             }
@@ -63,7 +68,7 @@ final class WorkerThreads implements AutoCloseable {
         return results;
     }
 
-    /** Whether all threads wait for something. */
+    /** Returns whether all threads are waiting, whatever for. */
     boolean allWait() {
         return threads.stream()
                 .map(Thread::getState)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What is measured, one class each. */
+/** Benchmark scenarios, one class each, and the classes that run them. */
 @NullMarked
 package io.mortise.lock.benchmark.scenario;
 

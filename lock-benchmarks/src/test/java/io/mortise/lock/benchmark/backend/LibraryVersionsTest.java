@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class LibraryVersionsTest {
     @ParameterizedTest
     @ValueSource(strings = {"curator-recipes", "jetcd-core", "lettuce-core", "redisson", "zookeeper"})
-    void theBuildHasFilledThemIn(String library) {
+    void buildFillsInVersions(String library) {
         assertThat(LibraryVersions.of(library)).matches("\\d+\\.\\d+.*");
     }
 }

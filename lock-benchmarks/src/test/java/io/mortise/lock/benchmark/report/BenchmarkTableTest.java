@@ -3,7 +3,7 @@ package io.mortise.lock.benchmark.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.benchmark.backend.PerformanceTarget;
+import io.mortise.lock.benchmark.backend.PerformanceGoal;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -11,23 +11,23 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class BenchmarkTableTest {
     @Test
-    void figuresRatiosAndGoalsStandSideBySide() {
-        List<PerformanceTarget> goals = List.of(
-                PerformanceTarget.ratioAtLeast(2, "peer", "one-thread", "cycles/s"),
-                PerformanceTarget.ratioAtLeast(1.35, "raw", "one-thread", "cycles/s"),
-                PerformanceTarget.atMost(0, "one-thread", "requests a cycle"),
-                PerformanceTarget.atMost(0, "another", "cycles/s"));
+    void tableShowsMeasurementsRatiosAndGoals() {
+        List<PerformanceGoal> goals = List.of(
+                PerformanceGoal.ratioAtLeast(2, "peer", "one-thread", "cycles/s"),
+                PerformanceGoal.ratioAtLeast(1.35, "raw", "one-thread", "cycles/s"),
+                PerformanceGoal.atMost(0, "one-thread", "requests per cycle"),
+                PerformanceGoal.atMost(0, "another", "cycles/s"));
 
         String table = BenchmarkTable.of(
-                Samples.result(), PerformanceTargetResult.of(Samples.result(), List.of(Samples.result()), goals));
+                Samples.result(), PerformanceGoalResult.of(Samples.result(), List.of(Samples.result()), goals));
 
         assertThat(table).isEqualTo("""
-                store one-thread: as tests have it
+                store one-thread: sample description
                                                     median        min .. max    ratio      min .. max  goal
                   cycles/s                mortise   20,000  10,000 .. 30,000
                                           raw         200k      100k .. 250k   0.10 x    0.10 .. 0.12  >=1.35 MISSED
                                           peer      10,000  10,000 .. 10,000   2.00 x    1.00 .. 3.00  >=2 ok
-                  requests a cycle        mortise     0.00      0.00 .. 0.00                           <=0 ok
+                  requests per cycle      mortise     0.00      0.00 .. 0.00                           <=0 ok
                                           raw         0.00      0.00 .. 0.00        -
                                           peer        2.50      2.50 .. 2.50  0.000 x  0.000 .. 0.000
                   requests per cycle, mortise: create2 0.00, delete 1.00
@@ -51,7 +51,7 @@ class BenchmarkTableTest {
             123456     | 123k
             5797813    | 5.80M
             """)
-    void aNumberHasAboutThreeDigits(double value, String shown) {
+    void numbersHaveAboutThreeDigits(double value, String shown) {
         assertThat(BenchmarkTable.number(value)).isEqualTo(shown);
     }
 }

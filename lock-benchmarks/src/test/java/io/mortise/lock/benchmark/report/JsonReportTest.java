@@ -3,18 +3,17 @@ package io.mortise.lock.benchmark.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.benchmark.backend.PerformanceTarget;
+import io.mortise.lock.benchmark.backend.PerformanceGoal;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import tools.jackson.jr.ob.JSON;
 
 class JsonReportTest {
-    private static final PerformanceTarget GOAL =
-            PerformanceTarget.ratioAtLeast(1.35, "peer", "one-thread", "cycles/s");
+    private static final PerformanceGoal GOAL = PerformanceGoal.ratioAtLeast(1.35, "peer", "one-thread", "cycles/s");
 
     @Test
-    void everyRoundIsInTheFile() {
+    void jsonContainsEveryRound() {
         ScenarioResult result = Samples.result();
         JsonReport report = new JsonReport(
                 MachineDescription.here("1.2.3"),
@@ -24,7 +23,7 @@ class JsonReportTest {
                         "for tests",
                         Map.of("mortise", "ours"),
                         List.of(result),
-                        PerformanceTargetResult.of(result, List.of(result), List.of(GOAL)))));
+                        PerformanceGoalResult.of(result, List.of(result), List.of(GOAL)))));
 
         String json = report.toJson().replaceAll("\\s+", "");
 

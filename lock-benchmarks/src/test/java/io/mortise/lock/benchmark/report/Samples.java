@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.DoubleStream;
 
-/** Results as if they had been measured. */
+/** Sample results of a benchmark. */
 final class Samples {
-    /** The peer had not done. */
+    /** Report on a warm-up at whose end the competitor {@code peer} was not steady. */
     static final WarmUpReport WARMED_UP = new WarmUpReport(
             "cycles/s",
             Map.of("mortise", List.of(1.0, 1.0), "raw", List.of(2.0, 2.0), "peer", List.of(3.0, 9.0)),
@@ -17,16 +17,16 @@ final class Samples {
 
     private Samples() {}
 
-    static RoundMeasurements figures(double speed, double requests) {
+    static RoundMeasurements measurements(double speed, double requests) {
         Map<String, Double> values = new LinkedHashMap<>();
         values.put("cycles/s", speed);
-        values.put("requests a cycle", requests);
+        values.put("requests per cycle", requests);
         return new RoundMeasurements(values, Map.of("delete", 1.0, "create2", requests), "cycle");
     }
 
     static List<RoundMeasurements> rounds(double requests, double... speeds) {
         return DoubleStream.of(speeds)
-                .mapToObj(speed -> figures(speed, requests))
+                .mapToObj(speed -> measurements(speed, requests))
                 .toList();
     }
 
@@ -35,6 +35,6 @@ final class Samples {
         rounds.put("mortise", rounds(0, 30_000, 10_000, 20_000));
         rounds.put("raw", rounds(0, 250_000, 100_000, 200_000));
         rounds.put("peer", rounds(2.5, 10_000, 10_000, 10_000));
-        return new ScenarioResult("store", "one-thread", "as tests have it", WARMED_UP, rounds);
+        return new ScenarioResult("store", "one-thread", "sample description", WARMED_UP, rounds);
     }
 }

@@ -33,11 +33,11 @@ class ExclusionCounterTest {
     private void assertViolated(String what) {
         assertThatExceptionOfType(ExclusionViolationException.class)
                 .isThrownBy(() -> exclusion.verify("here"))
-                .withMessage("here: no exclusion on lock \"x\": " + what);
+                .withMessage("here: mutual exclusion violated on lock \"x\": " + what);
     }
 
     @Test
-    void oneAfterTheOtherIsFine() {
+    void consecutiveGrantsAreNoViolation() {
         grant(0, 1);
         exclusion.leave();
         grant(0, 2);
@@ -49,25 +49,25 @@ class ExclusionCounterTest {
     }
 
     @Test
-    void twoAtOnceAreNot() {
+    void concurrentHoldersAreAViolation() {
         grant(0, 1);
         grant(1, 2);
         exclusion.leave();
         exclusion.leave();
-        assertViolated("2 held it at once");
+        assertViolated("2 clients held it at the same time");
     }
 
     @Test
-    void aTokenThatDoesNotRiseIsNot() {
+    void tokenThatDoesNotIncreaseIsAViolation() {
         grant(0, 5);
         exclusion.leave();
         grant(1, 5);
         exclusion.leave();
-        assertViolated("token 5 came after token 5");
+        assertViolated("token 5 was granted after token 5");
     }
 
     @Test
-    void whoHasNoTokensIsNotAskedForThem() {
+    void competitorsWithoutTokensAreNotCheckedForThem() {
         exclusion.enter(0, token(OptionalLong.empty()));
         exclusion.leave();
         exclusion.enter(1, token(OptionalLong.empty()));

@@ -16,9 +16,9 @@ class WorkerThreadsTest {
     private static final Duration SOON = Duration.ofSeconds(10);
 
     @Test
-    void allRunAtOnce() throws Exception {
+    void tasksRunInParallel() throws Exception {
         CountDownLatch both = new CountDownLatch(2);
-        try (WorkerThreads workers = new WorkerThreads("trial", 2)) {
+        try (WorkerThreads workers = new WorkerThreads("round", 2)) {
             List<Boolean> met = workers.together(List.of(() -> meet(both), () -> meet(both)), SOON);
             assertThat(met).containsExactly(true, true);
         }
@@ -30,10 +30,10 @@ class WorkerThreadsTest {
     }
 
     @Test
-    void whoNeverGetsALockFailsTheTrialAndIsInterrupted() throws Exception {
+    void taskThatNeverEndsFailsTheRoundAndIsInterrupted() throws Exception {
         CountDownLatch never = new CountDownLatch(1);
         CountDownLatch interrupted = new CountDownLatch(1);
-        try (WorkerThreads workers = new WorkerThreads("trial", 1)) {
+        try (WorkerThreads workers = new WorkerThreads("round", 1)) {
             assertThatIllegalStateException()
                     .isThrownBy(() -> workers.together(
                             List.of(() -> {
@@ -44,14 +44,14 @@ class WorkerThreadsTest {
                                 }
                             }),
                             Duration.ofMillis(50)))
-                    .withMessageStartingWith("trial: a worker still waits for a lock");
+                    .withMessageStartingWith("round: a worker thread is still waiting for a lock");
         }
         assertThat(interrupted.await(10, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test
-    void whatAWorkerFailsWithIsWhatTheTrialFailsWith() {
-        try (WorkerThreads workers = new WorkerThreads("trial", 1)) {
+    void failureOfATaskIsTheFailureOfTheRound() {
+        try (WorkerThreads workers = new WorkerThreads("round", 1)) {
             assertThatExceptionOfType(IOException.class)
                     .isThrownBy(() -> workers.together(
                             List.of(() -> {

@@ -16,10 +16,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntFunction;
 import org.HdrHistogram.Histogram;
 
-/** Threads that acquire and release in a loop; the first failure of one ends all. */
+/** Acquires and releases locks in a loop on several threads, and measures how long each step takes. */
 final class AcquireReleaseLoop {
-    /** Of each time, significant ones. */
-    private static final int DIGITS = 3;
+    /** The number of significant digits of each recorded time. */
+    private static final int SIGNIFICANT_DIGITS = 3;
 
     private final int threads;
     private final Duration warmUp;
@@ -31,16 +31,20 @@ final class AcquireReleaseLoop {
         this.time = time;
     }
 
-    /** @param lockOf each thread's lock */
-    LatencyFigures run(String name, IntFunction<DistributedLock> lockOf) throws InterruptedException {
+    /**
+     * Runs all threads for the warm-up and the measured time. The first failure of a thread ends all of them.
+     *
+     * @param lockOf returns the lock of the thread with the given index
+     */
+    LatencyResult run(String name, IntFunction<DistributedLock> lockOf) throws InterruptedException {
         long from = System.nanoTime() + warmUp.toNanos();
         AtomicBoolean failed = new AtomicBoolean();
         ExecutorService pool = Executors.newFixedThreadPool(threads);
         try {
-            List<Future<Counted>> all = new ArrayList<>();
+            List<Future<WorkerResult>> workers = new ArrayList<>();
             for (int i = 0; i < threads; i++) {
                 DistributedLock lock = lockOf.apply(i);
-                Callable<Counted> worker = () -> {
+                Callable<WorkerResult> task = () -> {
                     try {
                         return work(lock, from, failed);
                     } catch (InterruptedException | RuntimeException e) {
@@ -48,46 +52,46 @@ final class AcquireReleaseLoop {
                         throw e;
                     }
                 };
-                all.add(pool.submit(worker));
+                workers.add(pool.submit(task));
             }
-            return sum(name, from, all);
+            return sum(name, from, workers);
         } finally {
-            pool.shutdownNow(); // interrupts whoever still waits, which withdraws it
+            pool.shutdownNow(); // interrupts threads that still wait for a lock, which cancels their acquires
         }
     }
 
-    private record Counted(Histogram acquire, Histogram release, long ended) {}
+    private record WorkerResult(Histogram acquire, Histogram release, long ended) {}
 
-    /** Counts what begins within the time that counts, at least one. */
-    private Counted work(DistributedLock lock, long from, AtomicBoolean failed) throws InterruptedException {
+    /** Runs one thread; records the cycles that begin within the measured time, at least one. */
+    private WorkerResult work(DistributedLock lock, long from, AtomicBoolean failed) throws InterruptedException {
         long until = from + time.toNanos();
-        Histogram acquire = new Histogram(DIGITS);
-        Histogram release = new Histogram(DIGITS);
-        long asked = System.nanoTime();
-        while ((asked - until < 0 || acquire.getTotalCount() == 0) && !failed.get()) {
+        Histogram acquire = new Histogram(SIGNIFICANT_DIGITS);
+        Histogram release = new Histogram(SIGNIFICANT_DIGITS);
+        long requested = System.nanoTime();
+        while ((requested - until < 0 || acquire.getTotalCount() == 0) && !failed.get()) {
             Lease lease = lock.acquire();
             long held = System.nanoTime();
             lease.release();
             long released = System.nanoTime();
-            if (asked - from >= 0) {
-                acquire.recordValue(held - asked);
+            if (requested - from >= 0) {
+                acquire.recordValue(held - requested);
                 release.recordValue(released - held);
             }
-            asked = released;
+            requested = released;
         }
-        return new Counted(acquire, release, asked);
+        return new WorkerResult(acquire, release, requested);
     }
 
-    private LatencyFigures sum(String name, long from, List<Future<Counted>> all) throws InterruptedException {
-        Histogram acquire = new Histogram(DIGITS);
-        Histogram release = new Histogram(DIGITS);
+    private LatencyResult sum(String name, long from, List<Future<WorkerResult>> workers) throws InterruptedException {
+        Histogram acquire = new Histogram(SIGNIFICANT_DIGITS);
+        Histogram release = new Histogram(SIGNIFICANT_DIGITS);
         long nanos = 1;
-        for (Future<Counted> one : all) {
+        for (Future<WorkerResult> worker : workers) {
             try {
-                Counted counted = one.get();
-                acquire.add(counted.acquire);
-                release.add(counted.release);
-                nanos = Math.max(nanos, counted.ended - from);
+                WorkerResult result = worker.get();
+                acquire.add(result.acquire);
+                release.add(result.release);
+                nanos = Math.max(nanos, result.ended - from);
             } catch (ExecutionException e) {
                 if (e.getCause() instanceof LockException known) {
                     throw known;
@@ -95,6 +99,6 @@ final class AcquireReleaseLoop {
                 throw new IllegalStateException(e.getCause());
             }
         }
-        return new LatencyFigures(name, nanos / 1e9, acquire, release);
+        return new LatencyResult(name, nanos / 1e9, acquire, release);
     }
 }

@@ -4,7 +4,7 @@ package io.mortise.lock.cli.bench;
 import io.mortise.lock.LockClient;
 import java.util.List;
 
-/** Closes clients when a signal ends the process; otherwise their locks stay until the lease ends. */
+/** Closes lock clients when a signal ends the process. Otherwise their locks would stay held until the leases expire. */
 final class CloseOnExit implements AutoCloseable {
     private final Thread hook;
 
@@ -12,6 +12,7 @@ final class CloseOnExit implements AutoCloseable {
         this.hook = hook;
     }
 
+    /** Registers a shutdown hook that closes the clients; closing the returned object removes the hook. */
     static CloseOnExit closing(LockClient... clients) {
         Thread hook = new Thread(() -> List.of(clients).forEach(LockClient::close), "lockctl-close-clients");
         Runtime.getRuntime().addShutdownHook(hook);
@@ -23,7 +24,7 @@ final class CloseOnExit implements AutoCloseable {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
-            return; // that hook does it
+            return; // the JVM is shutting down, and the hook closes the clients
         }
     }
 }

@@ -1,4 +1,4 @@
-/** A quick figure on one's own store. */
+/** The command that benchmarks the user's own store. */
 @NullMarked
 package io.mortise.lock.cli.bench;
 

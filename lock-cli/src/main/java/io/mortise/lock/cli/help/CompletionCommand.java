@@ -11,21 +11,20 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** The command {@code lockctl completion}: a script for bash or zsh. */
+/** Implements {@code lockctl completion}, which prints a completion script for bash or zsh. */
 @Command(
         name = "completion",
-        header = "Prints a script for completion with the tab key.",
-        description =
-                "Of commands, options, and values where there are only a few. The shell that is to complete reads it.",
+        header = "Prints a script that lets the shell complete lockctl commands with the tab key.",
+        description = "Completes commands, options, and option values with few choices. Load the script in the shell.",
         mixinStandardHelpOptions = true,
         footerHeading = "%nExamples:%n",
         footer = {
             "  source <(lockctl completion bash)                                       # in this shell",
-            "  lockctl completion bash > ~/.local/share/bash-completion/completions/lockctl  # in all that begin later",
+            "  lockctl completion bash > ~/.local/share/bash-completion/completions/lockctl  # in all new shells",
             "  lockctl completion zsh > ~/.lockctl-completion  # and in ~/.zshrc: source ~/.lockctl-completion"
         })
 public final class CompletionCommand implements Callable<Integer> {
-    /** One script for both: zsh reads it by its bashcompinit. */
+    /** The supported shells. Both load the same script: zsh does so by its bashcompinit. */
     enum Shell {
         bash,
         zsh
@@ -39,7 +38,7 @@ public final class CompletionCommand implements Callable<Integer> {
     @Parameters(paramLabel = "SHELL", description = "One of ${COMPLETION-CANDIDATES}.")
     private Shell shell = Shell.bash;
 
-    /** @param all the top command with all of its commands */
+    /** @param all supplies the top-level command with all subcommands */
     public CompletionCommand(Supplier<CommandLine> all) {
         this.all = all;
     }

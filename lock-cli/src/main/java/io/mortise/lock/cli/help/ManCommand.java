@@ -9,12 +9,13 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** The command {@code lockctl man}: the manual page. */
+/** Implements {@code lockctl man}, which prints the manual page. */
 @Command(
         name = "man",
         header = "Prints the manual page.",
         description =
-                "All commands with their options and examples, exit codes, environment and files, for man to show.",
+                "The page describes all commands with their options and examples, exit codes, environment variables and"
+                        + " files, in the format that the man program reads.",
         mixinStandardHelpOptions = true,
         footerHeading = "%nExamples:%n",
         footer = {"  lockctl man | man -l -", "  lockctl man > /usr/local/share/man/man1/lockctl.1"})
@@ -24,7 +25,7 @@ public final class ManCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
-    /** @param all the top command with all of its commands */
+    /** @param all supplies the top-level command with all subcommands */
     public ManCommand(Supplier<CommandLine> all) {
         this.all = all;
     }

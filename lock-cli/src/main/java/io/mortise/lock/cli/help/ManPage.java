@@ -11,7 +11,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
-/** Writes the manual page of a command with subcommands, from their help texts (ADR 0025). */
+/** Generates the manual page from the help texts of the commands. See ADR 0025. */
 final class ManPage {
     private final CommandSpec top;
     private final RoffWriter page;
@@ -31,7 +31,7 @@ final class ManPage {
                 .paragraph(top.name() + " - "
                         + lines(top.usageMessage().description()).get(0));
         page.section("SYNOPSIS").paragraph(synopsis(top));
-        page.section("OPTIONS").paragraph("Before the command or behind it:");
+        page.section("OPTIONS").paragraph("These options may be given before or after the command:");
         top.options().stream().filter(option -> !option.hidden()).forEach(this::option);
         page.section("COMMANDS");
         commands().forEach(this::command);
@@ -90,7 +90,7 @@ final class ManPage {
         return help.synopsis(0).strip().replaceAll("\\s+", " ");
     }
 
-    /** As the help shows them: %n and %% are picocli's. */
+    /** Returns the lines as the help shows them, with picocli's %n and %% replaced. */
     private static List<String> lines(String... texts) {
         return Arrays.stream(texts)
                 .flatMap(text -> text.replace("%n", "\n").replace("%%", "%").lines())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What is made of the commands' own descriptions: the manual page, and completion in shells. */
+/** The manual page and the shell completion, which are generated from the help texts of the commands. */
 @NullMarked
 package io.mortise.lock.cli.help;
 

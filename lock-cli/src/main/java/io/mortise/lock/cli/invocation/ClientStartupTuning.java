@@ -4,25 +4,26 @@ package io.mortise.lock.cli.invocation;
 import io.mortise.lock.spi.LockUrl;
 
 /**
- * Turns off what the stores' libraries do at their start and a short command does not need. What the user set with -D takes precedence.
+ * Disables startup work of client libraries that short-lived commands do not need. System properties that the user sets with -D
+ * take precedence.
  */
 final class ClientStartupTuning {
     private ClientStartupTuning() {}
 
-    /** Before the first client is made. */
+    /** Sets the system properties for a store; must be called before the first client is created. */
     static void of(LockUrl url) {
-        // Events for a flight recorder: their classes are rewritten when they are loaded.
+        // Flight recorder events: the JDK instruments their classes when they are loaded, which takes time.
         unlessSet("io.netty.jfr.enabled", "false");
         unlessSet("io.lettuce.core.jfr", "false");
         if (url.scheme().equals("zookeeper")
                 && url.text("clientConfig").isEmpty()
                 && !Boolean.getBoolean("zookeeper.client.secure")) {
-            // Its client asks for the ciphers there are, TLS or not, and with them come all certificates that Java
+            // ZooKeeper's client reads the supported ciphers even without TLS, which loads all certificates that Java
             // trusts.
             unlessSet("javax.net.ssl.trustStore", "NONE");
         }
-        if (!url.scheme().equals("redis-socket")) { // nothing else needs it
-            // Native code that is unpacked into a temporary file and linked, for one connection.
+        if (!url.scheme().equals("redis-socket")) { // only a Unix socket needs native code
+            // Netty would unpack its native library into a temporary file and link it, for a single connection.
             unlessSet("io.netty.transport.noNative", "true");
         }
     }

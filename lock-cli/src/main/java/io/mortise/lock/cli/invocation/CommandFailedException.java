@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.cli.invocation;
 
-/** Ends a command with one line for the user and an exit code. */
+/** Thrown when a command fails, with a one-line message for the user and an exit code. */
 public final class CommandFailedException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -12,7 +12,7 @@ public final class CommandFailedException extends RuntimeException {
         this.exitCode = exitCode;
     }
 
-    /** One of {@link ExitCodes}. */
+    /** Returns the exit code, one of {@link ExitCodes}. */
     public int exitCode() {
         return exitCode;
     }

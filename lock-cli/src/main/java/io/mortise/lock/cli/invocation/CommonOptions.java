@@ -7,25 +7,28 @@ import io.mortise.lock.connect.Locks;
 import io.mortise.lock.spi.LockUrl;
 import java.util.Optional;
 
-/** Options of every command, given before or after its name. A command gets it as its parent command. */
+/**
+ * The options that every lockctl command accepts, before or after its name. A command gets them from its parent command, which
+ * implements this interface.
+ */
 public interface CommonOptions {
-    /** The store's URL; empty if neither an option nor the environment nor the file names one. */
+    /** Returns the store's URL; empty if neither an option nor the environment nor the properties file gives one. */
     Optional<String> urlIfGiven();
 
     /**
-     * The store's URL.
+     * Returns the store's URL.
      *
-     * @throws io.mortise.lock.LockConfigurationException if there is none; it says how to give one
+     * @throws io.mortise.lock.LockConfigurationException if none is given; the message explains how to give one
      */
     String url();
 
-    /** Whether the answer is for a program. */
+    /** Returns whether to print JSON. */
     boolean json();
 
-    /** Whether the log and traces are wanted. */
+    /** Returns whether to show log messages and stack traces. */
     boolean verbose();
 
-    /** A client of that store; the command closes it. */
+    /** Connects to the store; the command closes the client. */
     default LockClient connect() {
         String url = url();
         ClientStartupTuning.of(LockUrl.parse(url));

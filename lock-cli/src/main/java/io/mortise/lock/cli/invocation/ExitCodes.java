@@ -5,39 +5,39 @@ import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockConfigurationException;
 
-/** Exit codes of lockctl; those of sysexits.h where they fit, so that scripts can tell them apart. */
+/** The exit codes of lockctl. Codes of {@code sysexits.h} are used where they fit, so that scripts can tell failures apart. */
 public final class ExitCodes {
     public static final int OK = 0;
-    /** The command ran, and the answer is no. */
+    /** The command ran, and its result is negative. */
     public static final int FAILED = 1;
-    /** The command line or the URL is wrong. */
+    /** The command line or the URL is invalid. */
     public static final int USAGE = 64;
-    /** The lock's server cannot be reached. */
+    /** The store cannot be reached. */
     public static final int UNAVAILABLE = 69;
-    /** Something that should not happen; worth a bug report. */
+    /** An internal error, worth a bug report. */
     public static final int SOFTWARE = 70;
-    /** A file or a process could not be made or read. */
+    /** A file could not be read or written, or a process could not be started. */
     public static final int IO = 74;
-    /** The lock was lost, or about to be. */
+    /** The lock was lost, or was about to be lost. */
     public static final int LOST = 75;
-    /** The server answered and refused: password, permission. */
+    /** The server refused the request: authentication or permissions. */
     public static final int REFUSED = 77;
 
-    /** The command to run is there and cannot be executed; as shells say it. */
+    /** The command to run exists but cannot be executed; the same code as in shells. */
     public static final int NOT_EXECUTABLE = 126;
-    /** There is no such command to run; as shells say it. */
+    /** The command to run was not found; the same code as in shells. */
     public static final int NOT_FOUND = 127;
 
     private static final int SIGNALLED = 128;
 
     private ExitCodes() {}
 
-    /** For what a signal ended, as shells say it. */
+    /** Returns the exit code of a process that a signal ended, the same code as in shells. */
     public static int ofSignal(int number) {
         return SIGNALLED + number;
     }
 
-    /** The code for what a command failed with. */
+    /** Returns the exit code for the exception that a command failed with. */
     public static int of(Throwable failure) {
         if (failure instanceof CommandFailedException failed) {
             return failed.exitCode();

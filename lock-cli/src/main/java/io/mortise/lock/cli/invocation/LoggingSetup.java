@@ -3,48 +3,47 @@ package io.mortise.lock.cli.invocation;
 
 import java.util.List;
 
-/** Configures slf4j-simple, before the first logger is created. What the user set with -D takes precedence. */
+/** Configures slf4j-simple before the first logger is created. System properties that the user sets with -D take precedence. */
 public final class LoggingSetup {
     private static final String PREFIX = "org.slf4j.simpleLogger.";
 
-    /** What they warn of is a lease that is lost or was not released, which the command tells the user, with what follows. */
-    private static final List<String> TOLD = List.of("runtime.ThrottledLog", "client.CoreClient");
+    /** Loggers that warn of a lost or unreleased lease, which the command reports to the user itself, with the consequences. */
+    private static final List<String> REPORTED_BY_COMMAND = List.of("runtime.ThrottledLog", "client.CoreClient");
 
     private LoggingSetup() {}
 
-    /** Before the first logger is made. */
+    /** Sets the log levels; must be called before the first logger is created. */
     public static void configure(boolean verbose) {
         set("defaultLogLevel", verbose ? "info" : "warn");
         set("log.org.apache.zookeeper", verbose ? "warn" : "error");
         if (!verbose) {
-            // What they say of a store that is away, or of an end in the middle of something, the command says in its
-            // own words.
+            // The command itself reports an unreachable store or an interrupted operation.
             set("log.io.lettuce", "error");
             set("log.io.netty", "error");
             set("log.io.netty.util.concurrent", "off");
-            // Nor is each run of a job the place to hear of settings that endanger locks: doctor tells.
+            // Settings that endanger locks are reported by doctor, not by each run of a job.
             set("log.io.mortise.lock.spi.support.StoreExposureCheck", "error");
             set("log.io.mortise.lock.redis.admin.EvictionCheck", "error");
-            // What a user would take for a hang: that masters in quarantine are waited for, and for how long.
+            // Without this message a user would take the wait for quarantined masters for a hang.
             set("log.io.mortise.lock.redlock.master.ConnectMajorityWait", "info");
-            for (String told : TOLD) {
-                set("log.io.mortise.lock.core." + told, "error");
+            for (String logger : REPORTED_BY_COMMAND) {
+                set("log.io.mortise.lock.core." + logger, "error");
             }
         }
-        JavaUtilLogging.use(verbose);
+        JavaUtilLogging.configure(verbose);
         if (verbose) {
-            times();
+            showTimes();
         }
         set("showShortLogName", "true");
     }
 
-    /** With the time on each line: for commands that last. Reading the formats of dates takes a while, so others go without. */
-    public static void times() {
+    /** Adds the time to each log line, for long-running commands. Short commands skip this, as loading date formats is slow. */
+    public static void showTimes() {
         set("showDateTime", "true");
         set("dateTimeFormat", "HH:mm:ss.SSS");
     }
 
-    /** Only errors from there: for warnings that another command shows. */
+    /** Hides the warnings of a logger and the loggers below it, for warnings that another command shows. */
     public static void errorsOnly(String loggers) {
         set("log." + loggers, "error");
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What all commands share: how they are called, and how they end. */
+/** The parts that all commands share: common options, argument converters, output formats, logging and exit codes. */
 @NullMarked
 package io.mortise.lock.cli.invocation;
 

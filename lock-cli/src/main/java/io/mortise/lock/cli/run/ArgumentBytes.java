@@ -13,37 +13,45 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Arguments and environment as bytes, as this process got them. Java's texts have lost what the locale's encoding cannot say,
- * which in cron's locale is everything beyond ASCII.
+ * Reads the command-line arguments and environment variables of this process as raw bytes. Java's strings have lost all
+ * characters that the locale's encoding cannot represent; in cron's locale these are all characters beyond ASCII.
  */
 final class ArgumentBytes {
     private static final Path COMMAND_LINE = Path.of("/proc/self/cmdline");
 
     private ArgumentBytes() {}
 
-    /** The bytes of the last arguments of this process, which are these. */
-    static List<byte[]> lastArguments(List<String> texts) {
-        List<byte[]> asRead = texts.stream()
+    /**
+     * Returns the bytes of the last arguments of this process.
+     *
+     * @param decoded the same arguments as Java has decoded them
+     */
+    static List<byte[]> lastArguments(List<String> decoded) {
+        List<byte[]> encoded = decoded.stream()
                 .map(text -> text.getBytes(StandardCharsets.UTF_8))
                 .toList();
         try {
             List<byte[]> all = split(Files.readAllBytes(COMMAND_LINE));
-            if (all.size() < texts.size()) {
-                return asRead;
+            if (all.size() < decoded.size()) {
+                return encoded;
             }
-            List<byte[]> last = all.subList(all.size() - texts.size(), all.size());
-            for (int i = 0; i < texts.size(); i++) {
-                if (isAscii(last.get(i)) && !Arrays.equals(last.get(i), asRead.get(i))) {
-                    return asRead; // we were not called by that line
+            List<byte[]> last = all.subList(all.size() - decoded.size(), all.size());
+            for (int i = 0; i < decoded.size(); i++) {
+                if (isAscii(last.get(i)) && !Arrays.equals(last.get(i), encoded.get(i))) {
+                    return encoded; // this command line is not the one that was parsed
                 }
             }
             return last;
         } catch (IOException e) {
-            return asRead; // not Linux
+            return encoded; // not Linux
         }
     }
 
-    /** Our own environment, less variables of these names, and these with their values; empty: not set. */
+    /**
+     * Returns the environment of this process with some variables changed.
+     *
+     * @param changes the new values by name; a variable with an empty value is removed
+     */
     static List<byte[]> environment(Map<String, String> changes) {
         List<byte[]> variables = new ArrayList<>();
         Pointer environ = Libc.environ();
@@ -75,8 +83,8 @@ final class ArgumentBytes {
     }
 
     private static boolean startsWith(byte[] variable, String prefix) {
-        byte[] wanted = prefix.getBytes(StandardCharsets.US_ASCII);
-        return variable.length >= wanted.length && Arrays.equals(variable, 0, wanted.length, wanted, 0, wanted.length);
+        byte[] start = prefix.getBytes(StandardCharsets.US_ASCII);
+        return variable.length >= start.length && Arrays.equals(variable, 0, start.length, start, 0, start.length);
     }
 
     private static List<byte[]> split(byte[] terminated) {

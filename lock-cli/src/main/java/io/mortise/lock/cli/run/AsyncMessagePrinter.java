@@ -7,32 +7,32 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** Prints lines for the user from a thread of its own, so that a blocked standard error delays nobody. */
+/** Prints messages for the user on a separate thread, so that a blocked standard error never delays the caller. */
 final class AsyncMessagePrinter implements AutoCloseable {
-    private static final Duration FAREWELL = Duration.ofSeconds(1);
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(1);
 
-    private final Consumer<String> to;
+    private final Consumer<String> output;
     private final ExecutorService writer = Executors.newSingleThreadExecutor(work -> {
         Thread thread = new Thread(work, "lockctl-announcer");
         thread.setDaemon(true);
         return thread;
     });
 
-    AsyncMessagePrinter(Consumer<String> to) {
-        this.to = to;
+    AsyncMessagePrinter(Consumer<String> output) {
+        this.output = output;
     }
 
-    /** Never waits. */
-    void say(String line) {
-        writer.execute(() -> to.accept(line));
+    /** Queues a line for printing, without waiting. */
+    void print(String line) {
+        writer.execute(() -> output.accept(line));
     }
 
-    /** Waits a little until all is written. */
+    /** Waits for a limited time until all lines are written. */
     @Override
     public void close() {
         writer.shutdown();
         try {
-            writer.awaitTermination(FAREWELL.toMillis(), TimeUnit.MILLISECONDS);
+            writer.awaitTermination(CLOSE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

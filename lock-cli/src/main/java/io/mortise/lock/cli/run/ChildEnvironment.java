@@ -2,24 +2,24 @@
 package io.mortise.lock.cli.run;
 
 import io.mortise.lock.Lease;
-import io.mortise.lock.cli.invocation.DefaultOptions;
+import io.mortise.lock.cli.invocation.DefaultStoreUrl;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Environment variables that tell the command its lock: name, owner, token and deadline. */
+/** Builds the {@code LOCK_*} environment variables that describe the lock to the command of {@code lockctl run}. */
 final class ChildEnvironment {
     private ChildEnvironment() {}
 
     /**
-     * Variables and their values; empty: must not be set.
+     * Returns the variables by name; a variable with an empty value must be removed.
      *
-     * @param keepUrl whether the command may see the store's URL, which may have a password in it
+     * @param keepUrl whether the command may see the store's URL, which may contain a password
      */
     static Map<String, String> of(Lease lease, boolean keepUrl) {
         Map<String, String> variables = new LinkedHashMap<>();
         if (!keepUrl) {
-            variables.put(DefaultOptions.URL, "");
+            variables.put(DefaultStoreUrl.URL, "");
         }
         variables.put("LOCK_NAME", lease.lockName());
         variables.put("LOCK_OWNER", lease.ownerId());
@@ -34,7 +34,7 @@ final class ChildEnvironment {
         try {
             return Long.toString(lease.fencingToken());
         } catch (UnsupportedOperationException e) {
-            return ""; // this store has none
+            return ""; // the store has no fencing tokens
         }
     }
 }

@@ -10,15 +10,18 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.IntConsumer;
 
-/** The command, in a process group of its own with everything that it starts. */
+/**
+ * Starts the command that {@code lockctl run} was given in a new process group, signals the group, and awaits the command's
+ * end.
+ */
 final class CommandProcessGroup {
     private static final int NOT_PERMITTED = 1;
     private static final int NO_ENTRY = 2;
-    private static final int NOT_A_FORMAT = 8;
+    private static final int NO_EXECUTABLE_FORMAT = 8;
     static final int KILL = 9;
     private static final int TERMINATE = 15;
 
-    /** The first process of a container is the parent of all that have lost theirs, and has to bury them. */
+    /** The id of the first process of a container, which adopts all orphaned processes and has to reap them. */
     private static final int FIRST_PROCESS = 1;
 
     private static final int ANY = -1;
@@ -27,7 +30,7 @@ final class CommandProcessGroup {
     private final List<byte[]> environment;
     private volatile int pid;
     private volatile int killedBy;
-    private boolean over;
+    private boolean ended;
 
     CommandProcessGroup(List<byte[]> command, List<byte[]> environment) {
         this.command = command;
@@ -35,22 +38,22 @@ final class CommandProcessGroup {
     }
 
     /**
-     * Starts it, unless it was killed already. Signals that come meanwhile wait until {@code started} has returned.
+     * Starts the command, unless it was already killed. Signals that arrive meanwhile wait until {@code started} has returned.
      *
-     * @param started gets the group's number
-     * @return whether it runs
-     * @throws CommandFailed with 127 or 126 if that is not possible
+     * @param started called with the id of the process group
+     * @return whether the command was started
+     * @throws CommandFailedException with exit code 127 or 126 if the command cannot be started
      */
     synchronized boolean start(IntConsumer started) {
-        if (over) {
+        if (ended) {
             return false;
         }
         PosixSpawn.Result result = PosixSpawn.start(command, environment, PosixSpawn.Isolation.GROUP, Optional.empty());
-        if (result.error() == NOT_A_FORMAT) {
-            result = PosixSpawn.start(byShell(command), environment, PosixSpawn.Isolation.GROUP, Optional.empty());
+        if (result.error() == NO_EXECUTABLE_FORMAT) {
+            result = PosixSpawn.start(viaShell(command), environment, PosixSpawn.Isolation.GROUP, Optional.empty());
         }
         if (result.error() != 0) {
-            over = true;
+            ended = true;
             throw new CommandFailedException(
                     result.error() == NO_ENTRY ? ExitCodes.NOT_FOUND : ExitCodes.NOT_EXECUTABLE,
                     "cannot run \"" + new String(command.get(0), StandardCharsets.UTF_8) + "\": "
@@ -61,8 +64,8 @@ final class CommandProcessGroup {
         return true;
     }
 
-    /** A script that does not say what it is for, is for the shell, as everywhere. */
-    private static List<byte[]> byShell(List<byte[]> command) {
+    /** Returns the command that runs a script without an interpreter line ({@code #!}) by the shell, as shells do. */
+    private static List<byte[]> viaShell(List<byte[]> command) {
         List<byte[]> arguments = new ArrayList<>();
         for (String word : List.of("/bin/sh", "-c", "exec \"$0\" \"$@\"")) {
             arguments.add(word.getBytes(StandardCharsets.UTF_8));
@@ -71,16 +74,16 @@ final class CommandProcessGroup {
         return arguments;
     }
 
-    /** The process id, and the group's; zero before the start. */
+    /** Returns the process id, which is also the id of the group; zero before the start. */
     int id() {
         return pid;
     }
 
     /**
-     * Waits for the command itself to end; the others of its group are not waited for.
+     * Waits for the command itself to end, but not for the other processes of its group.
      *
-     * @param stopped called with the signal each time that it was stopped
-     * @return its exit code, or 128 and the signal that killed it
+     * @param stopped called with the number of the signal each time the command is stopped
+     * @return the command's exit code, or 128 plus the number of the signal that killed it
      */
     int await(IntConsumer stopped) {
         int[] status = new int[1];
@@ -89,12 +92,13 @@ final class CommandProcessGroup {
             int changed = Libc.waitpid(awaited, status, Libc.WAIT_UNTRACED);
             if (changed < 0) {
                 if (Native.getLastError() != Libc.INTERRUPTED) {
-                    throw new IllegalStateException("the command's end was missed");
+                    throw new IllegalStateException(
+                            "cannot wait for the command: " + Libc.strerror(Native.getLastError()));
                 }
             } else if (changed == pid && (status[0] & 0xff) == 0x7f) {
                 stopped.accept((status[0] >> 8) & 0xff);
-            } else if (changed == pid) { // else it was adopted, and is buried by this
-                ended();
+            } else if (changed == pid) { // otherwise waitpid has reaped an adopted process
+                markEnded();
                 int signal = status[0] & 0x7f;
                 killedBy = signal;
                 return signal != 0 ? ExitCodes.ofSignal(signal) : (status[0] >> 8) & 0xff;
@@ -102,40 +106,40 @@ final class CommandProcessGroup {
         }
     }
 
-    /** The signal that killed it; zero if it ended by itself, also with an exit code that looks like that of a signal. */
+    /** Returns the signal that killed the command; zero if it exited, even with an exit code that looks like a signal's. */
     int killedBy() {
         return killedBy;
     }
 
-    /** Whether there is nothing to kill: it has ended, or cannot start any more. */
+    /** Returns whether the command has ended or can no longer start, so that there is nothing to kill. */
     synchronized boolean hasEnded() {
-        return over;
+        return ended;
     }
 
-    private synchronized void ended() {
-        over = true;
+    private synchronized void markEnded() {
+        ended = true;
     }
 
-    /** Asks all of the group to end. */
+    /** Sends TERM to the whole group. */
     void terminate() {
         signal(TERMINATE);
     }
 
     /**
-     * Ends all of the group, stopped or not; it is not started any more.
+     * Sends KILL to the whole group, which also ends stopped processes. A command that has not started will not start any more.
      *
-     * @return false if we may not, since all of it runs as another user
+     * @return false if that is not permitted, as the whole group runs as another user
      */
     synchronized boolean kill() {
         if (pid == 0) {
-            over = true;
+            ended = true;
         }
-        return over || Libc.kill(-pid, KILL) == 0 || Native.getLastError() != NOT_PERMITTED;
+        return ended || Libc.kill(-pid, KILL) == 0 || Native.getLastError() != NOT_PERMITTED;
     }
 
-    /** To all of the group; nothing once the command has ended, as its number may be another's then. */
+    /** Sends a signal to the whole group, or does nothing once the command has ended, as its id may have been reused then. */
     synchronized void signal(int number) {
-        if (pid != 0 && !over) {
+        if (pid != 0 && !ended) {
             Libc.kill(-pid, number);
         }
     }

@@ -3,7 +3,7 @@ package io.mortise.lock.cli.run;
 
 import java.util.Optional;
 
-/** The controlling terminal, and its foreground process group. */
+/** Reads and sets the foreground process group of the controlling terminal. */
 final class ControllingTerminal {
     static final String OUTPUT_STOP = "TTOU";
 
@@ -16,36 +16,39 @@ final class ControllingTerminal {
         this.fd = fd;
     }
 
-    /** Empty in cron, in CI, and wherever else there is none. */
+    /** Opens the controlling terminal; empty if there is none, as in cron or CI. */
     static Optional<ControllingTerminal> open() {
         int fd = Libc.open(DEVICE, Libc.OPEN_READ_WRITE);
         return fd < 0 ? Optional.empty() : Optional.of(new ControllingTerminal(fd));
     }
 
-    /** Whether both ends of the conversation are a terminal, so that what runs is most likely to be talked to. */
-    static boolean isConversation() {
+    /** Returns whether standard input and output are terminals, so that the command is most likely interactive. */
+    static boolean isInteractive() {
         return Libc.isatty(0) == 1 && Libc.isatty(1) == 1;
     }
 
-    static boolean isErrorOutput() {
+    /** Returns whether standard error is a terminal. */
+    static boolean isErrorTerminal() {
         return Libc.isatty(2) == 1;
     }
 
-    /** Whether our job is in the foreground. */
-    boolean isOurs() {
+    /** Returns whether the process group of this process is in the foreground. */
+    boolean isForeground() {
         return Libc.tcgetpgrp(fd) == ourGroup;
     }
 
-    boolean isGivenTo(int group) {
+    /** Returns whether the given process group is in the foreground. */
+    boolean isForeground(int group) {
         return Libc.tcgetpgrp(fd) == group;
     }
 
-    /** What is typed is for that group from now on, also Ctrl-C. */
-    void give(int group) {
-        Libc.tcsetpgrp(fd, group); // does not stop us: Spawn's caller ignores OUTPUT_STOP
+    /** Makes a process group the foreground group, which receives all input from now on, including Ctrl-C. */
+    void setForeground(int group) {
+        Libc.tcsetpgrp(fd, group); // does not stop this process, as JobControl.prepare ignores OUTPUT_STOP
     }
 
-    void takeBack() {
+    /** Makes the process group of this process the foreground group again. */
+    void resetForeground() {
         Libc.tcsetpgrp(fd, ourGroup);
     }
 }

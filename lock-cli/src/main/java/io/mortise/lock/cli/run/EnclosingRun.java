@@ -9,15 +9,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * The {@code lockctl run} under which this process runs, if any.
+ * The {@code lockctl run} that has started this lockctl process, directly or indirectly.
  *
- * @param name of its lock
- * @param owner of its lease
+ * @param name the name of its lock
+ * @param owner the owner id of its lease
  */
 record EnclosingRun(String name, String owner) {
-    private static final int LOOKS_FOR_SECONDS = 5;
+    private static final int STATUS_TIMEOUT_SECONDS = 5;
 
-    /** What it has told us by our environment; empty: there is none. */
+    /** Reads the variables that the enclosing run has set; empty if there is no enclosing run. */
     static Optional<EnclosingRun> of(Map<String, String> environment) {
         String name = environment.get("LOCK_NAME");
         String owner = environment.get("LOCK_OWNER");
@@ -25,18 +25,18 @@ record EnclosingRun(String name, String owner) {
     }
 
     /**
-     * Whether that lock is the one it holds, so that to wait for it is to wait for ourselves. The owner tells: a lock of the same
-     * name in another store has another one.
+     * Returns whether the enclosing run holds the given lock, so that this process would wait for itself. The owner id is
+     * compared, as a lock with the same name in another store has another owner.
      */
     boolean holds(DistributedLock lock) throws InterruptedException {
         if (!lock.name().equals(name)) {
             return false;
         }
         try {
-            return lock.status().get(LOOKS_FOR_SECONDS, TimeUnit.SECONDS).holders().stream()
+            return lock.status().get(STATUS_TIMEOUT_SECONDS, TimeUnit.SECONDS).holders().stream()
                     .anyMatch(holder -> owner.equals(holder.owner().orElse("")));
         } catch (UnsupportedOperationException | ExecutionException | TimeoutException e) {
-            return false; // nobody knows
+            return false; // unknown: then this process waits for the lock as usual
         }
     }
 }

@@ -8,86 +8,87 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** One command under one lease: starts it, watches it, returns its exit code. */
+/** Runs one command under a lease, and ends the command if the lease is lost. */
 final class GuardedRun {
-    /** What a watchdog is told that only has to see whether we live. */
-    private static final Duration FOR_EVER = Duration.ofDays(10_000);
+    /** The time limit for a watchdog that only has to detect the end of lockctl. */
+    private static final Duration UNLIMITED = Duration.ofDays(10_000);
 
     private final List<byte[]> command;
     private final LossPolicy onLoss;
     private final boolean keepUrl;
-    private final Consumer<String> say;
+    private final Consumer<String> messages;
     private boolean hadTerminal;
     private boolean interrupted;
 
-    private GuardedRun(List<byte[]> command, LossPolicy onLoss, boolean keepUrl, Consumer<String> say) {
+    private GuardedRun(List<byte[]> command, LossPolicy onLoss, boolean keepUrl, Consumer<String> messages) {
         this.command = command;
         this.onLoss = onLoss;
         this.keepUrl = keepUrl;
-        this.say = say;
+        this.messages = messages;
     }
 
     /**
-     * Before the lock is asked for: what cannot work is to fail without it.
+     * Prepares the run before the lock is acquired, so that a run that cannot work fails without the lock.
      *
      * @param keepUrl whether the command may see the store's URL
-     * @param say gets a line for the user
+     * @param messages receives messages for the user
      * @throws LinkageError if native code cannot be loaded
      */
-    static GuardedRun prepare(List<String> command, LossPolicy onLoss, boolean keepUrl, Consumer<String> say) {
-        ControllingTerminal.isErrorOutput();
+    static GuardedRun prepare(List<String> command, LossPolicy onLoss, boolean keepUrl, Consumer<String> messages) {
+        ControllingTerminal.isErrorTerminal();
         JobControl.prepare();
-        return new GuardedRun(ArgumentBytes.lastArguments(command), onLoss, keepUrl, say);
+        return new GuardedRun(ArgumentBytes.lastArguments(command), onLoss, keepUrl, messages);
     }
 
-    boolean saysThatItWaits() {
-        return ControllingTerminal.isErrorOutput();
+    /** Returns whether to print a message while the lock is awaited. */
+    boolean reportsWaiting() {
+        return ControllingTerminal.isErrorTerminal();
     }
 
-    /** Runs it to its end; returns the exit code. */
-    int under(Lease lease, SignalForwarding signals) {
-        if (!lease.isHeld()) { // we may have been stopped while the grant came
-            say.accept("lock \"" + lease.lockName() + "\" was lost before the command was started");
+    /** Runs the command until it ends; returns the exit code. */
+    int under(Lease lease, SignalRouter signals) {
+        if (!lease.isHeld()) { // this process may have been stopped after the grant
+            messages.accept("lock \"" + lease.lockName() + "\" was lost before the command was started");
             return ExitCodes.LOST;
         }
         CommandProcessGroup group =
                 new CommandProcessGroup(command, ArgumentBytes.environment(ChildEnvironment.of(lease, keepUrl)));
-        Optional<Watchdog> watchdog = watched() ? Optional.of(Watchdog.start(lease.ownerId())) : Optional.empty();
+        Optional<Watchdog> watchdog = needsWatchdog() ? Optional.of(Watchdog.start(lease.ownerId())) : Optional.empty();
         try {
-            return guarded(group, lease, watchdog, signals);
+            return runGuarded(group, lease, watchdog, signals);
         } finally {
             watchdog.ifPresent(dog -> dog.close(group.hasEnded()));
         }
     }
 
-    /** Also below another run, which kills us when it loses its lock: what we have started must not outlive that. */
-    private boolean watched() {
+    /** Also needed under another run, which kills this process when it loses its lock: the command must not outlive that. */
+    private boolean needsWatchdog() {
         return onLoss == LossPolicy.KILL || EnclosingRun.of(System.getenv()).isPresent();
     }
 
-    /** All that reacts to something is in place before the command runs its first instruction. */
-    private int guarded(CommandProcessGroup group, Lease lease, Optional<Watchdog> watchdog, SignalForwarding signals) {
+    /** Sets up the lease monitor and job control before the command executes its first instruction. */
+    private int runGuarded(CommandProcessGroup group, Lease lease, Optional<Watchdog> watchdog, SignalRouter signals) {
         boolean kills = onLoss == LossPolicy.KILL;
         if (!kills) {
-            watchdog.ifPresent(dog -> dog.waitFor(FOR_EVER));
+            watchdog.ifPresent(dog -> dog.killAfter(UNLIMITED));
         }
-        try (LeaseMonitor watch = LeaseMonitor.start(lease, group, kills ? watchdog : Optional.empty(), say);
-                JobControl control = JobControl.of(group, () -> mayGoOn(lease, group))) {
+        try (LeaseMonitor monitor = LeaseMonitor.start(lease, group, kills ? watchdog : Optional.empty(), messages);
+                JobControl control = JobControl.of(group, () -> mayContinue(lease, group))) {
             boolean started = group.start(id -> {
                 watchdog.ifPresent(dog -> dog.watch(id));
                 control.started();
             });
-            signals.forwardTo(group::signal); // also what came meanwhile
+            signals.forwardTo(group::signal); // includes a signal that arrived before
             int code = started ? group.await(control::stopped) : ExitCodes.LOST;
             signals.keep();
             hadTerminal = control.hadTerminal();
             interrupted = group.killedBy() == SignalHandlers.number(SignalHandlers.INTERRUPT);
-            return watch.verdict(code);
+            return monitor.exitCode(code);
         }
     }
 
-    /** A stopped command that has lost its lock must not run for a moment. */
-    private boolean mayGoOn(Lease lease, CommandProcessGroup group) {
+    /** Kills a stopped command that has lost its lock, so that it does not continue even for a moment. */
+    private boolean mayContinue(Lease lease, CommandProcessGroup group) {
         if (onLoss == LossPolicy.KILL && !lease.isHeld()) {
             group.kill();
             return false;
@@ -95,8 +96,8 @@ final class GuardedRun {
         return true;
     }
 
-    /** Whether a Ctrl-C has ended the command, and not reached us. */
-    boolean interruptedByTerminal(int code, SignalForwarding signals) {
-        return interrupted && hadTerminal && signals.first().isEmpty() && SignalForwarding.isInterrupt(code);
+    /** Returns whether a Ctrl-C ended the command but did not reach this process. */
+    boolean interruptedByTerminal(int code, SignalRouter signals) {
+        return interrupted && hadTerminal && signals.first().isEmpty() && SignalRouter.isInterrupt(code);
     }
 }

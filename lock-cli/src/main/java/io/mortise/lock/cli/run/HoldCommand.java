@@ -4,9 +4,9 @@ package io.mortise.lock.cli.run;
 import io.mortise.lock.Lease;
 import io.mortise.lock.cli.invocation.CommonOptions;
 import io.mortise.lock.cli.invocation.ExitCodes;
-import io.mortise.lock.cli.invocation.JsonText;
+import io.mortise.lock.cli.invocation.FlockDurationConverter;
+import io.mortise.lock.cli.invocation.JsonFormatter;
 import io.mortise.lock.cli.invocation.LoggingSetup;
-import io.mortise.lock.cli.invocation.WaitDurationConverter;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
@@ -28,32 +28,32 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/** The command {@code lockctl hold}: holds a lock until it is interrupted. */
+/** Implements {@code lockctl hold}, which holds a lock until it receives a signal. */
 @Command(
         name = "hold",
-        header = "Holds a lock until it gets a signal.",
+        header = "Holds a lock until it receives a signal.",
         description = {
-            "Prints one line once it holds the lock, with --json one object, and releases it on INT (Ctrl-C), TERM or HUP. If the"
-                    + " lock is lost it says so and ends with 75.",
-            "It ends with the process that started it, such as a script, unless it was started by nohup or setsid, or with"
-                    + " --stay.",
-            "To do something under the lock, lockctl run is the better way: it ends what it does when the lock is lost."
+            "Prints one line (with --json, one object) when it has acquired the lock, and releases the lock on INT (Ctrl-C),"
+                    + " TERM or HUP. If the lock is lost, it says so and exits with 75.",
+            "It also ends when the process that started it ends, such as a script, unless it was started by nohup or setsid, or"
+                    + " with --stay.",
+            "To run a command under the lock, prefer lockctl run, which ends the command when the lock is lost."
         },
         mixinStandardHelpOptions = true,
         footerHeading = "%nExamples:%n",
         footer = {
-            "  lockctl hold deploy/web                             # nobody deploys until Ctrl-C",
+            "  lockctl hold deploy/web                             # until Ctrl-C",
             "  lockctl hold -n --json maintenance > held.json &    # until kill %%1",
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:held until a signal, the end of what started it, or --max-hold, and released",
-            "1:the lock is busy (-E changes it)",
-            "64:the command line or the URL is wrong",
+            "0:the lock was released, after a signal, the end of the parent process, or --max-hold",
+            "1:the lock is busy (-E changes this code)",
+            "64:the command line or the URL is invalid",
             "69:the store cannot be reached",
             "75:the lock was lost",
-            "77:the server refused (password, permission)",
-            "128+N:signal N came while it waited for the lock"
+            "77:the server refused the request (authentication, permissions)",
+            "128+N:signal N arrived while it waited for the lock"
         })
 public final class HoldCommand implements Callable<Integer> {
     @Spec
@@ -63,16 +63,16 @@ public final class HoldCommand implements Callable<Integer> {
     private @Nullable CommonOptions given;
 
     @Mixin
-    private LockArguments lock = new LockArguments();
+    private LockedWorkMixin lock = new LockedWorkMixin();
 
     @Option(
             names = "--max-hold",
             paramLabel = "DURATION",
-            converter = WaitDurationConverter.class,
-            description = "Release the lock when it was held for so long, such as 1h. Default: without end.")
-    private @Nullable Duration longest;
+            converter = FlockDurationConverter.class,
+            description = "Release the lock after holding it for this time, such as 1h. Default: no limit.")
+    private @Nullable Duration maxHold;
 
-    @Option(names = "--stay", description = "Hold the lock also when the process that started lockctl has ended.")
+    @Option(names = "--stay", description = "Keep holding the lock when the process that started lockctl has ended.")
     private boolean stays;
 
     @Parameters(index = "0", paramLabel = "NAME", description = "The lock's name.")
@@ -80,43 +80,43 @@ public final class HoldCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        LoggingSetup.times();
+        LoggingSetup.showTimes();
         PrintWriter err = spec.commandLine().getErr();
         CommonOptions invocation = Objects.requireNonNull(given);
-        SignalForwarding signals = SignalForwarding.listen();
+        SignalRouter signals = SignalRouter.listen();
         if (!stays) {
             ParentProcess.watch(signals.ignoresHangup(), () -> {
-                signals.pretend(SignalHandlers.TERMINATE);
-                err.println("lockctl: ends, as the process that started it has ended");
+                signals.simulate(SignalHandlers.TERMINATE);
+                err.println("lockctl: exiting, as the process that started it has ended");
             });
         }
         boolean terminal = Boolean.getBoolean("lockctl.terminal.err");
-        int code = lock.locked(
+        int code = lock.runLocked(
                 name, Map.of(), invocation, signals, err, terminal, lease -> hold(lease, invocation.json(), signals));
         signals.dieIfInterrupted(code);
         return code;
     }
 
-    private int hold(Lease lease, boolean json, SignalForwarding signals) throws InterruptedException {
+    private int hold(Lease lease, boolean json, SignalRouter signals) throws InterruptedException {
         Map<String, Object> facts = new LinkedHashMap<>();
         facts.put("name", lease.lockName());
         facts.put("owner", lease.ownerId());
         try {
             facts.put("token", lease.fencingToken());
         } catch (UnsupportedOperationException e) {
-            // this store has none
+            // the store has no fencing tokens
         }
         facts.put("since", Instant.now().truncatedTo(ChronoUnit.MILLIS).toString());
 
         CompletableFuture<String> end = new CompletableFuture<>();
         lease.lost().thenAccept(reason -> end.complete(reason.toString()));
         PrintWriter out = spec.commandLine().getOut();
-        out.println(json ? JsonText.of(facts) : line(facts));
+        out.println(json ? JsonFormatter.of(facts) : line(facts));
         out.flush();
         signals.forwardTo(number -> end.complete(""));
-        endInTime(lease, end);
+        scheduleEnd(lease, end);
         try {
-            String loss = end.get();
+            String loss = end.get(); // empty if the lock was not lost
             if (loss.isEmpty()) {
                 return ExitCodes.OK;
             }
@@ -127,8 +127,9 @@ public final class HoldCommand implements Callable<Integer> {
         }
     }
 
-    private void endInTime(Lease lease, CompletableFuture<String> end) {
-        Duration limit = longest;
+    /** Ends the hold after the time of {@code --max-hold}, if that is given. */
+    private void scheduleEnd(Lease lease, CompletableFuture<String> end) {
+        Duration limit = maxHold;
         if (limit != null) {
             CompletableFuture.delayedExecutor(limit.toMillis(), TimeUnit.MILLISECONDS)
                     .execute(() -> {
@@ -136,7 +137,7 @@ public final class HoldCommand implements Callable<Integer> {
                             spec.commandLine()
                                     .getErr()
                                     .println("lockctl: lock \"" + lease.lockName() + "\" is released after "
-                                            + limit.toMillis() + " ms, as --max-hold says");
+                                            + limit.toMillis() + " ms, as set by --max-hold");
                         }
                     });
         }

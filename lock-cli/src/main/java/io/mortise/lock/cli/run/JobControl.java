@@ -8,58 +8,61 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives the command the terminal, and passes stop and continue between it and the shell.
+ * Gives the terminal to the command of {@code lockctl run}, and passes stop and continue signals between command and shell.
  *
- * <p>The command gets the terminal at once if we read from one and write to one. Otherwise, as in a pipe, it gets it when it
- * asks for it, and what is typed before is handed off to it: the rest of the pipe may need the terminal too.
+ * <p>The command gets the terminal at once if standard input and output are terminals. Otherwise, as in a pipe, it gets the
+ * terminal when it first tries to use it, together with all input typed before: other processes of the pipe may need the
+ * terminal too.
  */
 final class JobControl implements AutoCloseable {
     private static final String STOP = "TSTP";
     private static final String CONTINUE = "CONT";
     private static final String INPUT_STOP = "TTIN";
 
-    /** A stop by signal takes effect within microseconds, so long after it was sent it was refused. */
-    private static final long STOPPED_BY_NOW_MILLIS = 200;
+    /** A stop signal takes effect within microseconds: a process that still runs after this time was not stopped. */
+    private static final long STOP_TIMEOUT_MILLIS = 200;
 
     private final CommandProcessGroup command;
-    private final BooleanSupplier mayGoOn;
+    private final BooleanSupplier mayContinue;
     private final @Nullable ControllingTerminal terminal;
-    private final boolean conversation = ControllingTerminal.isConversation();
+    private final boolean interactive = ControllingTerminal.isInteractive();
     private final Semaphore continued = new Semaphore(0);
     private boolean given;
     private boolean hadTerminal;
     private boolean closed;
 
-    private JobControl(CommandProcessGroup command, BooleanSupplier mayGoOn, Optional<ControllingTerminal> terminal) {
+    private JobControl(
+            CommandProcessGroup command, BooleanSupplier mayContinue, Optional<ControllingTerminal> terminal) {
         this.command = command;
-        this.mayGoOn = mayGoOn;
+        this.mayContinue = mayContinue;
         this.terminal = terminal.orElse(null);
     }
 
-    /** Before anything is started: from then on the terminal can be taken back while the command has it. */
+    /** Must be called before any process is started, so that this process can take the terminal back from the command. */
     static void prepare() {
         SignalHandlers.ignore(ControllingTerminal.OUTPUT_STOP);
     }
 
     /**
-     * Before the command is started.
+     * Installs the signal handlers; must be called before the command is started.
      *
-     * @param mayGoOn asked before the command goes on after it was stopped; it was stopped with us, and the lock may be lost
+     * @param mayContinue tells whether a stopped command may continue: if this process was stopped as well, the lock may have
+     *     been lost
      */
-    static JobControl of(CommandProcessGroup command, BooleanSupplier mayGoOn) {
-        JobControl control = new JobControl(command, mayGoOn, ControllingTerminal.open());
+    static JobControl of(CommandProcessGroup command, BooleanSupplier mayContinue) {
+        JobControl control = new JobControl(command, mayContinue, ControllingTerminal.open());
         SignalHandlers.handle(CONTINUE, number -> {
             control.continued.release();
-            control.goOn();
+            control.continueCommand();
         });
         control.forwardStop();
         return control;
     }
 
-    /** If it asked for the terminal before this it was stopped, and {@link #stopped} lets it go on. */
+    /** Gives the terminal to the started command. If it tried to use the terminal before, {@link #stopped} continues it. */
     void started() {
-        if (terminal != null && conversation) {
-            hand(terminal);
+        if (terminal != null && interactive) {
+            giveTo(terminal);
         }
     }
 
@@ -67,51 +70,52 @@ final class JobControl implements AutoCloseable {
         SignalHandlers.handle(STOP, command::signal);
     }
 
-    /** The command was stopped by that signal. */
+    /** Reacts to the stop of the command by a signal. */
     void stopped(int signal) {
         boolean wantsTerminal = signal == SignalHandlers.number(INPUT_STOP)
                 || signal == SignalHandlers.number(ControllingTerminal.OUTPUT_STOP);
         if (terminal == null || !(wantsTerminal || signal == SignalHandlers.number(STOP) || isGiven())) {
-            return; // by somebody who knows what they do: it stays stopped, and we keep the lock
+            return; // a user stopped it deliberately: it stays stopped, and lockctl keeps the lock
         }
-        if (wantsTerminal && (hand(terminal) || terminal.isGivenTo(command.id()))) {
+        if (wantsTerminal && (giveTo(terminal) || terminal.isForeground(command.id()))) {
             command.signal(SignalHandlers.number(CONTINUE));
             return;
         }
         takeBack();
         stopOurJob();
-        goOn();
+        continueCommand();
     }
 
-    /** Like a Ctrl-Z without us, it stops all of the job that the shell knows. */
+    /** Stops the whole job that the shell knows, as Ctrl-Z would do without lockctl. */
     private void stopOurJob() {
         continued.drainPermits();
         SignalHandlers.handleByDefault(STOP);
         Libc.kill(0, SignalHandlers.number(STOP));
         try {
-            // Without a shell that could let us go on, the system does not stop us, and the command may go on at once.
-            continued.tryAcquire(STOPPED_BY_NOW_MILLIS, TimeUnit.MILLISECONDS);
+            // If there is no shell that could continue this process, the system does not stop it; then the command
+            // continues.
+            continued.tryAcquire(STOP_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
         forwardStop();
     }
 
-    private void goOn() {
-        if (!mayGoOn.getAsBoolean()) {
+    private void continueCommand() {
+        if (!mayContinue.getAsBoolean()) {
             return;
         }
-        if (terminal != null && conversation) {
-            hand(terminal);
+        if (terminal != null && interactive) {
+            giveTo(terminal);
         }
         command.signal(SignalHandlers.number(CONTINUE));
     }
 
-    private synchronized boolean hand(ControllingTerminal to) {
-        if (closed || command.id() == 0 || !to.isOurs()) {
+    private synchronized boolean giveTo(ControllingTerminal to) {
+        if (closed || command.id() == 0 || !to.isForeground()) {
             return false;
         }
-        to.give(command.id());
+        to.setForeground(command.id());
         given = true;
         hadTerminal = true;
         return true;
@@ -119,29 +123,32 @@ final class JobControl implements AutoCloseable {
 
     private synchronized void takeBack() {
         if (given && terminal != null) {
-            terminal.takeBack();
+            terminal.resetForeground();
             given = false;
         }
     }
 
-    /** Then a stop by any signal, such as that of a shell's suspend, must not leave the terminal without somebody. */
+    /**
+     * Returns whether the command has the terminal. If so, any signal that stops the command, such as by a shell's
+     * {@code suspend}, must return the terminal, as otherwise no running process would have it.
+     */
     private synchronized boolean isGiven() {
         return given;
     }
 
-    /** The command has ended. */
+    /** Takes the terminal back after the command has ended. */
     @Override
     public synchronized void close() {
         closed = true;
         takeBack();
     }
 
-    /** Whether a Ctrl-C may have reached the command alone. */
+    /** Returns whether a Ctrl-C may have reached only the command. */
     synchronized boolean hadTerminal() {
         return hadTerminal;
     }
 
-    /** Gives our whole job, such as the script that we are in, the Ctrl-C that without us would have reached it as well. */
+    /** Sends INT to our whole job, such as an enclosing script, which Ctrl-C would have reached without lockctl. */
     static void interruptOurJob() {
         SignalHandlers.handleByDefault(SignalHandlers.INTERRUPT);
         Libc.kill(0, SignalHandlers.number(SignalHandlers.INTERRUPT));

@@ -5,20 +5,21 @@ import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 
 /**
- * Computes when the command gets TERM and KILL, before the deadline of the lease. Both are shares of the lease, so that a
- * short one leaves the command some time, and a long one no more than it needs.
+ * Determines how long before the lease expires {@code lockctl run} sends TERM and then KILL to its command. Both times are
+ * shares of the lease, so that a command under a short lease has some time to end, and one under a long lease is not ended
+ * too early.
  *
- * @param terminateAt so much is left when it is asked to end: a third of the lease, when one renewal has failed at least
- * @param killAt so much is left when it is killed: a sixth, at most a second
+ * @param terminateAt the remaining lease at which the command gets TERM: a third, when at least one renewal has failed
+ * @param killAt the remaining lease at which the command gets KILL: a sixth, at most one second
  */
 record KillSchedule(Duration terminateAt, Duration killAt) {
     private static final int TERMINATE_SHARE = 3;
     private static final int KILL_SHARE = 6;
-    private static final Duration LONGEST_KILL = Duration.ofSeconds(1);
+    private static final Duration MAX_KILL = Duration.ofSeconds(1);
 
-    /** @param lease the most that was ever left of it */
+    /** @param lease the longest remaining lease that was observed */
     static KillSchedule of(Duration lease) {
         Duration share = lease.dividedBy(KILL_SHARE);
-        return new KillSchedule(lease.dividedBy(TERMINATE_SHARE), Durations.shorter(share, LONGEST_KILL));
+        return new KillSchedule(lease.dividedBy(TERMINATE_SHARE), Durations.shorter(share, MAX_KILL));
     }
 }

@@ -16,74 +16,77 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Watches the lease while the command runs, and ends the command in time when it is lost. */
+/** Monitors the lease of {@code lockctl run}, and ends the command before the lease expires. */
 final class LeaseMonitor implements AutoCloseable {
-    private static final Duration SELDOM = Duration.ofMillis(500);
-    private static final int LOOKS_PER_LEASE = 10;
-    private static final Duration REASON_COMES_WITHIN = Duration.ofMillis(500);
+    private static final Duration MAX_PAUSE = Duration.ofMillis(500);
+    private static final int CHECKS_PER_LEASE = 10;
+    private static final Duration REASON_TIMEOUT = Duration.ofMillis(500);
     private static final Duration CLOCK_STEP = Duration.ofMillis(20);
 
     private final Lease lease;
     private final CommandProcessGroup command;
     private final @Nullable Watchdog watchdog;
-    private final Consumer<String> say;
+    private final Consumer<String> messages;
     private final Semaphore wake = new Semaphore(0);
     private final CompletableFuture<@Nullable Void> stopped = new CompletableFuture<>();
 
-    private Duration longest = Duration.ZERO;
-    private long promised = System.nanoTime(); // when the watchdog is to kill
-    private boolean asked;
-    private boolean watchdogGone;
+    private Duration longestRemaining = Duration.ZERO;
+    private long watchdogDeadline = System.nanoTime(); // when the watchdog kills the command
+    private boolean terminated;
+    private boolean watchdogFailed;
     private volatile boolean intervened;
-    private volatile boolean lossTold;
-    private volatile boolean over;
+    private volatile boolean lossReported;
+    private volatile boolean closed;
 
-    /** @param watchdog empty: the command is not touched, whatever happens */
-    private LeaseMonitor(Lease lease, CommandProcessGroup command, Optional<Watchdog> watchdog, Consumer<String> say) {
+    /** @param watchdog empty if the command must not be ended, even if the lease is lost */
+    private LeaseMonitor(
+            Lease lease, CommandProcessGroup command, Optional<Watchdog> watchdog, Consumer<String> messages) {
         this.lease = lease;
         this.command = command;
         this.watchdog = watchdog.orElse(null);
-        this.say = say;
+        this.messages = messages;
     }
 
     static LeaseMonitor start(
-            Lease lease, CommandProcessGroup command, Optional<Watchdog> watchdog, Consumer<String> say) {
-        LeaseMonitor watch = new LeaseMonitor(lease, command, watchdog, say);
-        boolean lasts = !watch.check().isZero(); // the watchdog has its first term before this returns
-        if (lasts) {
-            lease.lost().thenRun(watch.wake::release);
-            Thread thread = new Thread(watch::watch, "lockctl-lease");
+            Lease lease, CommandProcessGroup command, Optional<Watchdog> watchdog, Consumer<String> messages) {
+        LeaseMonitor monitor = new LeaseMonitor(lease, command, watchdog, messages);
+        boolean continues = !monitor.check().isZero(); // sends the watchdog its first deadline
+        if (continues) {
+            lease.lost().thenRun(monitor.wake::release);
+            Thread thread = new Thread(monitor::run, "lockctl-lease");
             thread.setDaemon(true);
             thread.start();
         } else {
-            watch.stopped.complete(null);
+            monitor.stopped.complete(null);
         }
-        return watch;
+        return monitor;
     }
 
     /**
-     * The command has ended with that code: what we are to end with, {@link ExitCodes#LOST} if the lock was lost or the command
-     * was told to end because it might be. Nothing is said or done any more after that.
+     * Closes this monitor after the command has ended, and returns the exit code of lockctl: {@link ExitCodes#LOST} if the lock
+     * was lost or the command was terminated because the lease was about to expire, otherwise the command's own code.
+     *
+     * @param code the exit code of the command
      */
-    int verdict(int code) {
+    int exitCode(int code) {
         close();
-        if (!lossTold) {
-            Duration left = lease.remaining();
+        if (!lossReported) {
+            Duration remaining = lease.remaining();
             boolean byWatchdog = watchdog != null
                     && code == ExitCodes.ofSignal(CommandProcessGroup.KILL)
-                    && left.compareTo(KillSchedule.of(longest).killAt()) <= 0;
+                    && remaining.compareTo(KillSchedule.of(longestRemaining).killAt()) <= 0;
             if (byWatchdog) {
-                lost("was killed"); // before we came to it
-            } else if (left.isZero() && !intervened) {
-                lost("has ended since, by itself");
+                reportLoss("was killed"); // by the watchdog, before this monitor noticed the loss
+            } else if (remaining.isZero() && !intervened) {
+                reportLoss("has ended by itself since");
             }
         }
         return intervened ? ExitCodes.LOST : code;
     }
 
-    private void watch() {
+    private void run() {
         try {
-            while (!over) {
+            while (!closed) {
                 Duration pause = check();
                 if (pause.isZero()) {
                     return;
@@ -97,40 +100,41 @@ final class LeaseMonitor implements AutoCloseable {
         }
     }
 
-    /** Does what is due; returns how long nothing will be, zero if nothing ever will. */
+    /** Performs the actions that are due; returns the time until the next check, or zero if none is needed. */
     private Duration check() {
-        Duration left = lease.remaining();
+        Duration remaining = lease.remaining();
         if (watchdog == null) {
-            return left.isZero() ? lost("goes on without it") : SELDOM;
+            return remaining.isZero() ? reportLoss("continues without it") : MAX_PAUSE;
         }
-        longest = Durations.longer(left, longest);
-        KillSchedule countdown = KillSchedule.of(longest);
-        Duration untilKill = left.minus(countdown.killAt());
+        longestRemaining = Durations.longer(remaining, longestRemaining);
+        KillSchedule schedule = KillSchedule.of(longestRemaining);
+        Duration untilKill = remaining.minus(schedule.killAt());
         if (untilKill.isNegative() || untilKill.isZero()) {
-            return lost(command.kill() ? "was killed" : "runs as another user and cannot be killed");
+            return reportLoss(command.kill() ? "was killed" : "runs as another user and cannot be killed");
         }
-        promise(watchdog, untilKill);
-        Duration untilAsked = left.minus(countdown.terminateAt());
-        if (untilAsked.isNegative() || untilAsked.isZero()) {
-            ask(left);
-            return Durations.shorter(untilKill, longest.dividedBy(LOOKS_PER_LEASE));
+        updateWatchdog(watchdog, untilKill);
+        Duration untilTerminate = remaining.minus(schedule.terminateAt());
+        if (untilTerminate.isNegative() || untilTerminate.isZero()) {
+            terminate(remaining);
+            return Durations.shorter(untilKill, longestRemaining.dividedBy(CHECKS_PER_LEASE));
         }
-        asked = false;
-        return Durations.shorter(Durations.shorter(untilAsked, longest.dividedBy(LOOKS_PER_LEASE)), SELDOM);
+        terminated = false;
+        return Durations.shorter(
+                Durations.shorter(untilTerminate, longestRemaining.dividedBy(CHECKS_PER_LEASE)), MAX_PAUSE);
     }
 
-    private Duration lost(String whatHappens) {
+    private Duration reportLoss(String whatHappens) {
         intervened = true;
-        lossTold = true;
+        lossReported = true;
         String state = lease.isHeld() ? "is about to expire" : "was lost" + reason();
-        say.accept("lock \"" + lease.lockName() + "\" " + state + "; the command " + whatHappens);
+        messages.accept("lock \"" + lease.lockName() + "\" " + state + "; the command " + whatHappens);
         return Duration.ZERO;
     }
 
-    /** The clock tells of a loss before the callback tells why. */
+    /** Waits briefly for the reason of the loss: the lease expires by the clock before its callback reports why. */
     private String reason() {
         try {
-            LossReason reason = lease.lost().get(REASON_COMES_WITHIN.toMillis(), TimeUnit.MILLISECONDS);
+            LossReason reason = lease.lost().get(REASON_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
             return ": " + reason;
         } catch (ExecutionException | TimeoutException e) {
             return "";
@@ -140,43 +144,43 @@ final class LeaseMonitor implements AutoCloseable {
         }
     }
 
-    private void ask(Duration left) {
-        if (!asked) {
-            asked = true;
+    private void terminate(Duration remaining) {
+        if (!terminated) {
+            terminated = true;
             intervened = true;
             command.terminate();
-            say.accept("lock \"" + lease.lockName() + "\" expires in " + left.toMillis()
-                    + " ms and cannot be renewed: the command is told to end");
+            messages.accept("lock \"" + lease.lockName() + "\" expires in " + remaining.toMillis()
+                    + " ms and cannot be renewed: the command is being terminated");
         }
     }
 
-    /** Only when the lease has been renewed: each promise costs the watchdog a process. */
-    private void promise(Watchdog to, Duration untilKill) {
-        if (watchdogGone) {
+    /** Sends the watchdog a new deadline, but only if the lease was renewed: each deadline costs the watchdog a process. */
+    private void updateWatchdog(Watchdog target, Duration untilKill) {
+        if (watchdogFailed) {
             return;
         }
         long until = System.nanoTime() + untilKill.toNanos();
         try {
-            if (!to.runs()) {
-                to.startAnother();
-                promised = System.nanoTime();
-                say.accept("the watchdog was killed; another one is started");
+            if (!target.isRunning()) {
+                target.restart();
+                watchdogDeadline = System.nanoTime();
+                messages.accept("the watchdog was killed; another one was started");
             }
-            if (until - promised > CLOCK_STEP.toNanos()) {
-                promised = until;
-                to.waitFor(untilKill);
+            if (until - watchdogDeadline > CLOCK_STEP.toNanos()) {
+                watchdogDeadline = until;
+                target.killAfter(untilKill);
             }
         } catch (CommandFailedException e) {
-            watchdogGone = true;
-            say.accept(e.getMessage() + ": nothing ends the command if lockctl is killed or stopped");
+            watchdogFailed = true;
+            messages.accept(e.getMessage() + ": the command will not be ended if lockctl is killed or stopped");
         }
     }
 
-    /** Nothing is said or done any more. */
+    /** Stops monitoring; after this, no message is printed and no signal is sent. */
     @Override
     public void close() {
-        over = true;
+        closed = true;
         wake.release();
-        stopped.join(); // whoever waits here may be interrupted, and must not go on before
+        stopped.join(); // not interruptible, as the caller must not continue before the monitor has stopped
     }
 }

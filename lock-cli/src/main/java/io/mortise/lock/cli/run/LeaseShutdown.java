@@ -10,11 +10,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Releases the lease and closes the client; briefly, if the lock is lost. Once the lock is lost that takes moments: a store
- * that is silent would be waited for longer than it keeps the lock.
+ * Releases the lease and closes the client, with a short timeout if the lock was lost. Without that timeout, lockctl would wait
+ * for an unresponsive store for longer than the store keeps the lock.
  */
 final class LeaseShutdown implements AutoCloseable {
-    private static final Duration MOMENTS = Duration.ofMillis(500);
+    private static final Duration BRIEF_TIMEOUT = Duration.ofMillis(500);
 
     private final LockClient client;
     private boolean brief;
@@ -27,8 +27,8 @@ final class LeaseShutdown implements AutoCloseable {
         return client;
     }
 
-    /** From now on nobody is waited for longer than moments. */
-    void beBrief() {
+    /** Limits each further step to a short time. */
+    void limitTime() {
         brief = true;
     }
 
@@ -37,7 +37,7 @@ final class LeaseShutdown implements AutoCloseable {
             return lease.release();
         }
         try {
-            return lease.releaseAsync().get(MOMENTS.toMillis(), TimeUnit.MILLISECONDS);
+            return lease.releaseAsync().get(BRIEF_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException | ExecutionException e) {
             return ReleaseOutcome.UNKNOWN;
         }
@@ -52,6 +52,6 @@ final class LeaseShutdown implements AutoCloseable {
         Thread closing = new Thread(client::close, "lockctl-close");
         closing.setDaemon(true);
         closing.start();
-        closing.join(MOMENTS.toMillis());
+        closing.join(BRIEF_TIMEOUT.toMillis());
     }
 }

@@ -10,7 +10,7 @@ import com.sun.jna.Pointer;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Functions of the C library, called by JNA. */
+/** The functions of the C library that {@code lockctl run} calls through JNA. */
 @SuppressWarnings("MemberName")
 final class Libc {
     static final int OPEN_READ_WRITE = 2;
@@ -26,12 +26,12 @@ final class Libc {
 
     private Libc() {}
 
-    /** Where the environment is, as it was given to us: Java's copy of it has lost what its encoding cannot say. */
+    /** Returns the raw environment of this process: Java's copy has lost characters that its encoding cannot represent. */
     static Pointer environ() {
         return LIBRARY.getGlobalVariableAddress("environ").getPointer(0);
     }
 
-    /** A call that not every system has. */
+    /** Returns a function that not every system has. */
     static Optional<Function> optional(String name) {
         try {
             return Optional.of(LIBRARY.getFunction(name));
@@ -40,7 +40,7 @@ final class Libc {
         }
     }
 
-    /** Whether a short text can be written there without waiting, or fails. */
+    /** Returns whether a short write to the descriptor would complete or fail without blocking. */
     static boolean canWrite(int fd) {
         try (Memory request = new Memory(Long.BYTES)) {
             request.setInt(0, fd);

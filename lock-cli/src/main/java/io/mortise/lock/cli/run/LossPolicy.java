@@ -3,14 +3,14 @@ package io.mortise.lock.cli.run;
 
 import java.util.Locale;
 
-/** Policy for a command whose lock is lost: kill it, or warn. */
+/** Policy of {@code lockctl run} for the loss of its lock: kill the command, or only warn. */
 enum LossPolicy {
-    /** Its group is asked to end when the lease is expiring, and killed before another can have the lock. */
+    /** Sends TERM to the command's process group before the lease expires, and KILL before another client can get the lock. */
     KILL,
-    /** It goes on; a line on standard error says so. */
+    /** Lets the command continue, and prints a warning on standard error. */
     WARN;
 
-    /** As help and completion have it. */
+    /** Returns the name as the help and the completion show it. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

@@ -9,45 +9,46 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
-/** The process that started this one, and whose end ends a hold. */
+/** Watches the process that started {@code lockctl hold}, so that the hold ends when that process ends. */
 final class ParentProcess {
-    private static final long LOOKS_EVERY_MILLIS = 500;
+    private static final long POLL_INTERVAL_MILLIS = 500;
     private static final long FIRST_PROCESS = 1;
-    private static final int SESSION = 3; // in what follows the command's name
+    private static final int SESSION = 3; // index of the session id in /proc/PID/stat, after the command's name
 
     private ParentProcess() {}
 
     /**
-     * What is meant to outlive its starter is left alone: started by nohup, by setsid, or by what had ended before us.
+     * Starts watching the parent process, unless this process is meant to outlive it: if it was started by nohup or setsid, or
+     * by a process that has already ended.
      *
-     * @param ignoresHangup whether we were started to ignore HUP
-     * @param ended called once, when it has ended
+     * @param ignoresHangup whether this process was started with HUP ignored
+     * @param ended called once, when the parent process has ended
      */
     static void watch(boolean ignoresHangup, Runnable ended) {
-        Optional<ProcessHandle> starter = ProcessHandle.current().parent();
-        if (starter.isPresent() && isFollowed(starter.get().pid(), ignoresHangup, leadsSession())) {
-            check(starter.get(), ended);
+        Optional<ProcessHandle> parent = ProcessHandle.current().parent();
+        if (parent.isPresent() && mustFollow(parent.get().pid(), ignoresHangup, leadsSession())) {
+            check(parent.get(), ended);
         }
     }
 
-    static boolean isFollowed(long starter, boolean ignoresHangup, boolean leadsSession) {
-        return starter > FIRST_PROCESS && !ignoresHangup && !leadsSession;
+    static boolean mustFollow(long parent, boolean ignoresHangup, boolean leadsSession) {
+        return parent > FIRST_PROCESS && !ignoresHangup && !leadsSession;
     }
 
-    private static void check(ProcessHandle starter, Runnable ended) {
-        if (!starter.isAlive()) {
+    private static void check(ProcessHandle parent, Runnable ended) {
+        if (!parent.isAlive()) {
             ended.run();
             return;
         }
-        Executor later = CompletableFuture.delayedExecutor(LOOKS_EVERY_MILLIS, TimeUnit.MILLISECONDS);
-        later.execute(() -> check(starter, ended));
+        Executor later = CompletableFuture.delayedExecutor(POLL_INTERVAL_MILLIS, TimeUnit.MILLISECONDS);
+        later.execute(() -> check(parent, ended));
     }
 
     private static boolean leadsSession() {
         try {
             String stat = Files.readString(Path.of("/proc/self/stat"));
-            String[] facts = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
-            return facts[SESSION].equals(Long.toString(ProcessHandle.current().pid()));
+            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
+            return fields[SESSION].equals(Long.toString(ProcessHandle.current().pid()));
         } catch (IOException e) {
             return false; // not Linux
         }

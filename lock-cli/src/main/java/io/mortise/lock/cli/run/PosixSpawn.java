@@ -12,13 +12,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** Starts a process by {@code posix_spawnp}, in a process group or a session of its own. */
+/** Starts a process with {@code posix_spawnp}, in a new process group or a new session. */
 final class PosixSpawn {
-    /** Process group or session of a new process. */
+    /** The separation of a new process from this one: a new process group or a new session. */
     enum Isolation {
-        /** A process group of its own in our session, so that a terminal can be its. */
+        /** A new process group in the session of this process, so that it can have the controlling terminal. */
         GROUP(Platform.SET_GROUP),
-        /** A session of its own: neither the terminal nor what is sent to our job reaches it. */
+        /** A new session, which signals of the terminal or to the job of this process do not reach. */
         SESSION(Platform.SET_SESSION);
 
         private final int flag;
@@ -28,7 +28,7 @@ final class PosixSpawn {
         }
     }
 
-    /** Bits that differ from system to system. */
+    /** Flags of {@code posix_spawn} that differ between systems. */
     private static final class Platform {
         static final boolean MAC = com.sun.jna.Platform.isMac();
         static final int SET_GROUP = 0x02;
@@ -38,26 +38,27 @@ final class PosixSpawn {
         static final int CLOSE_OTHERS = MAC ? 0x4000 : 0;
     }
 
-    /** More than any system's sigset_t, posix_spawnattr_t and posix_spawn_file_actions_t take. */
+    /** A size in bytes that suffices for sigset_t, posix_spawnattr_t and posix_spawn_file_actions_t on any system. */
     private static final int OPAQUE = 1024;
 
-    private static final int FIRST_FOREIGN = 3;
+    private static final int FIRST_NON_STANDARD = 3;
 
     private PosixSpawn() {}
 
     /**
-     * What became of it.
+     * The result of a start.
      *
-     * @param pid the new process; meaningless with an error
-     * @param error zero, or the system's number
+     * @param pid the id of the new process; undefined after an error
+     * @param error zero, or the error number of the system
      */
     record Result(int pid, int error) {}
 
     /**
-     * Starts it.
+     * Starts a process.
      *
-     * @param arguments the first is looked for on the PATH
-     * @param input the descriptor of ours that is to be its standard input, and then it has no output; empty: it has our three
+     * @param arguments the command and its arguments; the command is searched on the PATH
+     * @param input the descriptor to use as standard input, while output goes to /dev/null; if empty, the process inherits
+     *     standard input, output and error
      */
     static Result start(
             List<byte[]> arguments, List<byte[]> environment, Isolation isolation, Optional<Integer> input) {
@@ -73,7 +74,8 @@ final class PosixSpawn {
             Libc.posix_spawnattr_setpgroup(attributes, 0);
             Libc.sigemptyset(signals);
             Libc.posix_spawnattr_setsigmask(attributes, signals);
-            // We ignore it, and so would the child; what was ignored before us stays ignored.
+            // This process ignores the signal, and the child would inherit that. Signals ignored by our parent stay
+            // ignored.
             Libc.sigaddset(signals, SignalHandlers.number(ControllingTerminal.OUTPUT_STOP));
             Libc.posix_spawnattr_setsigdefault(attributes, signals);
 
@@ -99,37 +101,40 @@ final class PosixSpawn {
         }
         if (Platform.MAC) {
             if (input.isEmpty()) {
-                for (int fd = 0; fd < FIRST_FOREIGN; fd++) {
-                    Libc.posix_spawn_file_actions_adddup2(actions, fd, fd); // spared by CLOSE_OTHERS
+                for (int fd = 0; fd < FIRST_NON_STANDARD; fd++) {
+                    Libc.posix_spawn_file_actions_adddup2(actions, fd, fd); // exempt from CLOSE_OTHERS
                 }
             }
             return;
         }
-        // At the start of the process, so that also what another thread opens meanwhile is closed.
+        // Takes effect when the process starts, so that files that other threads open meanwhile are closed too.
         Optional<Function> closeFrom = Libc.optional("posix_spawn_file_actions_addclosefrom_np");
         if (closeFrom.isPresent()) {
-            closeFrom.get().invokeInt(new Object[] {actions, FIRST_FOREIGN});
+            closeFrom.get().invokeInt(new Object[] {actions, FIRST_NON_STANDARD});
         } else {
             closeOpen(actions);
         }
     }
 
-    /** When we were started: Java has opened the file of its own classes there. The launcher does not let that happen. */
+    /**
+     * Returns whether standard input was closed when this JVM started: then the JVM has opened its own class file image there.
+     * The launcher prevents that.
+     */
     private static boolean inputWasClosed() {
         try {
             return Files.isSameFile(Path.of("/dev/fd/0"), Path.of(System.getProperty("java.home"), "lib", "modules"));
         } catch (IOException e) {
-            return false; // a Java of another make, or an input that has no name
+            return false; // a JVM with another layout, or an input without a path
         }
     }
 
-    /** The next best: what is open now. */
+    /** Closes the descriptors that are open now, where the system cannot close all of them. */
     private static void closeOpen(Pointer actions) {
         String[] open = new File("/proc/self/fd").list();
         if (open != null) {
             for (String name : open) {
                 int fd = Integer.parseInt(name);
-                if (fd >= FIRST_FOREIGN) {
+                if (fd >= FIRST_NON_STANDARD) {
                     Libc.posix_spawn_file_actions_addclose(actions, fd);
                 }
             }
@@ -142,21 +147,21 @@ final class PosixSpawn {
         return memory;
     }
 
-    /** An array of pointers to texts, with a null at its end. */
+    /** A null-terminated array of pointers to C strings. */
     private static final class CStrings {
-        private final List<Memory> texts; // keeps them from being freed
+        private final List<Memory> strings; // keeps the memory from being freed
         private final Memory pointers;
 
         CStrings(List<byte[]> values) {
-            texts = values.stream().map(CStrings::text).toList();
-            pointers = new Memory((long) Native.POINTER_SIZE * (texts.size() + 1));
+            strings = values.stream().map(CStrings::string).toList();
+            pointers = new Memory((long) Native.POINTER_SIZE * (strings.size() + 1));
             pointers.clear();
-            for (int i = 0; i < texts.size(); i++) {
-                pointers.setPointer((long) Native.POINTER_SIZE * i, texts.get(i));
+            for (int i = 0; i < strings.size(); i++) {
+                pointers.setPointer((long) Native.POINTER_SIZE * i, strings.get(i));
             }
         }
 
-        private static Memory text(byte[] value) {
+        private static Memory string(byte[] value) {
             Memory memory = new Memory(value.length + 1L);
             memory.write(0, value, 0, value.length);
             memory.setByte(value.length, (byte) 0);
@@ -164,7 +169,7 @@ final class PosixSpawn {
         }
 
         Pointer first() {
-            return texts.get(0);
+            return strings.get(0);
         }
 
         Pointer pointers() {

@@ -22,8 +22,8 @@ import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
 /**
- * The command {@code lockctl run}: runs a command while a lock is held. What it does is in {@link GuardedRun}, so that only then
- * native code is loaded.
+ * Implements {@code lockctl run}, which acquires a lock, runs a command, and releases the lock when the command ends. The
+ * work itself is in {@link GuardedRun}, so that native code is loaded only when it is needed.
  */
 @Command(
         name = "run",
@@ -32,39 +32,40 @@ import picocli.CommandLine.Spec;
                 "lockctl run [-n | -w DURATION] [-E CODE] [--on-loss=kill|warn] [--lease DURATION] [--keep-url]"
                         + " [-u URL] [-v] NAME -- COMMAND...",
         description = {
-            "The command has our standard input, output and terminal. INT, TERM and HUP are passed on to it and to all that it"
-                    + " starts, its process group. When it has ended the lock is released, also if something that it"
-                    + " started still runs.",
-            "If the lease cannot be renewed the group gets TERM when a third of the lease is left, and KILL before another"
-                    + " can have the lock; if the lock is taken away it gets KILL at once. So it does if lockctl itself is"
-                    + " killed, or stopped for longer than the lease. What has left the process group, such as a daemon, or"
-                    + " runs as another user is not reached: give the resource the token.",
-            "The command finds LOCK_NAME, LOCK_OWNER, LOCK_FENCING_TOKEN (if the store has tokens) and LOCK_DEADLINE_MILLIS,"
-                    + " the end of the lease in Unix time as it was at the start; it is renewed since. It does not find MORTISE_URL,"
-                    + " unless with --keep-url."
+            "The command uses lockctl's standard input, output and terminal. INT, TERM and HUP are forwarded to its process"
+                    + " group: the command and all processes that it starts. When the command has ended, the lock is released,"
+                    + " even if processes that it started are still running.",
+            "If the lease cannot be renewed, the process group gets TERM when a third of the lease is left, and KILL before"
+                    + " another client can acquire the lock. If the lock is taken away, the group gets KILL at once. The same"
+                    + " happens if lockctl itself is killed, or stopped for longer than the lease. Processes that have left the"
+                    + " group, such as daemons, or that run as another user cannot be reached: let the resource check the fencing"
+                    + " token.",
+            "The environment of the command contains LOCK_NAME, LOCK_OWNER, LOCK_FENCING_TOKEN (if the store has tokens) and"
+                    + " LOCK_DEADLINE_MILLIS, the end of the lease in Unix time as of the start of the command; renewals extend"
+                    + " the lease later. MORTISE_URL is removed from the environment, unless --keep-url is given."
         },
         mixinStandardHelpOptions = true,
         footerHeading = "%nExamples:%n",
         footer = {
-            "  lockctl run -n nightly-report -- ./report.sh        # unless it runs already, on whatever machine",
-            "  lockctl run -w 30s deploy/web -- make deploy        # waits at most 30 s for the lock",
+            "  lockctl run -n nightly-report -- ./report.sh        # unless already running",
+            "  lockctl run -w 30s deploy/web -- make deploy        # waits at most 30 s",
             "  lockctl run db -- sh -c 'psql -v token=$LOCK_FENCING_TOKEN -f migrate.sql'"
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0-255:the command's own; 128+N if signal N killed it, or came while we waited",
-            "1:the lock is busy (-E changes it)",
-            "64:the command line or the URL is wrong",
+            "0-255:the command's exit code; 128+N if signal N killed it, or arrived while lockctl waited for the lock",
+            "1:the lock is busy (-E changes this code)",
+            "64:the command line or the URL is invalid",
             "69:the store cannot be reached",
             "74:the watchdog could not be started",
-            "75:the lock was lost, or the command was told to end because it might be",
-            "77:the server refused (password, permission)",
+            "75:the lock was lost, or the command was terminated because the lease was about to expire",
+            "77:the server refused the request (authentication, permissions)",
             "126:the command cannot be executed",
             "127:the command was not found"
         })
 public final class RunCommand implements Callable<Integer> {
     private static final String SEPARATOR = "--";
-    private static final int MOST_OF_A_NAME = 64;
+    private static final int MAX_PROGRAM_NAME_LENGTH = 64;
 
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -73,21 +74,22 @@ public final class RunCommand implements Callable<Integer> {
     private @Nullable CommonOptions given;
 
     @Mixin
-    private LockArguments lock = new LockArguments();
+    private LockedWorkMixin lock = new LockedWorkMixin();
 
     @Option(
             names = "--on-loss",
             paramLabel = "kill|warn",
             defaultValue = "kill",
             description =
-                    "When the lock is lost: end the command, or only say so and let it go on; the exit code is 75 in both"
-                            + " cases. Default: ${DEFAULT-VALUE}.")
+                    "What to do when the lock is lost: kill the command, or only warn and let it continue. The exit code is"
+                            + " 75 in both cases. Default: ${DEFAULT-VALUE}.")
     private LossPolicy onLoss = LossPolicy.KILL;
 
     @Option(
             names = "--keep-url",
             description =
-                    "Leave MORTISE_URL, which may have a password in it, to the command, such as for a lockctl in it.")
+                    "Keep MORTISE_URL, which may contain a password, in the environment of the command, for example if the"
+                            + " command calls lockctl.")
     private boolean keepUrl;
 
     @Parameters(index = "0", paramLabel = "NAME", description = "The lock's name.")
@@ -97,12 +99,12 @@ public final class RunCommand implements Callable<Integer> {
             index = "1..*",
             arity = "1..*",
             paramLabel = "COMMAND",
-            description = "What to run, with its arguments; always behind --.")
+            description = "The command to run and its arguments, after --.")
     private List<String> command = List.of();
 
     @Override
     public Integer call() throws InterruptedException {
-        LoggingSetup.times();
+        LoggingSetup.showTimes();
         checkSeparator();
         if (File.separatorChar != '/') {
             throw new CommandFailedException(
@@ -110,11 +112,11 @@ public final class RunCommand implements Callable<Integer> {
         }
         CommonOptions invocation = Objects.requireNonNull(given);
         PrintWriter err = spec.commandLine().getErr();
-        SignalForwarding signals = SignalForwarding.listen();
+        SignalRouter signals = SignalRouter.listen();
         AsyncMessagePrinter announcer = new AsyncMessagePrinter(line -> err.println("lockctl: " + line));
-        GuardedRun run = prepared(announcer);
-        int code = lock.locked(name, metadata(), invocation, signals, err, run.saysThatItWaits(), lease -> {
-            try (announcer) { // what is said after that comes after it
+        GuardedRun run = prepare(announcer);
+        int code = lock.runLocked(name, metadata(), invocation, signals, err, run.reportsWaiting(), lease -> {
+            try (announcer) { // closed first, so that messages of the release are printed after those of the run
                 return run.under(lease, signals);
             }
         });
@@ -125,9 +127,9 @@ public final class RunCommand implements Callable<Integer> {
         return code;
     }
 
-    private GuardedRun prepared(AsyncMessagePrinter announcer) {
+    private GuardedRun prepare(AsyncMessagePrinter announcer) {
         try {
-            return GuardedRun.prepare(command, onLoss, keepUrl, announcer::say);
+            return GuardedRun.prepare(command, onLoss, keepUrl, announcer::print);
         } catch (LinkageError e) {
             throw new CommandFailedException(
                     ExitCodes.IO,
@@ -137,18 +139,20 @@ public final class RunCommand implements Callable<Integer> {
         }
     }
 
-    /** Without it an option behind the name would be ours or the command's, depending on how it is spelt. */
+    /** Checks that -- precedes the command, as otherwise an option after the name could belong to lockctl or to the command. */
     private void checkSeparator() {
         List<String> all = spec.commandLine().getParseResult().originalArgs();
         int at = all.indexOf(SEPARATOR);
         if (at < 0 || all.size() - at - 1 != command.size()) {
             throw new ParameterException(
-                    spec.commandLine(), "the command must stand behind " + SEPARATOR + ", and one name before it");
+                    spec.commandLine(),
+                    "put " + SEPARATOR
+                            + " between the lock name and the command, after exactly one name: lockctl run NAME -- COMMAND");
         }
     }
 
     private Map<String, String> metadata() {
         String program = new File(command.get(0)).getName();
-        return program.isEmpty() || program.length() > MOST_OF_A_NAME ? Map.of() : Map.of("command", program);
+        return program.isEmpty() || program.length() > MAX_PROGRAM_NAME_LENGTH ? Map.of() : Map.of("command", program);
     }
 }

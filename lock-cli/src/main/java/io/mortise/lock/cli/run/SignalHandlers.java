@@ -7,17 +7,20 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntConsumer;
 
-/** Access to {@code sun.misc.Signal} by reflection. A signal that was ignored when the JVM started stays so, as after nohup. */
+/**
+ * Installs signal handlers through {@code sun.misc.Signal}, by reflection. A signal that was ignored when the JVM started, as
+ * HUP after nohup, stays ignored.
+ */
 final class SignalHandlers {
     static final String HANGUP = "HUP";
     static final String INTERRUPT = "INT";
     static final String TERMINATE = "TERM";
 
-    private static final Duration DEAD_BY_NOW = Duration.ofMillis(500);
+    private static final Duration DEATH_TIMEOUT = Duration.ofMillis(500);
 
     private SignalHandlers() {}
 
-    /** The number that this system gives it. */
+    /** Returns the number of the signal on this system. */
     static int number(String name) {
         try {
             return (int) type().getMethod("getNumber").invoke(signal(name));
@@ -27,9 +30,9 @@ final class SignalHandlers {
     }
 
     /**
-     * From now on each such signal runs the handler, on a thread of its own.
+     * Installs a handler for the signal, which is called on a new thread for each signal.
      *
-     * @return false if it was ignored when the JVM started, and still is
+     * @return false if the signal was ignored when the JVM started, and still is
      */
     static boolean handle(String name, IntConsumer handler) {
         try {
@@ -56,24 +59,24 @@ final class SignalHandlers {
         }
     }
 
-    /** From now on it does what it does to a program that does not care. */
+    /** Restores the default action of the signal. */
     static void handleByDefault(String name) {
         constant(name, "SIG_DFL");
     }
 
-    /** From now on nothing happens. */
+    /** Ignores the signal from now on. */
     static void ignore(String name) {
         constant(name, "SIG_IGN");
     }
 
-    /** Ends this JVM as that signal does by default; returns if it is ignored, or nothing can send it. */
-    static void dieOf(String name) {
+    /** Ends this JVM with the default action of the signal; returns if the signal is ignored or cannot be sent. */
+    static void dieFrom(String name) {
         handleByDefault(name);
         try {
-            Libc.kill(Libc.getpid(), number(name)); // the JVM's own way refuses signals that it does not handle
-            LockSupport.parkNanos(DEAD_BY_NOW.toNanos());
+            Libc.kill(Libc.getpid(), number(name)); // Signal.raise refuses signals without a handler
+            LockSupport.parkNanos(DEATH_TIMEOUT.toNanos());
         } catch (LinkageError e) {
-            // The exit code has to say it then.
+            // The exit code has to tell the caller instead.
         }
     }
 
@@ -91,7 +94,7 @@ final class SignalHandlers {
         return Class.forName("sun.misc.SignalHandler").getField("SIG_IGN").get(null);
     }
 
-    /** Returns what was there before. */
+    /** Installs a handler and returns the previous one. */
     private static Object install(String name, Object handler) throws ReflectiveOperationException {
         return type().getMethod("handle", type(), Class.forName("sun.misc.SignalHandler"))
                 .invoke(null, signal(name), handler);

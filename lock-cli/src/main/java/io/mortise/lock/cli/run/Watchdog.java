@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.cli.run;
 
+import com.sun.jna.Native;
 import com.sun.jna.NativeLong;
 import io.mortise.lock.cli.invocation.CommandFailedException;
-import io.mortise.lock.cli.invocation.DefaultOptions;
+import io.mortise.lock.cli.invocation.DefaultStoreUrl;
 import io.mortise.lock.cli.invocation.ExitCodes;
 import java.io.IOException;
 import java.io.InputStream;
@@ -18,12 +19,13 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A small shell in a session of its own, which kills the command when lockctl cannot. It kills the command's process group at
- * once when this process has ended, and when it hears nothing for as long as it was told, since this process is stopped then.
+ * A separate shell process that kills the command of {@code lockctl run} when lockctl has died or is stopped. It kills the
+ * command's process group as soon as lockctl has ended, or when it has received no new deadline in time, as lockctl must be
+ * stopped then.
  */
 final class Watchdog {
     private static final String SHELL = "/bin/sh";
-    private static final Duration FAREWELL = Duration.ofSeconds(1);
+    private static final Duration EXIT_TIMEOUT = Duration.ofSeconds(1);
     private static final Duration PAUSE = Duration.ofMillis(2);
     private static final int NO_HANG = 1;
 
@@ -31,17 +33,17 @@ final class Watchdog {
     private int pid;
     private int pipe;
     private int group; // zero before the command is started
-    private long until;
+    private long deadline;
 
     private Watchdog(String owner) {
         this.owner = owner;
     }
 
     /**
-     * Starts it.
+     * Starts a watchdog.
      *
-     * @param owner by which it finds a command that we had no time to tell of: what that has as its LOCK_OWNER
-     * @throws CommandFailed if that is not possible
+     * @param owner the LOCK_OWNER of the command, by which the watchdog finds a command whose group it does not know yet
+     * @throws CommandFailedException if the shell cannot be started
      */
     static Watchdog start(String owner) {
         Watchdog watchdog = new Watchdog(owner);
@@ -52,12 +54,13 @@ final class Watchdog {
     private void startProcess() {
         int[] ends = new int[2];
         if (Libc.pipe(ends) != 0) {
-            throw new CommandFailedException(ExitCodes.IO, "cannot make a pipe");
+            throw new CommandFailedException(
+                    ExitCodes.IO, "cannot create a pipe for the watchdog: " + Libc.strerror(Native.getLastError()));
         }
         List<byte[]> arguments = List.of(bytes(SHELL), bytes("-c"), script(), bytes("lockctl-watchdog"), bytes(owner));
         PosixSpawn.Result started = PosixSpawn.start(
                 arguments,
-                ArgumentBytes.environment(Map.of(DefaultOptions.URL, "")),
+                ArgumentBytes.environment(Map.of(DefaultStoreUrl.URL, "")),
                 PosixSpawn.Isolation.SESSION,
                 Optional.of(ends[0]));
         Libc.close(ends[0]);
@@ -70,53 +73,53 @@ final class Watchdog {
         pipe = ends[1];
     }
 
-    /** From now on it is that group which it kills when this process has ended. */
-    synchronized void watch(int theGroup) {
-        group = theGroup;
-        tell();
+    /** Sets the process group to kill. */
+    synchronized void watch(int newGroup) {
+        group = newGroup;
+        sendState();
     }
 
-    /** It kills the group when that time has passed, unless it hears more. */
-    synchronized void waitFor(Duration time) {
-        until = System.nanoTime() + time.toNanos();
-        tell();
+    /** Lets the watchdog kill the group after the given time, unless it receives another time before. */
+    synchronized void killAfter(Duration time) {
+        deadline = System.nanoTime() + time.toNanos();
+        sendState();
     }
 
-    private void tell() {
-        say(String.format(Locale.ROOT, "%d %.3f", group, Math.max(0, until - System.nanoTime()) / 1e9));
+    private void sendState() {
+        send(String.format(Locale.ROOT, "%d %.3f", group, Math.max(0, deadline - System.nanoTime()) / 1e9));
     }
 
-    /** Whether nobody has killed it. */
-    synchronized boolean runs() {
+    /** Returns whether the watchdog process is still running. */
+    synchronized boolean isRunning() {
         return Libc.waitpid(pid, new int[1], NO_HANG) == 0;
     }
 
-    /** Puts another in its place, which has to be told how long to wait. */
-    synchronized void startAnother() {
+    /** Starts a new watchdog process, which needs a new deadline. */
+    synchronized void restart() {
         Libc.close(pipe);
         startProcess();
     }
 
-    /** Never blocks: a watchdog that does not listen must not stop whoever else watches the lease. */
-    private void say(String word) {
-        byte[] line = bytes(word + "\n");
+    /** Sends a message without blocking: a watchdog that does not read must not block the monitoring of the lease. */
+    private void send(String message) {
+        byte[] line = bytes(message + "\n");
         if (Libc.canWrite(pipe)) {
             Libc.write(pipe, line, new NativeLong(line.length));
         }
     }
 
     /**
-     * Leaves no process behind.
+     * Ends the watchdog process, and waits for its end for a limited time.
      *
-     * @param dismissed whether it has nothing to do any more; else it kills the group
+     * @param dismissed whether the watchdog has nothing to do any more; otherwise it kills the group
      */
     synchronized void close(boolean dismissed) {
         if (dismissed) {
-            say("done");
+            send("done");
         }
         Libc.close(pipe);
         long begin = System.nanoTime();
-        while (runs() && System.nanoTime() - begin < FAREWELL.toNanos()) {
+        while (isRunning() && System.nanoTime() - begin < EXIT_TIMEOUT.toNanos()) {
             LockSupport.parkNanos(PAUSE.toNanos());
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A command that runs while a lock is held, and a lock that is held until a signal. */
+/** The commands {@code run} and {@code hold}, and the control of processes, signals and the terminal that they need. */
 @NullMarked
 package io.mortise.lock.cli.run;
 

@@ -22,10 +22,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/** Superclass of the commands for operators: a client, its administration, the output. */
+/** Base class of the commands that show or change locks through {@link LockAdmin}. */
 abstract class AdminCommand implements Callable<Integer> {
-    /** Every answer of an admin is bounded by itself; this only keeps a backend's mistake from hanging a shell. */
-    private static final Duration ANSWER_LIMIT = Duration.ofSeconds(60);
+    /** Each request of {@link LockAdmin} has its own deadline; this limit only keeps a faulty backend from blocking a shell. */
+    private static final Duration REPLY_TIMEOUT = Duration.ofSeconds(60);
 
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -33,18 +33,18 @@ abstract class AdminCommand implements Callable<Integer> {
     @ParentCommand
     private @Nullable CommonOptions given;
 
-    /** Queries the store, prints, and returns the exit code. */
+    /** Queries the store, prints the result, and returns the exit code. */
     abstract int query(LockClient client, LockAdmin admin) throws Exception;
 
     @Override
     public final Integer call() throws Exception {
         if (!invocation().verbose()) {
-            LoggingSetup.errorsOnly("io.mortise.lock"); // what the client warns of at its start is what doctor shows
+            LoggingSetup.errorsOnly("io.mortise.lock"); // doctor shows what the client warns of at startup
         }
         try (LockClient client = invocation().connect()) {
             LockAdmin admin = client.admin()
-                    .orElseThrow(
-                            () -> new CommandFailedException(ExitCodes.FAILED, "this backend has no operator's view"));
+                    .orElseThrow(() -> new CommandFailedException(
+                            ExitCodes.FAILED, "this backend does not support administration"));
             int code = query(client, admin);
             out().flush();
             return code;
@@ -67,17 +67,17 @@ abstract class AdminCommand implements Callable<Integer> {
         return spec.commandLine().getErr();
     }
 
-    /** The answer, or what the question failed with. */
-    static <T> T await(CompletionStage<T> answer) throws InterruptedException {
+    /** Waits for a reply and returns it, or throws the exception that the request failed with. */
+    static <T> T await(CompletionStage<T> reply) throws InterruptedException {
         try {
-            return answer.toCompletableFuture().get(ANSWER_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+            return reply.toCompletableFuture().get(REPLY_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof LockException known) {
                 throw known;
             }
-            throw e.getCause() instanceof RuntimeException mistake ? mistake : new IllegalStateException(e.getCause());
+            throw e.getCause() instanceof RuntimeException bug ? bug : new IllegalStateException(e.getCause());
         } catch (TimeoutException e) {
-            throw new BackendUnavailableException("no answer within " + ANSWER_LIMIT.toSeconds() + " s", e);
+            throw new BackendUnavailableException("no reply within " + REPLY_TIMEOUT.toSeconds() + " s", e);
         }
     }
 }

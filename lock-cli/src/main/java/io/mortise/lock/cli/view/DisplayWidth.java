@@ -4,7 +4,7 @@ package io.mortise.lock.cli.view;
 import java.lang.Character.UnicodeScript;
 import java.util.Set;
 
-/** Number of terminal columns that a text takes. */
+/** Computes how many terminal columns a text occupies. */
 final class DisplayWidth {
     private static final Set<UnicodeScript> WIDE = Set.of(
             UnicodeScript.HAN,
@@ -24,8 +24,8 @@ final class DisplayWidth {
         return text.codePoints().map(DisplayWidth::of).sum();
     }
 
-    /** The text, cut to so many columns at most. */
-    static String cut(String text, int columns) {
+    /** Returns the text, truncated to the given number of columns. */
+    static String truncate(String text, int columns) {
         int room = columns;
         for (int i = 0; i < text.length(); ) {
             int c = text.codePointAt(i);

@@ -6,7 +6,7 @@ import io.mortise.lock.LockAdmin.Finding;
 import io.mortise.lock.LockAdmin.Finding.Severity;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.cli.invocation.ExitCodes;
-import io.mortise.lock.cli.invocation.JsonText;
+import io.mortise.lock.cli.invocation.JsonFormatter;
 import io.mortise.lock.spi.LockUrl;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -19,25 +19,26 @@ import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** The command {@code lockctl doctor}: findings that endanger locks. */
+/** Implements {@code lockctl doctor}, which checks whether a store is fit for locks and recommends remedies. */
 @Command(
         name = "doctor",
-        header = "Looks whether the store is fit for locks, and says what to do.",
+        header = "Checks whether the store is fit for locks, and recommends remedies.",
         description = {
-            "Connects, takes and releases a lock of its own, measures round trips, compares clocks where the store tells its own,"
-                    + " and looks for what endangers locks: eviction, what a restart forgets, replicas that grants do not wait"
-                    + " for, single or even numbers of servers, servers that are down, versions with known bugs, open doors.",
-            "It sees what the store tells this user. What it cannot see, such as fsync on ZooKeeper and etcd, or who may stop the"
-                    + " machines, it does not judge.",
-            "A finding is an ERROR (locks cannot be taken, or can be lost without a fault), a WARNING (a fault, or others, can take"
-                    + " locks away) or an INFO. Exits with 1 if there is a warning or an error, with --fail-on=error only if there is"
-                    + " an error, else with 0."
+            "Connects, acquires and releases a test lock, measures round trips, compares the clocks if the store reports its"
+                    + " time, and checks for risks to locks: eviction, data that is lost on a restart, replicas that grants do"
+                    + " not wait for, a single server or an even number of servers, servers that are down, versions with known"
+                    + " bugs, and missing access control.",
+            "It sees only what the store reports to this user. It does not check what it cannot see, such as the fsync settings"
+                    + " of ZooKeeper and etcd, or who may stop the machines.",
+            "A finding is an ERROR (locks cannot be acquired, or can be lost without a fault), a WARNING (a fault or another"
+                    + " client can take locks away) or an INFO. Exits with 1 if there is a warning or an error (with"
+                    + " --fail-on=error: only if there is an error), otherwise with 0."
         },
         mixinStandardHelpOptions = true,
         footerHeading = "%nExamples:%n",
         footer = {
             "  lockctl doctor --url redis://localhost:6379",
-            "  lockctl doctor --fail-on=error || page-somebody",
+            "  lockctl doctor --fail-on=error || page-on-call",
             "  lockctl doctor --json | jq -r '.findings[] | .severity + \" \" + .what'"
         })
 public final class DoctorCommand extends AdminCommand {
@@ -45,25 +46,26 @@ public final class DoctorCommand extends AdminCommand {
             names = "--fail-on",
             paramLabel = "SEVERITY",
             description =
-                    "What makes it exit with 1 at least: ${COMPLETION-CANDIDATES}; ${DEFAULT-VALUE} unless said otherwise.")
+                    "The lowest severity that makes it exit with 1: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
     private SeverityThreshold failOn = SeverityThreshold.warning;
 
     @Override
     int query(LockClient client, LockAdmin admin) throws InterruptedException {
-        LockSelfTest.Times times = LockSelfTest.roundTrips(admin);
+        LockSelfTest.RoundTrips roundTrips = LockSelfTest.measureRoundTrips(admin);
         List<ServerClockOffset> clocks = ServerClockOffset.measure(admin);
         List<Finding> findings = new ArrayList<>(await(admin.diagnose()));
-        LockSelfTest.takesALock(client).ifPresent(findings::add);
+        LockSelfTest.tryLock(client).ifPresent(findings::add);
         clocks.forEach(clock -> clock.finding().ifPresent(findings::add));
         findings.sort(Comparator.comparing(Finding::severity).reversed());
-        boolean well = findings.stream().allMatch(finding -> finding.severity() == Severity.INFO);
+        boolean healthy = findings.stream().allMatch(finding -> finding.severity() == Severity.INFO);
         if (invocation().json()) {
-            out().println(JsonText.of(json(client, times, clocks, findings, well)));
+            out().println(JsonFormatter.of(json(client, roundTrips, clocks, findings, healthy)));
         } else {
-            print(client, times, clocks, findings, well);
+            print(client, roundTrips, clocks, findings, healthy);
         }
-        boolean fails = findings.stream().anyMatch(finding -> finding.severity().compareTo(failOn.least) >= 0);
-        return fails ? ExitCodes.FAILED : ExitCodes.OK;
+        boolean failed =
+                findings.stream().anyMatch(finding -> finding.severity().compareTo(failOn.lowest) >= 0);
+        return failed ? ExitCodes.FAILED : ExitCodes.OK;
     }
 
     private String url() {
@@ -72,18 +74,18 @@ public final class DoctorCommand extends AdminCommand {
 
     private void print(
             LockClient client,
-            LockSelfTest.Times times,
+            LockSelfTest.RoundTrips roundTrips,
             List<ServerClockOffset> clocks,
             List<Finding> findings,
-            boolean well) {
+            boolean healthy) {
         line("store", HolderFormat.safe(url()));
-        line("promises", promises(client));
+        line("supports", capabilities(client));
         line(
                 "round trip",
-                "median " + LockSelfTest.millis(times.median()) + ", slowest of " + times.count() + " "
-                        + LockSelfTest.millis(times.slowest()));
+                "median " + LockSelfTest.millis(roundTrips.median()) + ", slowest of " + roundTrips.count() + " "
+                        + LockSelfTest.millis(roundTrips.slowest()));
         if (clocks.isEmpty()) {
-            line("clock", "not told by this store");
+            line("clock", "not reported by this store");
         }
         clocks.forEach(clock -> line("clock", clock.text()));
         for (Finding finding : findings) {
@@ -93,12 +95,12 @@ public final class DoctorCommand extends AdminCommand {
         }
         out().println();
         out().println(
-                        well
+                        healthy
                                 ? "Nothing was found that endangers locks."
-                                : counts(findings) + ": see above, the worst first.");
+                                : counts(findings) + ": see above, the most severe first.");
     }
 
-    /** Of all that is worse than INFO. */
+    /** Returns the numbers of errors and warnings. */
     private static String counts(List<Finding> findings) {
         return Stream.of(Severity.ERROR, Severity.WARNING)
                 .map(severity -> count(findings, severity))
@@ -118,24 +120,26 @@ public final class DoctorCommand extends AdminCommand {
         out().printf("%-12s%s%n", label, value);
     }
 
-    private static String promises(LockClient client) {
+    private static String capabilities(LockClient client) {
         return String.join(
                 " ", client.capabilities().stream().map(Enum::name).sorted().toList());
     }
 
     private Map<String, Object> json(
             LockClient client,
-            LockSelfTest.Times times,
+            LockSelfTest.RoundTrips roundTrips,
             List<ServerClockOffset> clocks,
             List<Finding> findings,
-            boolean well) {
+            boolean healthy) {
         Map<String, Object> object = new LinkedHashMap<>();
-        object.put("ok", well);
+        object.put("ok", healthy);
         object.put("url", url());
         object.put(
                 "capabilities",
                 client.capabilities().stream().map(Enum::name).sorted().toList());
-        object.put("roundTripMillis", Map.of("median", millis(times.median()), "slowest", millis(times.slowest())));
+        object.put(
+                "roundTripMillis",
+                Map.of("median", millis(roundTrips.median()), "slowest", millis(roundTrips.slowest())));
         object.put("clocks", clocks.stream().map(ServerClockOffset::json).toList());
         object.put("findings", findings.stream().map(DoctorCommand::json).toList());
         return object;

@@ -10,22 +10,26 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * A table on the terminal's alternate screen, redrawn in place. What the terminal showed before is there again afterwards,
- * also when a signal ends the process. Thread-safe: the hook that restores it runs on a thread of its own.
+ * Shows the held locks as a table on the terminal's alternate screen, and redraws it in place. The previous content of the
+ * terminal is restored on close, also when a signal ends the process. Thread-safe, as the shutdown hook that restores the
+ * terminal runs on another thread.
  */
 final class FullScreenLockTable implements WatchView {
     private static final String ESC = "\u001b[";
-    /** The other screen, no cursor, and no line goes on in the next: how wide a character is only the terminal knows. */
+    /**
+     * Switches to the alternate screen, hides the cursor, and turns line wrapping off, as only the terminal knows the exact
+     * width of each character.
+     */
     private static final String ENTER = ESC + "?1049h" + ESC + "?25l" + ESC + "?7l";
 
     private static final String LEAVE = ESC + "?7h" + ESC + "?25h" + ESC + "?1049l";
 
     private final PrintWriter out;
     private final String title;
-    private final Thread restore = new Thread(this::leave, "lockctl-restore-screen");
+    private final Thread restoreHook = new Thread(this::restore, "lockctl-restore-screen");
     private SortedMap<String, LockStatus> last = new TreeMap<>();
-    private TerminalSize size = TerminalSize.USUAL;
-    private boolean left;
+    private TerminalSize size = TerminalSize.DEFAULT;
+    private boolean restored;
 
     private FullScreenLockTable(PrintWriter out, String title) {
         this.out = out;
@@ -34,7 +38,7 @@ final class FullScreenLockTable implements WatchView {
 
     static FullScreenLockTable open(PrintWriter out, String title) {
         FullScreenLockTable screen = new FullScreenLockTable(out, title);
-        Runtime.getRuntime().addShutdownHook(screen.restore);
+        Runtime.getRuntime().addShutdownHook(screen.restoreHook);
         screen.print(ENTER);
         return screen;
     }
@@ -48,8 +52,8 @@ final class FullScreenLockTable implements WatchView {
     }
 
     @Override
-    public boolean unavailable(String why) {
-        return draw("NO ANSWER, this is what was last seen: " + HolderFormat.safe(why), last);
+    public boolean showUnavailable(String reason) {
+        return draw("STORE UNAVAILABLE, showing the last known state: " + HolderFormat.safe(reason), last);
     }
 
     private boolean draw(String state, SortedMap<String, LockStatus> held) {
@@ -69,7 +73,7 @@ final class FullScreenLockTable implements WatchView {
         StringBuilder frame = new StringBuilder(ESC).append('H');
         for (int i = 0; i < lines.size(); i++) {
             frame.append(i == 0 ? "" : "\r\n")
-                    .append(DisplayWidth.cut(lines.get(i), size.columns()))
+                    .append(DisplayWidth.truncate(lines.get(i), size.columns()))
                     .append(ESC)
                     .append('K');
         }
@@ -77,24 +81,24 @@ final class FullScreenLockTable implements WatchView {
     }
 
     private synchronized boolean print(String text) {
-        if (!left) {
+        if (!restored) {
             out.print(text);
         }
         return !out.checkError();
     }
 
-    private synchronized void leave() {
+    private synchronized void restore() {
         print(LEAVE);
-        left = true;
+        restored = true;
     }
 
     @Override
     public void close() {
-        leave();
+        restore();
         try {
-            Runtime.getRuntime().removeShutdownHook(restore);
+            Runtime.getRuntime().removeShutdownHook(restoreHook);
         } catch (IllegalStateException e) {
-            return; // that hook does it
+            return; // the JVM is shutting down, and the hook restores the terminal
         }
     }
 }

@@ -6,12 +6,13 @@ import io.mortise.lock.LockStatus;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** Reads all held locks whose names match, each name once, sorted. */
+/** Reads all held locks whose names match a pattern, sorted by name. */
 final class HeldLocksQuery {
     private static final int PAGE = 500;
 
     private HeldLocksQuery() {}
 
+    /** Reads all pages; a lock that appears on two of them is returned once. */
     static SortedMap<String, LockStatus> read(LockAdmin admin, LockNamePattern pattern) throws InterruptedException {
         SortedMap<String, LockStatus> found = new TreeMap<>();
         String cursor = "";

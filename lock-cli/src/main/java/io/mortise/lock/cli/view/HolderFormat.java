@@ -3,7 +3,7 @@ package io.mortise.lock.cli.view;
 
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
-import io.mortise.lock.cli.invocation.EscapedTerminalText;
+import io.mortise.lock.cli.invocation.TerminalTextEscaper;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -12,39 +12,39 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Formats holders and waiters: escaped for a terminal (S19), as they are for programs. */
+/** Formats the holders and waiters of locks as text or JSON. Text is escaped for a terminal (S19); JSON has the raw values. */
 final class HolderFormat {
     static final String NONE = "-";
-    static final int SHORT = 8;
-    private static final int RAW_SHOWN = 60;
-    /** In the metadata of foreign holders: what made it, where the backend can tell. */
+    static final int SHORT_ID_LENGTH = 8;
+    private static final int MAX_RAW_LENGTH = 60;
+    /** The metadata key with the name of the client library that created a foreign holder, if the backend can tell. */
     private static final String CLIENT = "client";
 
     private HolderFormat() {}
 
-    /** Enough of the owner's id to tell two apart, or who is not one of ours. */
-    static String briefly(LockHolder holder) {
-        if (holder.foreign()) {
+    /** Returns the beginning of the owner id, or that the holder is foreign. */
+    static String shortId(LockHolder holder) {
+        if (holder.isForeign()) {
             String client = holder.metadata().get(CLIENT);
             return "foreign" + (client == null ? "" : ": " + safe(client));
         }
         return holder.owner()
-                .map(owner -> safe(owner.length() > SHORT ? owner.substring(0, SHORT) : owner))
+                .map(owner -> safe(owner.length() > SHORT_ID_LENGTH ? owner.substring(0, SHORT_ID_LENGTH) : owner))
                 .orElse(NONE);
     }
 
-    /** In a sentence. */
-    static String named(LockHolder holder) {
+    /** Returns a description of the holder for use in a sentence. */
+    static String description(LockHolder holder) {
         String client = holder.metadata().get(CLIENT);
-        String who = !holder.foreign()
-                ? briefly(holder)
-                : client == null ? "a client that is not Mortise" : "a foreign client (" + safe(client) + ")";
+        String who = !holder.isForeign()
+                ? shortId(holder)
+                : client == null ? "a client other than Mortise" : "a foreign client (" + safe(client) + ")";
         return holder.token().isPresent() ? who + ", token " + token(holder) : who;
     }
 
-    /** What is known of it. */
-    static String inALine(LockHolder holder) {
-        StringBuilder line = new StringBuilder(briefly(holder));
+    /** Returns a short description of the holder: id, host, process id and token, as far as they are known. */
+    static String summary(LockHolder holder) {
+        StringBuilder line = new StringBuilder(shortId(holder));
         holder.host().ifPresent(host -> line.append("  ").append(safe(host)));
         holder.pid().ifPresent(pid -> line.append(':').append(pid));
         holder.token().ifPresent(token -> line.append("  token ").append(token));
@@ -67,7 +67,7 @@ final class HolderFormat {
         return holder.since().map(HolderFormat::seconds).orElse(NONE);
     }
 
-    /** Since it asked, in the two largest units; clocks differ: not below 0. */
+    /** Returns the time since the holder requested the lock, in the two largest units; not negative, although clocks differ. */
     static String age(LockHolder holder, Instant now) {
         return holder.since().map(since -> age(Duration.between(since, now))).orElse(NONE);
     }
@@ -90,16 +90,18 @@ final class HolderFormat {
     }
 
     static String safe(String text) {
-        return EscapedTerminalText.safe(text);
+        return TerminalTextEscaper.safe(text);
     }
 
-    /** All that is known of one, a line each, without the end of the last. */
+    /** Returns all known attributes of a holder, one per line, without a final line separator. */
     static String lines(LockHolder holder, String indent) {
         Map<String, String> shown = new LinkedHashMap<>();
-        if (holder.foreign()) {
+        if (holder.isForeign()) {
             String raw = holder.raw();
-            shown.put("foreign", "not taken by Mortise");
-            shown.put("entry", '"' + safe(raw.length() > RAW_SHOWN ? raw.substring(0, RAW_SHOWN) + "..." : raw) + '"');
+            shown.put("foreign", "not acquired by Mortise");
+            shown.put(
+                    "entry",
+                    '"' + safe(raw.length() > MAX_RAW_LENGTH ? raw.substring(0, MAX_RAW_LENGTH) + "..." : raw) + '"');
         } else {
             shown.put("owner", holder.owner().map(HolderFormat::safe).orElse(NONE));
             shown.put("host", host(holder));
@@ -138,7 +140,7 @@ final class HolderFormat {
         holder.since().ifPresent(since -> object.put("since", since.toString()));
         holder.token().ifPresent(token -> object.put("token", token));
         object.put("metadata", new TreeMap<>(holder.metadata()));
-        object.put("foreign", holder.foreign());
+        object.put("foreign", holder.isForeign());
         object.put("raw", holder.raw());
         return object;
     }

@@ -5,20 +5,21 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.cli.invocation.ExitCodes;
-import io.mortise.lock.cli.invocation.JsonText;
+import io.mortise.lock.cli.invocation.JsonFormatter;
 import java.util.Collection;
 import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** The command {@code lockctl list}: all held locks. */
+/** Implements {@code lockctl list}, which lists all held locks. */
 @Command(
         name = "list",
         header = "Lists the locks that are held.",
         description = {
-            "One line for each, in the order of names. \"foreign\" is a holder that is not Mortise: Curator's mutex, etcdctl lock,"
-                    + " a bare SET of Redis.",
-            "A busy store changes while it is read: each line was true at some moment of the reading."
+            "Prints one line for each holder, sorted by lock name. \"foreign\" marks a holder other than Mortise, such as"
+                    + " Curator's mutex, etcdctl lock, or a plain SET in Redis.",
+            "The list is not a snapshot: a busy store changes while it is read, and each line was true at some moment of the"
+                    + " read."
         },
         mixinStandardHelpOptions = true,
         footerHeading = "%nExamples:%n",
@@ -33,7 +34,8 @@ public final class ListCommand extends AdminCommand {
             arity = "0..1",
             defaultValue = "*",
             description =
-                    "Which names: * for any characters, ? for one; in quotes, or the shell takes them. Default: all.")
+                    "The names to list: * matches any characters, ? matches one. Quote it, so that the shell does not expand"
+                            + " it. Default: all.")
     private String pattern = "*";
 
     @Override
@@ -41,7 +43,7 @@ public final class ListCommand extends AdminCommand {
         Collection<LockStatus> locks =
                 HeldLocksQuery.read(admin, LockNamePattern.of(pattern)).values();
         if (invocation().json()) {
-            out().println(JsonText.of(
+            out().println(JsonFormatter.of(
                     Map.of("locks", locks.stream().map(HolderFormat::json).toList())));
         } else if (locks.isEmpty()) {
             err().println("no lock is held"

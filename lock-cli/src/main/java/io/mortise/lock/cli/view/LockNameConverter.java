@@ -5,7 +5,7 @@ import io.mortise.lock.spi.LockName;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Converts and checks a lock's name on the command line (S13). */
+/** Validates a lock name on the command line. Rule S13. */
 final class LockNameConverter implements ITypeConverter<String> {
     @Override
     public String convert(String value) {

@@ -4,12 +4,12 @@ package io.mortise.lock.cli.view;
 import java.util.regex.Pattern;
 
 /**
- * A shell pattern for lock names: {@code *}, {@code ?} and backslash.
+ * A pattern for lock names, with the shell wildcards {@code *} and {@code ?}, and backslash to escape them.
  *
- * @param prefix what all such names begin with
- * @param whole true for the names
+ * @param prefix the prefix that all matching names have
+ * @param regex a regular expression that the whole name must match
  */
-record LockNamePattern(String prefix, Pattern whole) {
+record LockNamePattern(String prefix, Pattern regex) {
     static LockNamePattern of(String pattern) {
         StringBuilder prefix = new StringBuilder();
         StringBuilder regex = new StringBuilder();
@@ -35,6 +35,6 @@ record LockNamePattern(String prefix, Pattern whole) {
     }
 
     boolean matches(String name) {
-        return whole.matcher(name).matches();
+        return regex.matcher(name).matches();
     }
 }

@@ -14,19 +14,19 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 
-/** Acquires, renews and releases locks of its own names for {@code doctor}. */
+/** Measures round trips and acquires a test lock for {@code lockctl doctor}. */
 final class LockSelfTest {
     private static final int WARM_UP = 5;
     private static final int ROUNDS = 21;
-    private static final Duration MOST_WAIT = Duration.ofSeconds(10);
+    private static final Duration MAX_WAIT = Duration.ofSeconds(10);
 
     private LockSelfTest() {}
 
-    /** Of so many questions, in nanoseconds. */
-    record Times(int count, long median, long slowest) {}
+    /** The times of a number of round trips, in nanoseconds. */
+    record RoundTrips(int count, long median, long slowest) {}
 
-    /** Each reads the status of a lock that nobody holds: one round trip on every backend. */
-    static Times roundTrips(LockAdmin admin) throws InterruptedException {
+    /** Reads the status of a free lock several times, which takes one round trip each on every backend. */
+    static RoundTrips measureRoundTrips(LockAdmin admin) throws InterruptedException {
         String name = name();
         long[] nanos = new long[ROUNDS];
         for (int i = -WARM_UP; i < ROUNDS; i++) {
@@ -37,23 +37,23 @@ final class LockSelfTest {
             }
         }
         Arrays.sort(nanos);
-        return new Times(ROUNDS, nanos[ROUNDS / 2], nanos[ROUNDS - 1]);
+        return new RoundTrips(ROUNDS, nanos[ROUNDS / 2], nanos[ROUNDS - 1]);
     }
 
-    /** Whether this user can, by doing it: what is wrong if it cannot. */
-    static Optional<Finding> takesALock(LockClient client) throws InterruptedException {
+    /** Acquires and releases a lock with an unused name; returns a finding if that fails. */
+    static Optional<Finding> tryLock(LockClient client) throws InterruptedException {
         try {
-            Optional<Lease> lease = client.named(name()).tryAcquire(MOST_WAIT);
+            Optional<Lease> lease = client.named(name()).tryAcquire(MAX_WAIT);
             if (lease.isEmpty()) {
                 return Optional.of(
-                        failed("a lock that nobody uses could not be taken in " + MOST_WAIT.toSeconds() + " s"));
+                        failed("an unused lock could not be acquired within " + MAX_WAIT.toSeconds() + " s"));
             }
             ReleaseOutcome outcome = lease.get().release();
             return outcome == ReleaseOutcome.RELEASED
                     ? Optional.empty()
                     : Optional.of(failed("a lock could not be released: " + outcome));
         } catch (LockException e) {
-            return Optional.of(failed("no lock can be taken: " + e.getMessage()));
+            return Optional.of(failed("no lock can be acquired: " + e.getMessage()));
         }
     }
 
@@ -61,7 +61,7 @@ final class LockSelfTest {
         return new Finding(
                 Severity.ERROR,
                 what,
-                "see the other findings, and what this user may do in the store; -v shows the log");
+                "see the other findings, and check the permissions of this user in the store; -v shows the log");
     }
 
     private static String name() {

@@ -8,7 +8,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.function.Function;
 
-/** Formats locks as a table, one line for each holder. */
+/** Formats locks as a table with one row for each holder. */
 final class LockTable {
     private LockTable() {}
 
@@ -16,7 +16,7 @@ final class LockTable {
         return of(locks, "SINCE", HolderFormat::since);
     }
 
-    /** With ages for times: shorter, and that they grow shows that the table lives. */
+    /** Formats a table that is redrawn: ages are shorter than times, and their growth shows that the table is updated. */
     static List<String> live(Collection<LockStatus> locks, Instant now) {
         return of(locks, "AGE", holder -> HolderFormat.age(holder, now));
     }
@@ -27,7 +27,7 @@ final class LockTable {
             for (LockHolder holder : lock.holders()) {
                 table.row(
                         HolderFormat.safe(lock.name()),
-                        HolderFormat.briefly(holder),
+                        HolderFormat.shortId(holder),
                         HolderFormat.host(holder),
                         HolderFormat.pid(holder),
                         time.apply(holder),
@@ -44,7 +44,7 @@ final class LockTable {
             LockHolder waiter = waiters.get(i);
             table.row(
                     Integer.toString(i + 1),
-                    HolderFormat.briefly(waiter),
+                    HolderFormat.shortId(waiter),
                     HolderFormat.host(waiter),
                     HolderFormat.pid(waiter),
                     HolderFormat.since(waiter));

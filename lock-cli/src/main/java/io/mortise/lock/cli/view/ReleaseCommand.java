@@ -6,7 +6,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.cli.invocation.CommandFailedException;
 import io.mortise.lock.cli.invocation.ExitCodes;
-import io.mortise.lock.cli.invocation.JsonText;
+import io.mortise.lock.cli.invocation.JsonFormatter;
 import io.mortise.lock.cli.invocation.TerminalDetection;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -23,45 +23,45 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 
-/** The command {@code lockctl release --force}: takes a lock from the grant that was shown. */
+/** Implements {@code lockctl release}, which takes a lock away from its holder. */
 @Command(
         name = "release",
         header = "Takes a lock away from its holder.",
         description = {
-            "Only from the holder that it shows, or that --token or --owner names: if another holds the lock by then, nothing is"
-                    + " touched, and it exits with 1.",
-            "The holder goes on working until its client finds out: within a second on ZooKeeper and etcd, with its next renewal on"
-                    + " Redis and Redlock (a third of its lease). Until then two may work. Its fencing token is below the next"
-                    + " holder's: a resource that checks tokens refuses what it still writes. A holder that is not Mortise may"
-                    + " never find out.",
-            "A holder that has crashed needs none of this: its lock is free once its lease has ended."
+            "Releases the lock only if it is still held by the holder that is shown, or that --token or --owner selects;"
+                    + " otherwise it changes nothing and exits with 1.",
+            "The holder keeps working until its client notices: within a second on ZooKeeper and etcd, at the next renewal (a"
+                    + " third of the lease) on Redis and Redlock. Until then, two clients may work under the lock. The old"
+                    + " holder's fencing token is lower than that of the next one, so a resource that checks tokens rejects its"
+                    + " late writes. A holder other than Mortise may never notice.",
+            "The lock of a crashed holder need not be released: it becomes free when its lease expires."
         },
         mixinStandardHelpOptions = true,
         footerHeading = "%nExamples:%n",
         footer = {
             "  lockctl who inventory/42",
-            "  lockctl release --force inventory/42               # shows the holder, and asks",
-            "  lockctl release --force inventory/42 --token 17 -y # in a script: from that grant, or not at all"
+            "  lockctl release --force inventory/42               # shows the holder and asks",
+            "  lockctl release --force inventory/42 --token 17 -y # only from that grant"
         })
 public final class ReleaseCommand extends AdminCommand {
     @Parameters(paramLabel = "NAME", converter = LockNameConverter.class, description = "The lock's name.")
     private String name = "";
 
-    @Option(names = "--force", description = "Needed: it says that you know that the holder may still be at work.")
+    @Option(names = "--force", description = "Required: confirms that you know that the holder may still be working.")
     private boolean force;
 
-    @Option(names = "--token", paramLabel = "T", description = "Only from the holder with this fencing token.")
+    @Option(names = "--token", paramLabel = "T", description = "Release only if the holder has this fencing token.")
     private @Nullable Long token;
 
     @Option(
             names = "--owner",
             paramLabel = "ID",
-            description = "Only from this owner; the beginning of its id is enough if it has 8 characters or more.")
+            description = "Release only if the holder has this owner id; its first 8 or more characters are enough.")
     private @Nullable String owner;
 
     @Option(
             names = {"-y", "--yes"},
-            description = "Do not ask. Without a terminal nobody can be asked: it is needed there.")
+            description = "Do not ask for confirmation. Required if there is no terminal.")
     private boolean yes;
 
     @Override
@@ -69,71 +69,76 @@ public final class ReleaseCommand extends AdminCommand {
         if (!force) {
             throw new ParameterException(
                     spec().commandLine(),
-                    "this takes the lock from whoever holds it, who may still be at work: give --force if you mean that");
+                    "release takes the lock from a holder that may still be working: give --force to confirm that");
         }
-        if (owner != null && owner.length() < HolderFormat.SHORT) {
+        if (owner != null && owner.length() < HolderFormat.SHORT_ID_LENGTH) {
             throw new ParameterException(
-                    spec().commandLine(), "--owner must have " + HolderFormat.SHORT + " characters or more");
+                    spec().commandLine(), "--owner must have " + HolderFormat.SHORT_ID_LENGTH + " characters or more");
         }
-        LockHolder seen = seen(await(admin.status(name)).holders());
-        if (!yes && !agreed(seen)) {
-            throw new CommandFailedException(ExitCodes.FAILED, "nothing was touched");
+        LockHolder shown = selectHolder(await(admin.status(name)).holders());
+        if (!yes && !confirmed(shown)) {
+            throw new CommandFailedException(ExitCodes.FAILED, "not confirmed: nothing was released");
         }
-        if (!await(admin.forceRelease(name, seen))) {
+        if (!await(admin.forceRelease(name, shown))) {
             throw new CommandFailedException(
-                    ExitCodes.FAILED, shownName() + " is no longer held by that holder: nothing was touched");
+                    ExitCodes.FAILED, shownName() + " is no longer held by that holder: nothing was released");
         }
         if (invocation().json()) {
-            Map<String, Object> done = new LinkedHashMap<>();
-            done.put("name", name);
-            done.put("released", true);
-            done.put("holder", HolderFormat.json(seen));
-            out().println(JsonText.of(done));
+            Map<String, Object> result = new LinkedHashMap<>();
+            result.put("name", name);
+            result.put("released", true);
+            result.put("holder", HolderFormat.json(shown));
+            out().println(JsonFormatter.of(result));
         } else {
-            out().println(shownName() + " was taken from " + HolderFormat.named(seen));
+            out().println(shownName() + " was taken from " + HolderFormat.description(shown));
         }
         return ExitCodes.OK;
     }
 
-    private LockHolder seen(List<LockHolder> holders) {
+    private LockHolder selectHolder(List<LockHolder> holders) {
         if (holders.isEmpty()) {
             throw new CommandFailedException(ExitCodes.FAILED, shownName() + " is free: there is nothing to release");
         }
-        List<LockHolder> meant = holders.stream().filter(this::isMeant).toList();
-        if (meant.isEmpty()) {
+        List<LockHolder> selected = holders.stream().filter(this::isSelected).toList();
+        if (selected.isEmpty()) {
             LockHolder other = holders.get(0);
             throw new CommandFailedException(
                     ExitCodes.FAILED,
-                    shownName() + " is held by " + HolderFormat.named(other) + ": nothing was touched");
+                    shownName() + " is held by " + HolderFormat.description(other) + ": nothing was released");
         }
-        if (meant.size() > 1) {
+        if (selected.size() > 1) {
             throw new CommandFailedException(
                     ExitCodes.FAILED,
-                    shownName() + " has " + meant.size() + " holders: say which by --token or --owner");
+                    shownName() + " has " + selected.size() + " holders: select one with --token or --owner");
         }
-        return meant.get(0);
+        return selected.get(0);
     }
 
-    private boolean isMeant(LockHolder holder) {
-        Long wanted = token;
-        String begins = owner;
-        boolean byToken = wanted == null || holder.token().equals(OptionalLong.of(wanted));
-        return byToken
-                && (begins == null
-                        || holder.owner().filter(id -> id.startsWith(begins)).isPresent());
+    private boolean isSelected(LockHolder holder) {
+        Long requiredToken = token;
+        String ownerPrefix = owner;
+        boolean tokenMatches = requiredToken == null || holder.token().equals(OptionalLong.of(requiredToken));
+        return tokenMatches
+                && (ownerPrefix == null
+                        || holder.owner()
+                                .filter(id -> id.startsWith(ownerPrefix))
+                                .isPresent());
     }
 
-    private boolean agreed(LockHolder seen) throws IOException {
-        if (!TerminalDetection.asks()) {
+    private boolean confirmed(LockHolder shown) throws IOException {
+        if (!TerminalDetection.canPrompt()) {
             throw new ParameterException(
-                    spec().commandLine(), "there is no terminal to ask on: give -y, and --token with what who showed");
+                    spec().commandLine(),
+                    "there is no terminal to ask for confirmation: give -y, and --token with the token that lockctl who shows");
         }
         err().println(shownName() + " is held by");
-        err().println(HolderFormat.lines(seen, "  "));
+        err().println(HolderFormat.lines(shown, "  "));
         err().println(
-                        seen.foreign()
-                                ? "Its client is not Mortise and may never be told. It may still be at work while the next holder is."
-                                : "It is told that the lock is lost, and may still be at work until then while the next holder is.");
+                        shown.isForeign()
+                                ? "Its client is not Mortise and may never notice. It may keep working while the next"
+                                        + " holder works."
+                                : "Its client will notice that the lock is lost. Until then it may keep working while the next"
+                                        + " holder works.");
         err().print("Take the lock away? [y/N] ");
         err().flush();
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, Charset.defaultCharset()));

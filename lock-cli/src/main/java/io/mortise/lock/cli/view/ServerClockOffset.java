@@ -15,15 +15,16 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * Offset of a server's wall clock from the clock of this machine.
+ * The measured offset of a server's wall clock from the clock of this machine.
  *
- * @param error at most so far from the truth: it was read somewhere between our question and its answer
+ * @param ahead the offset; negative if the server's clock is behind
+ * @param error the maximum error of the offset: the clock was read at some time between the request and the reply
  */
 record ServerClockOffset(String server, Duration ahead, Duration error) {
     private static final int READINGS = 5;
-    private static final Duration MUCH = Duration.ofSeconds(1);
+    private static final Duration TOLERANCE = Duration.ofSeconds(1);
 
-    /** Of all servers that tell, by the quickest of some readings. */
+    /** Measures all servers that report their time; of several readings, the one with the shortest round trip counts. */
     static List<ServerClockOffset> measure(LockAdmin admin) throws InterruptedException {
         Map<String, ServerClockOffset> best = new TreeMap<>();
         for (int i = 0; i < READINGS; i++) {
@@ -44,15 +45,16 @@ record ServerClockOffset(String server, Duration ahead, Duration error) {
     }
 
     Optional<Finding> finding() {
-        if (ahead.abs().minus(error).compareTo(MUCH) <= 0) {
+        if (ahead.abs().minus(error).compareTo(TOLERANCE) <= 0) {
             return Optional.empty();
         }
         return Optional.of(new Finding(
                 Severity.WARNING,
                 "the clock of " + server + " is " + ahead.abs().toSeconds() + " s "
                         + (ahead.isNegative() ? "behind" : "ahead of")
-                        + " this machine's: after a loss of data its tokens may fall, and \"since\" cannot be compared",
-                "let both follow one source of time (NTP), and never set a clock forward by a jump"));
+                        + " this machine's: after a loss of data, fencing tokens may decrease, and \"since\" times cannot be"
+                        + " compared",
+                "synchronize both clocks with the same time source (NTP), and never step a clock forward"));
     }
 
     Map<String, Object> json() {

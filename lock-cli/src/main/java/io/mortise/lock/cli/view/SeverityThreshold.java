@@ -3,14 +3,14 @@ package io.mortise.lock.cli.view;
 
 import io.mortise.lock.LockAdmin.Finding.Severity;
 
-/** Least severity of a finding that makes {@code doctor} fail. */
+/** The lowest severity of a finding at which {@code lockctl doctor} exits with a failure. */
 enum SeverityThreshold {
     warning(Severity.WARNING),
     error(Severity.ERROR);
 
-    final Severity least;
+    final Severity lowest;
 
-    SeverityThreshold(Severity least) {
-        this.least = least;
+    SeverityThreshold(Severity lowest) {
+        this.lowest = lowest;
     }
 }

@@ -7,14 +7,14 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Size of the terminal. Java cannot ask for it: {@code stty} does. */
+/** The number of rows and columns of the terminal, as {@code stty} reports them. */
 record TerminalSize(int rows, int columns) {
-    /** Where nobody knows. */
-    static final TerminalSize USUAL = new TerminalSize(24, 80);
+    /** The size to assume if the terminal's size is unknown. */
+    static final TerminalSize DEFAULT = new TerminalSize(24, 80);
 
     private static final Pattern SIZE = Pattern.compile("(\\d{1,5}) (\\d{1,5})\\s*");
 
-    /** As it is now; empty if nobody knows, or a signal ended stty. */
+    /** Returns the current size; empty if it is unknown, or a signal ended {@code stty}. */
     static Optional<TerminalSize> now() {
         try {
             Process stty = new ProcessBuilder("sh", "-c", "stty size </dev/tty")
@@ -25,7 +25,7 @@ record TerminalSize(int rows, int columns) {
                 return Optional.of(new TerminalSize(Integer.parseInt(size.group(1)), Integer.parseInt(size.group(2))));
             }
         } catch (IOException e) {
-            return Optional.empty(); // no stty here
+            return Optional.empty(); // there is no stty
         }
         return Optional.empty();
     }

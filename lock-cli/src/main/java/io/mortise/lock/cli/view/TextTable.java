@@ -4,7 +4,7 @@ package io.mortise.lock.cli.view;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Formats rows as columns of equal width. Cells are safe for a terminal already. */
+/** Formats rows of text as aligned columns. The cells must already be escaped for a terminal. */
 final class TextTable {
     private final List<List<String>> rows = new ArrayList<>();
 
@@ -16,7 +16,7 @@ final class TextTable {
         rows.add(List.of(cells));
     }
 
-    /** The header first. Nothing is behind the last cell of a line. */
+    /** Returns the lines of the table, the header first, without trailing spaces. */
     List<String> lines() {
         int columns = rows.get(0).size();
         int[] widths = new int[columns];

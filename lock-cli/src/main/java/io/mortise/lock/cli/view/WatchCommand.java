@@ -17,15 +17,15 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 
-/** The command {@code lockctl watch}: a live table of held locks. */
+/** Implements {@code lockctl watch}, which polls the store and shows held locks as they change. */
 @Command(
         name = "watch",
-        header = "Watches locks as they are taken and released.",
+        header = "Watches locks as they are acquired and released.",
         description = {
-            "On a terminal a table that is redrawn until Ctrl-C. In a pipe or a file, and with --json, one line for each change,"
-                    + " those that are held at the start first.",
-            "It reads at intervals: what was taken and released between two readings is not seen. While the store cannot be"
-                    + " reached it says so, and goes on trying."
+            "On a terminal, shows a table that is redrawn until Ctrl-C. In a pipe or a file, and with --json, prints one line"
+                    + " for each change, beginning with the locks that are held at the start.",
+            "The store is polled at intervals: a lock that is acquired and released between two polls is not seen. While the"
+                    + " store cannot be reached, watch says so and keeps trying."
         },
         mixinStandardHelpOptions = true,
         footerHeading = "%nExamples:%n",
@@ -35,13 +35,13 @@ import picocli.CommandLine.Parameters;
             "  lockctl watch backup --json | jq -c 'select(.change == \"free\")'"
         })
 public final class WatchCommand extends AdminCommand {
-    private static final Duration LEAST = Duration.ofMillis(50);
+    private static final Duration MIN_INTERVAL = Duration.ofMillis(50);
 
     @Parameters(
             paramLabel = "NAME",
             arity = "0..1",
             defaultValue = "*",
-            description = "Which locks: a name, or a pattern with * and ? in quotes. Default: all.")
+            description = "A lock name, or a quoted pattern with * and ?. Default: all locks.")
     private String pattern = "*";
 
     @Option(
@@ -49,32 +49,34 @@ public final class WatchCommand extends AdminCommand {
             paramLabel = "DURATION",
             defaultValue = "1s",
             converter = DurationConverter.class,
-            description = "Time between two readings. Default: ${DEFAULT-VALUE}.")
+            description = "Time between two polls. Default: ${DEFAULT-VALUE}.")
     private Duration interval = Duration.ZERO;
 
     @Option(
             names = {"-c", "--count"},
             paramLabel = "N",
-            description = "Ends after so many readings. Default: never.")
+            description = "Exit after this number of polls. Default: never.")
     private long count = Long.MAX_VALUE;
 
     @Override
     int query(LockClient client, LockAdmin admin) throws InterruptedException {
-        if (interval.compareTo(LEAST) < 0) {
-            throw new ParameterException(spec().commandLine(), "--interval must be " + LEAST.toMillis() + "ms or more");
+        if (interval.compareTo(MIN_INTERVAL) < 0) {
+            throw new ParameterException(
+                    spec().commandLine(), "--interval must be " + MIN_INTERVAL.toMillis() + "ms or more");
         }
-        LockNamePattern wanted = LockNamePattern.of(pattern);
+        LockNamePattern names = LockNamePattern.of(pattern);
         String title =
                 "lockctl watch " + pattern + "  " + LockUrl.parse(invocation().url());
-        boolean screen = TerminalDetection.out() && !invocation().json();
-        try (WatchView watching = screen
+        boolean fullScreen =
+                TerminalDetection.isOutputTerminal() && !invocation().json();
+        try (WatchView view = fullScreen
                 ? FullScreenLockTable.open(out(), title)
-                : new LockChanges(out(), err(), invocation().json())) {
-            for (long readings = 0; readings < count; readings++) {
-                if (readings > 0) {
+                : new LockChangePrinter(out(), err(), invocation().json())) {
+            for (long polls = 0; polls < count; polls++) {
+                if (polls > 0) {
                     TimeUnit.NANOSECONDS.sleep(interval.toNanos());
                 }
-                if (!show(watching, admin, wanted)) {
+                if (!show(view, admin, names)) {
                     break;
                 }
             }
@@ -82,14 +84,13 @@ public final class WatchCommand extends AdminCommand {
         return ExitCodes.OK;
     }
 
-    private static boolean show(WatchView watching, LockAdmin admin, LockNamePattern wanted)
-            throws InterruptedException {
+    private static boolean show(WatchView view, LockAdmin admin, LockNamePattern names) throws InterruptedException {
         SortedMap<String, LockStatus> held;
         try {
-            held = HeldLocksQuery.read(admin, wanted);
+            held = HeldLocksQuery.read(admin, names);
         } catch (BackendUnavailableException e) {
-            return watching.unavailable(String.valueOf(e.getMessage()));
+            return view.showUnavailable(String.valueOf(e.getMessage()));
         }
-        return watching.show(held);
+        return view.show(held);
     }
 }

@@ -4,13 +4,22 @@ package io.mortise.lock.cli.view;
 import io.mortise.lock.LockStatus;
 import java.util.SortedMap;
 
-/** View of {@code lockctl watch}: shows the held locks after each read, as a table or as changes. */
+/** Displays the held locks after each poll of {@code lockctl watch}, as a table or as a list of changes. */
 interface WatchView extends AutoCloseable {
-    /** All held locks, by name. False: nobody reads it any more. */
+    /**
+     * Shows the result of one poll.
+     *
+     * @param held all held locks, by name
+     * @return whether the output still has a reader
+     */
     boolean show(SortedMap<String, LockStatus> held);
 
-    /** The store did not answer. False: nobody reads it any more. */
-    boolean unavailable(String why);
+    /**
+     * Shows that the store could not be reached.
+     *
+     * @return whether the output still has a reader
+     */
+    boolean showUnavailable(String reason);
 
     @Override
     void close();

@@ -6,24 +6,24 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.cli.invocation.ExitCodes;
-import io.mortise.lock.cli.invocation.JsonText;
+import io.mortise.lock.cli.invocation.JsonFormatter;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** The command {@code lockctl who}: holder and waiters of one lock. */
+/** Implements {@code lockctl who}, which shows the holder and the waiters of one lock. */
 @Command(
         name = "who",
-        header = "Shows who holds a lock, and who waits for it.",
+        header = "Shows who holds a lock and who waits for it.",
         description = {
-            "Exits with 0 if the lock is held, with 1 if it is free.",
-            "Waiters are those who stand in the queue in the store; a process shows it how many of its own threads wait only where"
-                    + " each is listed by itself. \"Since\" is when the holder asked for the lock, by its own clock."
+            "Exits with 0 if the lock is held, and with 1 if it is free.",
+            "The waiters are those in the store's queue: where a process has a single entry there, the number of its waiting"
+                    + " threads is not shown. \"since\" is the time when the holder requested the lock, by the holder's clock."
         },
         mixinStandardHelpOptions = true,
         footerHeading = "%nExamples:%n",
         footer = {
             "  lockctl who inventory/42",
-            "  lockctl who backup >/dev/null || echo 'nobody makes a backup now'",
+            "  lockctl who backup >/dev/null || echo 'no backup is running'",
             "  lockctl who inventory/42 --json | jq -r .holders[0].host"
         })
 public final class WhoCommand extends AdminCommand {
@@ -34,7 +34,7 @@ public final class WhoCommand extends AdminCommand {
     int query(LockClient client, LockAdmin admin) throws InterruptedException {
         LockStatus status = await(admin.status(name));
         if (invocation().json()) {
-            out().println(JsonText.of(HolderFormat.json(status)));
+            out().println(JsonFormatter.of(HolderFormat.json(status)));
         } else {
             print(status);
         }
@@ -47,7 +47,7 @@ public final class WhoCommand extends AdminCommand {
             out().println(HolderFormat.lines(holder, "  "));
         }
         if (!status.waiters().isEmpty()) {
-            out().println("waiting, the next first");
+            out().println("waiting, in queue order");
             LockTable.ofWaiters(status.waiters()).forEach(line -> out().println("  " + line));
         }
     }

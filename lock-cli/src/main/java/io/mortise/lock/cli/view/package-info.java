@@ -1,4 +1,4 @@
-/** An operator's window: who holds what, and what is wrong with the store. */
+/** The commands for operators, which show and release locks and check the store. */
 @NullMarked
 package io.mortise.lock.cli.view;
 

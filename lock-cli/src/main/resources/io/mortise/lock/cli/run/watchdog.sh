@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# Kills a process group when lockctl is gone, or does not speak for longer than it said. The argument is the LOCK_OWNER of
-# the command. Reads from lockctl, as often as the lease is renewed: the group, 0 if lockctl does not know it yet, and in how
-# many seconds it is to be killed; and "done" in the end.
+# Kills a process group when lockctl has ended, or has sent no new deadline in time. The argument is the LOCK_OWNER of the
+# command. lockctl writes a line to standard input as often as the lease is renewed: the process group (0 if lockctl does not
+# know it yet), and the number of seconds after which to kill it; "done" at the end.
 trap '' HUP INT QUIT TERM
 owner=$1
 group=0
-alarm=
+timer=
 
-# Not told of the group: a command may run all the same, if lockctl was stopped or killed just when it had started it.
-# More than once, since it may be on its way.
+# Used while the group is unknown: if lockctl is stopped or killed just after it has started the command, the command runs
+# although this script never received its group. Searches several times, since the command may still be starting.
 search() {
     for round in 1 2 3; do
         for environment in $(grep -lzx "LOCK_OWNER=$owner" /proc/[0-9]*/environ); do
@@ -23,22 +23,22 @@ end() {
     if [ "$group" = 0 ]; then search; else kill -KILL "-$group"; fi
 }
 
-disarm() {
-    [ -z "$alarm" ] || { kill -USR1 "$alarm"; wait "$alarm"; }
+cancel_timer() {
+    [ -z "$timer" ] || { kill -USR1 "$timer"; wait "$timer"; }
 }
 
-while read -r told seconds && [ "$told" != done ]; do
-    group=$told
-    disarm
+while read -r received seconds && [ "$received" != done ]; do
+    group=$received
+    cancel_timer
     (
-        # Until the trap is set the signal ends this shell by itself: neither way a sleep is left.
+        # Before the trap is set, the signal simply ends this subshell. In both cases no sleep process remains.
         before=$!
         trap '[ "$!" = "$before" ] || kill -KILL "$!"; exit' USR1
         sleep "$seconds" &
         wait "$!"
         end
     ) &
-    alarm=$!
+    timer=$!
 done
-[ "$told" = done ] || end
-disarm
+[ "$received" = done ] || end
+cancel_timer

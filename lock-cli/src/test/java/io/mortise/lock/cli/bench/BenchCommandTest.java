@@ -51,7 +51,7 @@ class BenchCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"--threads 1", "--threads 1001", "--time 99ms", "--time 11m", "--warm-up 11m", "--time x"})
-    void whatIsOutOfBoundsIs64(String option) {
+    void anOptionOutOfRangeHasExitCode64(String option) {
         CommandLineRun bench = bench(option + " --url memory:bench");
         assertThat(bench.code()).isEqualTo(64);
         assertThat(bench.err().lines()).hasSize(1);

@@ -15,17 +15,20 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** In a real shell, which is asked what it would offer. */
+/** Tests which completions real shells offer. */
 @Tag("once")
 class CompletionTest {
-    private static final Duration SOON = Duration.ofSeconds(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
-    /** What the tab key does in bash: finds the function by {@code complete -p}, calls it with the words; compopt works only there. */
+    /**
+     * Does what the tab key does in bash: finds the completion function by {@code complete -p} and calls it with the words. The
+     * builtin {@code compopt} fails outside of a real completion, so it is replaced.
+     */
     private static final String TAB = """
             set -u
             . "$1"
             compopt() { :; }
-            offers() {
+            complete_words() {
                 COMP_WORDS=("$@")
                 COMP_CWORD=$(($# - 1))
                 COMP_LINE="$*"
@@ -35,15 +38,15 @@ class CompletionTest {
                 by=$(complete -p lockctl) && by=${by#*-F } && ${by%% *} lockctl "${!#}" "${@: -2:1}"
                 echo "${COMPREPLY[@]}"
             }
-            offers lockctl wh
-            offers lockctl completion z
-            offers lockctl who --js
-            offers lockctl who --url redis-
-            offers lockctl release --t
-            offers lockctl run --on-loss k
+            complete_words lockctl wh
+            complete_words lockctl completion z
+            complete_words lockctl who --js
+            complete_words lockctl who --url redis-
+            complete_words lockctl release --t
+            complete_words lockctl run --on-loss k
             """;
 
-    /** The tab key itself, at a terminal; what zsh makes of it is then run. */
+    /** Types the tab key at a terminal; zsh then runs the completed line. */
     private static final String TAB_IN_ZSH = """
             zmodload zsh/zpty
             zpty terminal zsh -f -i
@@ -59,7 +62,7 @@ class CompletionTest {
 
     @Test
     void bashCompletesCommandsOptionsAndValues() throws IOException, InterruptedException {
-        assertThat(in("bash", "", TAB))
+        assertThat(runIn("bash", "", TAB))
                 .containsExactly(
                         "who",
                         "zsh",
@@ -72,32 +75,34 @@ class CompletionTest {
     @Test
     void zshCompletesCommandsAndOptions() throws IOException, InterruptedException {
         assumeThat(List.of("/bin/zsh", "/usr/bin/zsh"))
-                .as("zsh is there")
+                .as("zsh is installed")
                 .anyMatch(zsh -> Files.isExecutable(Path.of(zsh)));
-        assertThat(in("zsh", "-f", TAB_IN_ZSH)).containsExactly("said: who --json");
+        assertThat(runIn("zsh", "-f", TAB_IN_ZSH)).containsExactly("said: who --json");
     }
 
-    private List<String> in(String shell, String option, String script) throws IOException, InterruptedException {
+    private List<String> runIn(String shell, String option, String script) throws IOException, InterruptedException {
         Path completion = Files.writeString(
                 dir.resolve("completion"),
                 CommandLineRun.of("completion", shell).out());
         Path run = Files.writeString(dir.resolve("run"), script);
-        Path said = dir.resolve("said");
+        Path output = dir.resolve("output");
         List<String> command = option.isEmpty()
                 ? List.of(shell, run.toString(), completion.toString())
                 : List.of(shell, option, run.toString(), completion.toString());
         Process process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
-                .redirectOutput(said.toFile())
+                .redirectOutput(output.toFile())
                 .start();
         try {
-            boolean ended = process.waitFor(SOON.toSeconds(), TimeUnit.SECONDS);
-            assertThat(ended).as("ended; it said: " + Files.readString(said)).isTrue();
+            boolean ended = process.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
+            assertThat(ended)
+                    .as("ended; its output: " + Files.readString(output))
+                    .isTrue();
         } finally {
             process.descendants().forEach(ProcessHandle::destroyForcibly);
             process.destroyForcibly();
         }
-        assertThat(process.exitValue()).as(Files.readString(said)).isZero();
-        return Files.readAllLines(said);
+        assertThat(process.exitValue()).as(Files.readString(output)).isZero();
+        return Files.readAllLines(output);
     }
 }

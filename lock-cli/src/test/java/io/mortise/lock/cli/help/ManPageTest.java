@@ -19,7 +19,7 @@ class ManPageTest {
     Path dir = Path.of("");
 
     @Test
-    void tellsExitCodesEnvironmentFilesAndExamples() {
+    void containsExitCodesEnvironmentFilesAndExamples() {
         List<String> page = CommandLineRun.of("man").lines();
         assertThat(page.get(0)).startsWith(".TH \"LOCKCTL\" \"1\" ");
         assertThat(page)
@@ -29,7 +29,7 @@ class ManPageTest {
     }
 
     @Test
-    void textsAreNeverTakenForMacros() {
+    void textIsNeverTakenForMacros() {
         assertThat(new RoffWriter("x", "x 1", "x")
                         .paragraph(".who is 'a\\b'")
                         .item("'", List.of("", "-x"))
@@ -39,9 +39,9 @@ class ManPageTest {
     }
 
     @Test
-    void groffHasNothingToSayAboutIt() throws IOException, InterruptedException {
+    void groffReportsNoWarnings() throws IOException, InterruptedException {
         assumeThat(Files.isExecutable(Path.of("/usr/bin/groff")))
-                .as("groff is there")
+                .as("groff is installed")
                 .isTrue();
         Path page = Files.writeString(
                 dir.resolve("lockctl.1"), CommandLineRun.of("man").out());

@@ -16,7 +16,7 @@ class ClientStartupTuningTest {
 
     @BeforeEach
     @AfterEach
-    void nothingSet() {
+    void clearProperties() {
         System.clearProperty(NO_NATIVE);
         System.clearProperty(TRUST);
         System.clearProperty("zookeeper.client.secure");
@@ -29,7 +29,7 @@ class ClientStartupTuningTest {
     }
 
     @Test
-    void certificatesAreReadWhereTlsMayBe() {
+    void certificatesAreReadIfTlsIsPossible() {
         ClientStartupTuning.of(LockUrl.parse("zookeeper://h:2181/x?clientConfig=/tls.properties"));
         ClientStartupTuning.of(LockUrl.parse("etcds://h:2379"));
         ClientStartupTuning.of(LockUrl.parse("rediss://h:6379"));
@@ -47,7 +47,7 @@ class ClientStartupTuningTest {
     }
 
     @Test
-    void whatTheUserHasSetStands() {
+    void propertiesSetByTheUserAreKept() {
         System.setProperty(TRUST, "/mine");
         ClientStartupTuning.of(LockUrl.parse("zookeeper://h:2181/x"));
         assertThat(System.getProperty(TRUST)).isEqualTo("/mine");

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Checks what the documents say of names that stand in the code, and their links. */
+/** Tests that the documents agree with the names in the code, and that their links are valid. */
 @Tag("once")
 class DocumentsTest {
     private static final Path ROOT = Path.of("..");
@@ -43,7 +43,7 @@ class DocumentsTest {
     }
 
     @Test
-    void S18_theReferenceHasEachEventThatIsLoggedAboveDebug() throws IOException {
+    void S18_theReferenceDescribesEachEventThatIsLoggedAboveDebug() throws IOException {
         Set<String> logged = new TreeSet<>();
         for (String library : LIBRARIES) {
             for (Path source : files(ROOT.resolve("lock-" + library + "/src/main/java"), ".java")) {
@@ -63,12 +63,12 @@ class DocumentsTest {
     }
 
     @Test
-    void S14_thePageOfABackendHasEachUrlParameter() {
+    void S14_thePageOfABackendDescribesEachUrlParameter() {
         int providers = 0;
         for (LockProvider provider : ServiceLoader.load(LockProvider.class)) {
             String artifact = provider.getClass().getPackageName().replaceFirst(".*\\.lock\\.(\\w+).*", "$1");
             if (!LIBRARIES.contains(artifact)) {
-                continue; // a test's own
+                continue; // a provider of the tests
             }
             providers++;
             String page = read(ROOT.resolve("docs/backends/" + artifact + ".md"));
@@ -79,7 +79,7 @@ class DocumentsTest {
     }
 
     @Test
-    void linksLeadToFiles() throws IOException {
+    void linksPointToExistingFiles() throws IOException {
         List<Path> pages = Stream.concat(
                         files(ROOT.resolve("docs"), ".md").stream(),
                         Stream.of("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
@@ -96,9 +96,9 @@ class DocumentsTest {
         assertThat(pages).hasSizeGreaterThan(50);
     }
 
-    /** A level set for a logger that no class has any more would be without effect. */
+    /** A level for a logger whose class was renamed would have no effect. */
     @Test
-    void theLoggersThatLockctlSetsAreThoseOfClasses() throws ClassNotFoundException {
+    void theLoggersThatLockctlConfiguresBelongToExistingClasses() throws ClassNotFoundException {
         String setup = read(Path.of("src/main/java/io/mortise/lock/cli/invocation/LoggingSetup.java"));
         List<String> loggers = Stream.concat(
                         Pattern.compile("\"log\\.(io\\.mortise[\\w.]*\\.[A-Z]\\w*)\"")

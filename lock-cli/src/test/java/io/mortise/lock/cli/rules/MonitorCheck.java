@@ -23,8 +23,8 @@ import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
 
 /**
- * Finds calls that may wait for a foreign lock while a monitor is held, directly or through our own methods. Only what is
- * known to take no lock of its own passes: a lambda of another type than {@code Runnable} counts as called where it is made.
+ * Finds calls that may wait for a foreign lock while a monitor is held, directly or through our own methods. Only calls that
+ * are known to take no lock pass. A lambda of a type other than {@code Runnable} counts as called where it is created.
  */
 final class MonitorCheck {
     private static final Pattern HARMLESS =
@@ -47,14 +47,14 @@ final class MonitorCheck {
         }
     }
 
-    private record Reached(MethodNode node, String path) {}
+    private record ReachedMethod(MethodNode node, String path) {}
 
     private final Map<String, ClassNode> classes = new HashMap<>();
     private final Map<Method, MethodNode> methods = new LinkedHashMap<>();
-    private final Map<String, List<Method>> lambdas = new HashMap<>(); // by the method that they implement
+    private final Map<String, List<Method>> lambdas = new HashMap<>(); // by the functional method that they implement
     private final Set<String> findings = new TreeSet<>();
     private final Set<Method> seen = new HashSet<>();
-    private final Deque<Reached> open = new ArrayDeque<>();
+    private final Deque<ReachedMethod> pending = new ArrayDeque<>();
 
     MonitorCheck(List<ClassNode> ours) {
         for (ClassNode type : ours) {
@@ -62,11 +62,11 @@ final class MonitorCheck {
             for (MethodNode method : type.methods) {
                 methods.put(new Method(type.name, method.name, method.desc), method);
                 for (AbstractInsnNode instruction : method.instructions) {
-                    if (instruction instanceof InvokeDynamicInsnNode made
-                            && made.bsmArgs.length > 1
-                            && made.bsmArgs[1] instanceof Handle body) {
+                    if (instruction instanceof InvokeDynamicInsnNode lambda
+                            && lambda.bsmArgs.length > 1
+                            && lambda.bsmArgs[1] instanceof Handle body) {
                         lambdas.computeIfAbsent(
-                                        Type.getReturnType(made.desc).getInternalName() + "." + made.name,
+                                        Type.getReturnType(lambda.desc).getInternalName() + "." + lambda.name,
                                         functionalMethod -> new ArrayList<>())
                                 .add(new Method(body.getOwner(), body.getName(), body.getDesc()));
                     }
@@ -75,10 +75,10 @@ final class MonitorCheck {
         }
     }
 
-    /** One line for each offending call: the method that holds the monitor, the way from there, and the call. */
+    /** Returns a line for each offending call: the method that holds the monitor, the call path, and the call. */
     Set<String> findings() {
         methods.forEach((method, node) -> calls(method.toString(), node, MonitorRegions.of(node)));
-        for (Reached next = open.poll(); next != null; next = open.poll()) {
+        for (ReachedMethod next = pending.poll(); next != null; next = pending.poll()) {
             calls(next.path(), next.node(), index -> true);
         }
         return findings;
@@ -92,9 +92,9 @@ final class MonitorCheck {
             AbstractInsnNode instruction = node.instructions.get(at);
             if (instruction instanceof MethodInsnNode call) {
                 called(path, new Method(call.owner, call.name, call.desc), call.getOpcode());
-            } else if (instruction instanceof InvokeDynamicInsnNode made && made.bsmArgs.length > 1) {
-                if (!DEFERRED.contains(Type.getReturnType(made.desc).getDescriptor())
-                        && made.bsmArgs[1] instanceof Handle body) {
+            } else if (instruction instanceof InvokeDynamicInsnNode lambda && lambda.bsmArgs.length > 1) {
+                if (!DEFERRED.contains(Type.getReturnType(lambda.desc).getDescriptor())
+                        && lambda.bsmArgs[1] instanceof Handle body) {
                     called(path, new Method(body.getOwner(), body.getName(), body.getDesc()), Opcodes.INVOKEVIRTUAL);
                 }
             }
@@ -133,7 +133,7 @@ final class MonitorCheck {
     private boolean reach(String path, Method method) {
         MethodNode node = methods.get(method);
         if (node != null && seen.add(method)) {
-            open.add(new Reached(node, path + " > " + method));
+            pending.add(new ReachedMethod(node, path + " > " + method));
         }
         return node != null;
     }

@@ -17,7 +17,7 @@ import org.objectweb.asm.tree.MethodNode;
 import org.objectweb.asm.tree.TableSwitchInsnNode;
 import org.objectweb.asm.tree.TryCatchBlockNode;
 
-/** Tells which instructions of a method run while the method holds a monitor that it has entered itself. */
+/** Determines which instructions of a method run while it holds a monitor that it has entered itself. */
 final class MonitorRegions {
     private final MethodNode method;
     private final InsnList code;
@@ -31,7 +31,7 @@ final class MonitorRegions {
         Arrays.fill(depths, -1);
     }
 
-    /** Whether the instruction at an index runs under a monitor. */
+    /** Returns a predicate that tells whether the instruction at an index runs under a monitor. */
     static IntPredicate of(MethodNode method) {
         if ((method.access & Opcodes.ACC_SYNCHRONIZED) != 0) {
             return index -> true;
@@ -52,7 +52,7 @@ final class MonitorRegions {
                 if (code.indexOf(handler.start) <= at && at < code.indexOf(handler.end)) {
                     reach(code.indexOf(handler.handler), depth);
                     if (handler.type == null) {
-                        break; // it catches everything: those that follow see what it throws
+                        break; // it catches everything: the following handlers only see what it throws
                     }
                 }
             }

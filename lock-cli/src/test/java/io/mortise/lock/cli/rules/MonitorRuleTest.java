@@ -26,8 +26,8 @@ import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.tree.ClassNode;
 
 /**
- * No code of the library takes a foreign lock while it holds a monitor (ADR 0040). On JDK 21 to 23 a virtual thread that
- * waits there keeps its carrier; when all carriers wait so, the thread that has the lock never runs again.
+ * Tests that no code of the library takes a foreign lock while it holds a monitor. On JDK 21 to 23, a virtual thread that waits
+ * there pins its carrier thread; when all carriers are pinned, the thread that holds the lock never runs again. See ADR 0040.
  */
 class MonitorRuleTest {
     @Test
@@ -47,7 +47,7 @@ class MonitorRuleTest {
     }
 
     @Test
-    void theCheckFindsALockBehindAMethodOfOurs() throws Exception {
+    void theCheckFindsALockBehindOurOwnMethods() throws Exception {
         List<ClassNode> offender = List.of(read(Files.readAllBytes(classFile(Offender.class))));
         assertThat(new MonitorCheck(offender).findings())
                 .containsExactly(
@@ -55,7 +55,7 @@ class MonitorRuleTest {
                         "MonitorRuleTest$Offender.inMethod > java/lang/Runnable.run");
     }
 
-    /** Takes a lock in a queue, and calls what may take any. */
+    /** Violates the rule: takes the lock of a queue, and calls foreign code, which may take any lock. */
     static final class Offender {
         private final LinkedBlockingQueue<String> queue = new LinkedBlockingQueue<>();
         private final Queue<String> outside = queue;

@@ -21,7 +21,7 @@ import java.time.Instant;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The structure that ARCHITECTURE.md states: layers, package cycles, threads and time. */
+/** Tests the structure that ARCHITECTURE.md describes: layers, package cycles, threads and time. */
 @Tag("once")
 class StructureRuleTest {
     private static final String API = "io.mortise.lock";
@@ -38,7 +38,7 @@ class StructureRuleTest {
     private static final DescribedPredicate<JavaClass> LIBRARY =
             not(resideInAnyPackage(PROGRAMS)).as("classes of the library");
 
-    /** Each package is a slice of its own. */
+    /** Assigns each package to a slice of its own. */
     private static final SliceAssignment PACKAGES = new SliceAssignment() {
         @Override
         public SliceIdentifier getIdentifierOf(JavaClass each) {
@@ -54,7 +54,7 @@ class StructureRuleTest {
     };
 
     @Test
-    void allModulesAreRead() {
+    void allModulesAreImported() {
         assertThat(OURS.stream().map(JavaClass::getPackageName).distinct())
                 .contains(API, API + ".spi", API + ".cli", API + ".testkit", API + ".servers.redis")
                 .anyMatch(name -> name.startsWith(API + ".redlock."));
@@ -95,18 +95,18 @@ class StructureRuleTest {
     }
 
     @Test
-    void onlyTheCoreMakesThreads() {
+    void onlyTheCoreCreatesThreads() {
         noClasses()
                 .that(LIBRARY)
                 .and()
                 .resideOutsideOfPackage(API + ".core.runtime..")
                 .should()
                 .callConstructorWhere(DescribedPredicate.describe(
-                        "makes a thread", call -> call.getTargetOwner().isAssignableTo(Thread.class)))
+                        "creates a thread", call -> call.getTargetOwner().isAssignableTo(Thread.class)))
                 .check(OURS);
     }
 
-    /** Nothing is decided by the wall clock, and nothing sleeps. */
+    /** The library neither makes decisions by the wall clock nor sleeps. */
     @Test
     void theLibraryReadsNoWallClockAndNeverSleeps() {
         noClasses()
@@ -119,14 +119,14 @@ class StructureRuleTest {
         noClasses()
                 .that(LIBRARY)
                 .and()
-                .doNotHaveSimpleName("AttemptRequest") // the time that operators see
+                .doNotHaveSimpleName("AttemptRequest") // reads the time that operators see
                 .should()
                 .callMethod(Instant.class, "now")
                 .check(OURS);
     }
 
     @Test
-    void theRuleOnCyclesFindsOne() {
+    void theRuleOnCyclesFindsACycle() {
         JavaClasses all = new ClassFileImporter().importPackages("java.util.concurrent", "java.util.concurrent.locks");
         assertThatThrownBy(() ->
                         slices().matching("java.(**)").should().beFreeOfCycles().check(all))

@@ -22,10 +22,10 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code lockctl run} typed at the prompt of an interactive shell, in a terminal that {@code script} makes. */
+/** Tests {@code lockctl run} at the prompt of an interactive shell, in a terminal that the program {@code script} provides. */
 @Tag("once")
 @Tag("long")
-@EnabledOnOs(value = OS.LINUX, disabledReason = "script is called another way elsewhere")
+@EnabledOnOs(value = OS.LINUX, disabledReason = "script has other options elsewhere")
 class ControllingTerminalTest {
     private static final String CTRL_C = "\u0003";
     private static final String CTRL_Z = "\u001a";
@@ -57,7 +57,7 @@ class ControllingTerminalTest {
     @AfterEach
     void closeTerminal() throws Exception {
         try {
-            type("\nexit\nexit\n"); // a shell with stopped jobs wants it twice
+            type("\nexit\nexit\n"); // a shell with stopped jobs needs it twice
             keyboard.close();
         } finally {
             if (!terminal.waitFor(5, TimeUnit.SECONDS)) {
@@ -71,10 +71,13 @@ class ControllingTerminalTest {
         keyboard.flush();
     }
 
-    /** What is typed is on the screen too: so texts to wait for are typed with a pair of quotes inside. */
+    /**
+     * Waits for text on the screen. As the terminal echoes what is typed, such text must be typed in another form, with a pair
+     * of quotes inside.
+     */
     private void awaitScreen(String text) {
-        boolean there = Await.holdsWithin(LockctlProcess.SOON, () -> screen().contains(text));
-        if (!there) {
+        boolean found = Await.holdsWithin(LockctlProcess.TIMEOUT, () -> screen().contains(text));
+        if (!found) {
             throw new AssertionError("no \"" + text + "\" on the screen: " + screen());
         }
     }
@@ -84,7 +87,7 @@ class ControllingTerminalTest {
     }
 
     @Test
-    void theCommandCanReadAndCtrlCReachesItOnce() throws Exception {
+    void theCommandReadsFromTheTerminalAndGetsCtrlCOnce() throws Exception {
         type(
                 "$LOCKCTL $RUN x -- sh -c 'trap \"echo inter\"\"rupted\" INT; echo rea\"\"dy; until [ -e go ]; do sleep 0.1; done;"
                         + " read line; echo got \"<$line>\"; exit 4'; echo co\"\"de=$?\n");
@@ -98,9 +101,9 @@ class ControllingTerminalTest {
         assertThat(screen()).containsOnlyOnce("interrupted").contains("got <hello>");
     }
 
-    /** By bash: dash starts programs by vfork, and if Ctrl-Z comes before the exec, it hangs instead of stopping, also without us. */
+    /** Uses bash: dash starts programs by vfork, and hangs if Ctrl-Z arrives before the exec, even without lockctl. */
     @Test
-    void ctrlZStopsItFgLetsItGoOnAndCtrlCEndsIt() throws Exception {
+    void ctrlZStopsTheCommand_fgContinuesIt_andCtrlCEndsIt() throws Exception {
         type("$LOCKCTL $RUN x -- bash -c 'echo pids $$ he\"\"re; while :; do sleep 0.1; echo tick >> ticks; done'\n");
         awaitScreen("here");
         long pid = RunCommandTest.pids(screen()).get(0);
@@ -110,15 +113,15 @@ class ControllingTerminalTest {
 
         type("fg\n");
         Files.deleteIfExists(dir.resolve("ticks"));
-        Await.until("it goes on", LockctlProcess.SOON, () -> Files.exists(dir.resolve("ticks")));
+        Await.until("the command continues", LockctlProcess.TIMEOUT, () -> Files.exists(dir.resolve("ticks")));
         type(CTRL_C);
         type("echo co\"\"de=$?\n");
         awaitScreen("code=130");
-        assertThat(LockctlProcess.runs(pid)).isFalse();
+        assertThat(LockctlProcess.isRunning(pid)).isFalse();
     }
 
     @Test
-    void whatWasStoppedForLongerThanTheLeaseIsDead() throws Exception {
+    void aCommandStoppedForLongerThanTheLeaseIsKilled() throws Exception {
         type("$LOCKCTL $RUN --lease 6s x -- bash -c 'echo pids $$ he\"\"re; while :; do sleep 0.1; done'\n");
         awaitScreen("here");
         long pid = RunCommandTest.pids(screen()).get(0);
@@ -126,8 +129,8 @@ class ControllingTerminalTest {
         awaitScreen("Stopped");
         try (LockClient client = Locks.connect(url);
                 Lease next = client.named("x").acquire()) {
-            // That it is in time is UnattendedCommandTest's.
-            Await.until("it is dead", LockctlProcess.SOON, () -> !LockctlProcess.runs(pid));
+            // UnattendedCommandTest checks that the kill is in time.
+            Await.until("the command has ended", LockctlProcess.TIMEOUT, () -> !LockctlProcess.isRunning(pid));
             assertThat(next.isHeld()).isTrue();
         }
         type("fg; echo co\"\"de=$?\n");
@@ -135,22 +138,21 @@ class ControllingTerminalTest {
     }
 
     @Test
-    void ctrlCEndsTheLoopThatWeAreIn() throws Exception {
+    void ctrlCEndsAnEnclosingLoop() throws Exception {
         Path script = Files.writeString(
                 dir.resolve("loop"),
                 "for i in 1 2 3; do $LOCKCTL $RUN x -- sh -c 'echo round $LOCK_FENCING_TOKEN; exec sleep 100'; done\n");
         type("bash " + script + "\n");
         awaitScreen("round 1");
         type(CTRL_C);
-        type("echo co\"\"de=$?\n"); // at the next prompt: the shell drops what follows a command that an interrupt
-        // ended
+        type("echo co\"\"de=$?\n"); // at the next prompt, as the shell drops the rest of an interrupted line
 
         awaitScreen("code=130");
         assertThat(screen()).doesNotContain("round 2");
     }
 
     @Test
-    void anExitCodeOf130WithoutCtrlCEndsNoLoop() throws Exception {
+    void exitCode130WithoutCtrlCDoesNotEndAnEnclosingLoop() throws Exception {
         Path script = Files.writeString(
                 dir.resolve("loop"), "for i in 1 2; do $LOCKCTL $RUN x -- sh -c 'exit 130'; echo round $i; done\n");
         type("bash " + script + "\n");
@@ -158,7 +160,7 @@ class ControllingTerminalTest {
     }
 
     @Test
-    void inAPipeItGetsTheTerminalWhenItAsksForIt() throws Exception {
+    void inAPipeTheCommandGetsTheTerminalWhenItReadsFromIt() throws Exception {
         type(
                 "$LOCKCTL $RUN x -- sh -c 'echo rea\"\"dy; read line </dev/tty; echo got \"<$line>\"' | cat; echo co\"\"de=$?\n");
         awaitScreen("ready");
@@ -168,7 +170,7 @@ class ControllingTerminalTest {
     }
 
     @Test
-    void ctrlCInAPipeIsPassedOnOnce() throws Exception {
+    void inAPipeCtrlCIsForwardedOnce() throws Exception {
         type(
                 "set -o pipefail; $LOCKCTL $RUN x -- sh -c 'trap \"echo inter\"\"rupted; exit 6\" INT; echo rea\"\"dy; while :; do sleep 0.1; done'"
                         + " | sh -c 'trap \"\" INT; cat'; echo co\"\"de=$?\n");
@@ -179,7 +181,7 @@ class ControllingTerminalTest {
     }
 
     @Test
-    void itSaysThatItWaitsAndCtrlCEndsThat() throws Exception {
+    void waitingIsReportedAndCtrlCEndsIt() throws Exception {
         try (LockClient client = Locks.connect(url);
                 Lease held = client.named("x").acquire()) {
             type("$LOCKCTL $RUN x -- echo ran; echo co\"\"de=$?\n");
@@ -192,11 +194,11 @@ class ControllingTerminalTest {
     }
 
     @Test
-    void theShellHasItsTerminalBackAfterALoss() throws Exception {
+    void theShellGetsTheTerminalBackAfterALoss() throws Exception {
         type("$LOCKCTL $RUN --lease 6s x -- sh -c 'echo pids $$ he\"\"re; rm -r store; sleep 100'; echo co\"\"de=$?\n");
         awaitScreen("code=75");
         type("read line; echo got \"<$line>\"\nhello\n");
         awaitScreen("got <hello>");
-        assertThat(RunCommandTest.pids(screen())).noneMatch(LockctlProcess::runs);
+        assertThat(RunCommandTest.pids(screen())).noneMatch(LockctlProcess::isRunning);
     }
 }

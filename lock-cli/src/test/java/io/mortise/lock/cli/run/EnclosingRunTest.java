@@ -10,19 +10,21 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class EnclosingRunTest {
-    private static EnclosingRun told(String name, String owner) {
+    private static EnclosingRun enclosingRun(String name, String owner) {
         return EnclosingRun.of(Map.of("LOCK_NAME", name, "LOCK_OWNER", owner)).orElseThrow();
     }
 
     @Test
-    void itHoldsTheLockOfItsNameWhoseOwnerItIs() throws Exception {
+    void holdsOnlyTheLockWithItsNameAndOwner() throws Exception {
         try (LockClient client = Locks.connect("memory:outer-run");
                 Lease held = client.named("x").acquire()) {
-            assertThat(told("x", held.ownerId()).holds(client.named("x"))).isTrue();
-            assertThat(told("x", "somebody else").holds(client.named("x")))
+            assertThat(enclosingRun("x", held.ownerId()).holds(client.named("x")))
+                    .isTrue();
+            assertThat(enclosingRun("x", "another owner").holds(client.named("x")))
                     .as("in another store")
                     .isFalse();
-            assertThat(told("y", held.ownerId()).holds(client.named("x"))).isFalse();
+            assertThat(enclosingRun("y", held.ownerId()).holds(client.named("x")))
+                    .isFalse();
         }
         assertThat(EnclosingRun.of(Map.of("LOCK_NAME", "x"))).isEmpty();
     }

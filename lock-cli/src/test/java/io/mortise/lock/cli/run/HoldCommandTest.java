@@ -23,9 +23,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** When {@code lockctl hold} lets go, but for signals; on a store of files. */
+/** Tests when {@code lockctl hold} releases its lock other than by a signal, on a file store. */
 @Tag("once")
-@EnabledOnOs(value = OS.LINUX, disabledReason = "looks into /proc")
+@EnabledOnOs(value = OS.LINUX, disabledReason = "reads /proc")
 class HoldCommandTest {
     @TempDir
     Path dir = Path.of("");
@@ -33,7 +33,7 @@ class HoldCommandTest {
     private String url = "";
 
     @BeforeEach
-    void makeStore() throws Exception {
+    void createStore() throws Exception {
         url = "file-test:" + Files.createDirectory(dir.resolve("store"));
     }
 
@@ -46,72 +46,72 @@ class HoldCommandTest {
     }
 
     @Test
-    void itEndsWithItsScript() throws Exception {
+    void endsWithItsScript() throws Exception {
         try (LockctlProcess script = script("$LOCKCTL hold -u $URL x & echo pids $! here; wait")) {
             script.awaitOutput("held name=x");
             long hold = pid(script);
             script.signal("KILL").end();
 
-            LockctlProcess.awaitDeath(List.of(hold));
+            LockctlProcess.awaitEnd(List.of(hold));
             try (LockClient client = Locks.connect(url);
                     Lease next = client.named("x").tryAcquire().orElseThrow()) {
-                assertThat(next.isHeld()).as("it was released").isTrue();
+                assertThat(next.isHeld()).as("the lock was released before").isTrue();
             }
         }
     }
 
     @Test
-    void itEndsWithItsScriptAlsoWhileItWaits() throws Exception {
+    void endsWithItsScriptWhileItWaits() throws Exception {
         try (LockClient client = Locks.connect(url);
                 Lease held = client.named("x").acquire();
                 LockctlProcess script =
                         script("$LOCKCTL hold -u $URL y & $LOCKCTL hold -u $URL x & echo pids $! here; wait")) {
-            script.awaitOutput("held name=y"); // so the other one waits, or is about to
+            script.awaitOutput("held name=y"); // so the other hold waits, or is about to
             long hold = pid(script);
             script.signal("KILL").end();
 
-            LockctlProcess.awaitDeath(List.of(hold));
+            LockctlProcess.awaitEnd(List.of(hold));
             assertThat(held.isHeld()).isTrue();
         }
     }
 
     @ParameterizedTest
     @CsvSource({"42, false, false, true", "1, false, false, false", "42, true, false, false", "42, false, true, false"})
-    void whatIsMeantToOutliveItsStarterDoes(
-            long starter, boolean ignoresHangup, boolean leadsSession, boolean followed) {
-        assertThat(ParentProcess.isFollowed(starter, ignoresHangup, leadsSession))
+    void followsItsParentUnlessItIsMeantToOutliveIt(
+            long parent, boolean ignoresHangup, boolean leadsSession, boolean followed) {
+        assertThat(ParentProcess.mustFollow(parent, ignoresHangup, leadsSession))
                 .isEqualTo(followed);
     }
 
-    /** Its starter has ended once it holds, and --max-hold ends it long after it would have been noticed. */
+    /** The parent ends as soon as the lock is held; --max-hold ends the hold long after that would have been noticed. */
     @ParameterizedTest
     @CsvSource({"nohup, ''", "setsid, ''", "'', --stay"})
-    void nohupSetsidAndStayHold(String by, String option) throws Exception {
+    void nohupSetsidAndStayOutliveTheParent(String by, String option) throws Exception {
         try (LockctlProcess script = script(by + " $LOCKCTL hold -u $URL " + option
-                + " --max-hold 3 x >held 2>said & echo $! >pid; until grep -q held held; do sleep 0.1; done")) {
+                + " --max-hold 3 x >held 2>error & echo $! >pid; until grep -q held held; do sleep 0.1; done")) {
             assertThat(script.end().code()).isZero();
             Await.until(
-                    "it has ended",
-                    LockctlProcess.SOON,
-                    () -> LockctlProcess.read(dir.resolve("said"))
-                            .contains("is released after 3000 ms, as --max-hold says"));
+                    "the hold has ended",
+                    LockctlProcess.TIMEOUT,
+                    () -> LockctlProcess.read(dir.resolve("error"))
+                            .contains("is released after 3000 ms, as set by --max-hold"));
         }
-        // Until then it may write into the directory that is to be deleted.
-        LockctlProcess.awaitDeath(
+        // Until then, the process may write into the directory that JUnit deletes.
+        LockctlProcess.awaitEnd(
                 List.of(Long.valueOf(LockctlProcess.read(dir.resolve("pid")).strip())));
-        assertThat(LockctlProcess.read(dir.resolve("said"))).doesNotContain("has ended");
+        assertThat(LockctlProcess.read(dir.resolve("error"))).doesNotContain("has ended");
     }
 
     @Test
-    void itHoldsForSoLongAtMost() {
+    void maxHoldLimitsTheHold() {
         try (LockctlProcess hold =
                 LockctlProcess.start(dir, Map.of(), command("hold", "-u", url, "--max-hold", "1s", "x"))) {
             hold.awaitOutput("held name=x");
             long begin = System.nanoTime();
             Ended ended = hold.end();
             assertThat(ended.code()).isZero();
-            assertThat(ended.err()).isEqualTo("lockctl: lock \"x\" is released after 1000 ms, as --max-hold says\n");
-            assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(LockctlProcess.SOON);
+            assertThat(ended.err()).isEqualTo("lockctl: lock \"x\" is released after 1000 ms, as set by --max-hold\n");
+            assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(LockctlProcess.TIMEOUT);
         }
     }
 }

@@ -15,14 +15,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** lockctl as a person or cron runs it: a process of its own, whose output goes to files. */
+/** A lockctl process, started as by a user or cron, whose output goes to files. */
 public final class LockctlProcess implements AutoCloseable {
-    static final Duration SOON = Duration.ofSeconds(30);
+    static final Duration TIMEOUT = Duration.ofSeconds(30);
 
-    /** On a machine that does many things at once, the first connection of a JVM takes its time. */
+    /** Options for a busy machine, on which the first connection of a JVM may take long. */
     static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
 
-    /** Tests that run in the background of a script have INT ignored, as after nohup HUP, and so would lockctl. */
+    /**
+     * A prefix that resets all signals to their defaults: a background job of a script ignores INT, and one started by nohup
+     * ignores HUP, which lockctl would inherit.
+     */
     private static final List<String> DEFAULT_SIGNALS = defaultSignals();
 
     private final Process process;
@@ -35,7 +38,7 @@ public final class LockctlProcess implements AutoCloseable {
         this.err = err;
     }
 
-    /** That command with no signal ignored, whatever this process ignores: {@code nohup} and scripts ignore some in the background. */
+    /** Returns a command that runs the given one with no signal ignored, even if this process ignores some. */
     public static List<String> withDefaultSignals(List<String> command) {
         List<String> all = new ArrayList<>(DEFAULT_SIGNALS);
         all.addAll(command);
@@ -54,10 +57,10 @@ public final class LockctlProcess implements AutoCloseable {
         }
     }
 
-    /** What it said and ended with. */
+    /** The exit code and the output of a process that has ended. */
     record Ended(int code, String out, String err) {}
 
-    /** {@code lockctl run} on that store. */
+    /** Starts {@code lockctl run} on the given store. */
     static LockctlProcess run(Path dir, String url, String... arguments) {
         List<String> all = new ArrayList<>(List.of("run", "--url", url));
         all.addAll(List.of(arguments));
@@ -68,7 +71,7 @@ public final class LockctlProcess implements AutoCloseable {
         return start(dir, Map.of(), command(arguments));
     }
 
-    /** @param command anything that runs lockctl, or is run beside it */
+    /** @param command any command that runs lockctl, or that runs beside it */
     static LockctlProcess start(Path dir, Map<String, String> environment, List<String> command) {
         try {
             Path out = Files.createTempFile(dir, "out", "");
@@ -91,7 +94,7 @@ public final class LockctlProcess implements AutoCloseable {
         return command;
     }
 
-    /** With these a shell runs lockctl by {@code $LOCKCTL arguments}. */
+    /** Returns the variables with which a shell runs lockctl by {@code $LOCKCTL arguments}. */
     static Map<String, String> forShells() {
         return Map.of("CLASSPATH", System.getProperty("java.class.path"), "LOCKCTL", String.join(" ", java()));
     }
@@ -99,9 +102,9 @@ public final class LockctlProcess implements AutoCloseable {
     private static List<String> java() {
         List<String> java = new ArrayList<>();
         java.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        java.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"));
+        java.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmn8m", "-Xshare:auto"));
         if (Runtime.version().feature() >= 24) {
-            java.add("--enable-native-access=ALL-UNNAMED"); // as the manifest of lockctl.jar says
+            java.add("--enable-native-access=ALL-UNNAMED"); // as in the manifest of lockctl.jar
         }
         java.add(LockCtl.class.getName());
         return java;
@@ -111,7 +114,7 @@ public final class LockctlProcess implements AutoCloseable {
         return process.pid();
     }
 
-    /** Writes that to its standard input, and ends the input. */
+    /** Writes text to the standard input of the process, and closes it. */
     LockctlProcess input(String text) {
         try (var stdin = process.getOutputStream()) {
             stdin.write(text.getBytes(StandardCharsets.UTF_8));
@@ -121,21 +124,22 @@ public final class LockctlProcess implements AutoCloseable {
         return this;
     }
 
-    /** Waits until standard output has that. */
+    /** Waits until standard output contains the text. */
     LockctlProcess awaitOutput(String text) {
         awaitIn(out, text);
         return this;
     }
 
+    /** Waits until standard error contains the text. */
     LockctlProcess awaitError(String text) {
         awaitIn(err, text);
         return this;
     }
 
     private void awaitIn(Path file, String text) {
-        boolean there = Await.holdsWithin(SOON, () -> read(file).contains(text));
-        if (!there) {
-            throw new AssertionError("no \"" + text + "\" but: " + read(out) + read(err));
+        boolean found = Await.holdsWithin(TIMEOUT, () -> read(file).contains(text));
+        if (!found) {
+            throw new AssertionError("no \"" + text + "\" in the output: " + read(out) + read(err));
         }
     }
 
@@ -143,7 +147,7 @@ public final class LockctlProcess implements AutoCloseable {
         return read(out);
     }
 
-    /** @param signal such as TERM */
+    /** @param signal the name of the signal, such as TERM */
     LockctlProcess signal(String signal) {
         send(signal, pid());
         return this;
@@ -165,10 +169,11 @@ public final class LockctlProcess implements AutoCloseable {
         }
     }
 
+    /** Waits for the process to end. */
     Ended end() {
         try {
-            if (!process.waitFor(SOON.toSeconds(), TimeUnit.SECONDS)) {
-                throw new AssertionError("still runs: " + read(out) + read(err));
+            if (!process.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS)) {
+                throw new AssertionError("still running: " + read(out) + read(err));
             }
         } catch (InterruptedException e) {
             throw new AssertionError(e);
@@ -176,8 +181,8 @@ public final class LockctlProcess implements AutoCloseable {
         return new Ended(process.exitValue(), read(out), read(err));
     }
 
-    /** Whether a process that its number stands for still runs; one that only waits to be buried does not. */
-    static boolean runs(long pid) {
+    /** Returns whether the process with the given id is still running; a zombie is not. */
+    static boolean isRunning(long pid) {
         try {
             String stat = Files.readString(Path.of("/proc/" + pid + "/stat"));
             return !stat.substring(stat.lastIndexOf(')') + 2).startsWith("Z");
@@ -186,9 +191,9 @@ public final class LockctlProcess implements AutoCloseable {
         }
     }
 
-    /** Of all of them. */
-    static void awaitDeath(List<Long> pids) {
-        Await.until("all are dead", SOON, () -> pids.stream().noneMatch(LockctlProcess::runs));
+    /** Waits until none of the processes is running. */
+    static void awaitEnd(List<Long> pids) {
+        Await.until("all have ended", TIMEOUT, () -> pids.stream().noneMatch(LockctlProcess::isRunning));
     }
 
     static String read(Path file) {
@@ -201,7 +206,7 @@ public final class LockctlProcess implements AutoCloseable {
 
     @Override
     public void close() {
-        // Not destroyForcibly() alone: a stopped one has to hear it as well, and SIGKILL reaches it.
+        // SIGKILL, as it also ends a stopped process.
         process.destroyForcibly();
     }
 }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What depends on the JDK: native calls, and what it has to say about them. */
+/** Tests of native calls, which depend on the JDK, and of the warnings that the JDK prints about them. */
 @EnabledOnOs({OS.LINUX, OS.MAC})
 class NativeCallsTest {
     @TempDir
@@ -32,7 +32,7 @@ class NativeCallsTest {
     }
 
     @Test
-    void stopsAndExitCodesAreSeen() {
+    void awaitReportsStopsAndReturnsTheExitCode() {
         CommandProcessGroup group = group("sh", "-c", "kill -STOP $$; [ $LOCK_NAME = x ] && exit 7");
         List<Integer> stops = new ArrayList<>();
         assertThat(group.start(pid -> assertThat(pid).isPositive())).isTrue();
@@ -47,7 +47,7 @@ class NativeCallsTest {
     }
 
     @Test
-    void anExitCodeLikeThatOfASignalIsNone() {
+    void anExitCodeAbove128IsNotTakenForASignal() {
         CommandProcessGroup exits = group("sh", "-c", "exit 130");
         exits.start(pid -> {});
         assertThat(exits.await(signal -> {})).isEqualTo(130);
@@ -60,7 +60,7 @@ class NativeCallsTest {
     }
 
     @Test
-    void whatWasKilledBeforeItsStartIsNotStarted() {
+    void aGroupKilledBeforeItsStartIsNotStarted() {
         CommandProcessGroup group = group("true");
         assertThat(group.kill()).isTrue();
 
@@ -68,7 +68,7 @@ class NativeCallsTest {
     }
 
     @Test
-    void anErrorHasTheSystemsNumber() {
+    void aFailedStartReportsTheErrorOfTheSystem() {
         assertThatThrownBy(() -> group("/no/such/program").start(pid -> {}))
                 .isInstanceOfSatisfying(
                         CommandFailedException.class,
@@ -77,7 +77,7 @@ class NativeCallsTest {
     }
 
     @Test
-    void theJdkSaysNothingAboutIt() throws Exception {
+    void theJdkPrintsNoWarningsAboutNativeCalls() throws Exception {
         Path store = Files.createDirectory(dir.resolve("store"));
         try (LockctlProcess run =
                 LockctlProcess.start(dir, "run", "-u", "file-test:" + store, "x", "--", "echo", "ran")) {

@@ -29,9 +29,9 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code lockctl run} as a process, on a store of files. */
+/** Tests of {@code lockctl run} as a separate process, on a file store. */
 @Tag("once")
-@EnabledOnOs(value = OS.LINUX, disabledReason = "looks into /proc")
+@EnabledOnOs(value = OS.LINUX, disabledReason = "reads /proc")
 class RunCommandTest {
     private static final Pattern NUMBER = Pattern.compile("\\d+");
 
@@ -41,7 +41,7 @@ class RunCommandTest {
     private String url = "";
 
     @BeforeEach
-    void makeStore() throws Exception {
+    void createStore() throws Exception {
         url = "file-test:" + Files.createDirectory(dir.resolve("store"));
     }
 
@@ -55,16 +55,16 @@ class RunCommandTest {
         }
     }
 
-    /** Java, started without one, has opened the file of its own classes there. */
+    /** A JVM that is started without standard input opens its own class file image as descriptor 0. */
     @Test
-    void withoutStandardInputTheCommandHasAnEmptyOne() {
+    void withoutStandardInputTheCommandGetsAnEmptyOne() {
         List<String> closed = new ArrayList<>(List.of("sh", "-c", "exec \"$@\" <&-", "sh"));
         closed.addAll(command("run", "--url", url, "x", "--", "sh", "-c", "readlink /proc/$$/fd/0; wc -c"));
         assertThat(ended(LockctlProcess.start(dir, Map.of(), closed)).out()).isEqualTo("/dev/null\n0\n");
     }
 
     @Test
-    void theCommandGetsWhatWeGotAndItsExitCodeIsOurs() {
+    void theCommandInheritsTheStandardStreamsAndItsExitCodeIsReturned() {
         Ended ended = ended(run(
                         "stock/7",
                         "--",
@@ -98,7 +98,7 @@ class RunCommandTest {
                 .isBetween(Instant.now(), Instant.now().plusSeconds(30));
         assertThat(lines.get(3)).as("leads its process group").isEqualTo("leader=0");
         assertThat(lines.get(4))
-                .as("no file of ours is open, and no signal is blocked")
+                .as("no other file of lockctl is open, and no signal is blocked")
                 .matches("SigBlk:\\s0+");
         long ignored = Long.parseUnsignedLong(lines.get(5).replaceAll(".*\\s", ""), 16);
         for (String name : List.of("TTOU", "TSTP", "PIPE", "CONT")) {
@@ -109,7 +109,7 @@ class RunCommandTest {
     }
 
     @Test
-    void whatALocaleCannotSayGoesThroughUnharmed() {
+    void textThatTheLocaleCannotRepresentIsPassedUnchanged() {
         List<String> command = command("run", "-u", url, "x", "--", "sh", "-c", "echo $GREETING $1", "sh", "Zoë");
         Path script = dir.resolve("as-cron");
         write(script, "LC_ALL=C GREETING='Grüße' " + quoted(command) + "\n");
@@ -119,12 +119,12 @@ class RunCommandTest {
     }
 
     @Test
-    void aCommandThatASignalKilledIs128AndTheSignal() {
+    void aCommandKilledByASignalHasExitCode128PlusTheSignal() {
         assertThat(ended(run("x", "--", "sh", "-c", "kill -USR1 $$")).code()).isEqualTo(138);
     }
 
     @Test
-    void whatIsNotThereIs127AndNothingIsLeftBehind() {
+    void aMissingCommandHasExitCode127AndTheLockIsReleased() {
         Ended ended = ended(run("x", "--", "no-such-command", "argument"));
 
         assertThat(ended.code()).isEqualTo(127);
@@ -133,7 +133,7 @@ class RunCommandTest {
     }
 
     @Test
-    void whatIsNoProgramIs126AndAScriptWithoutAFirstLineIsForTheShell() {
+    void aFileThatIsNotExecutableHasExitCode126AndAScriptWithoutInterpreterLineIsRunByTheShell() {
         Path script = dir.resolve("script");
         write(script, "echo ran $1\n");
         assertThat(ended(run("x", "--", script.toString())).code()).isEqualTo(126);
@@ -143,7 +143,7 @@ class RunCommandTest {
     }
 
     @Test
-    void aBusyLockIsOneOrWhatIsAskedFor() throws Exception {
+    void aBusyLockHasExitCode1OrTheChosenOne() throws Exception {
         try (LockClient client = Locks.connect(url);
                 Lease held = client.named("x").acquire()) {
             Ended atOnce = ended(run("-n", "x", "--", "echo", "ran"));
@@ -156,7 +156,7 @@ class RunCommandTest {
     }
 
     @Test
-    void nestedRunsShowTheInnerLock() {
+    void nestedRunsSetTheVariablesOfTheInnerLock() {
         Ended ended = ended(run(
                 "outer",
                 "--",
@@ -169,39 +169,39 @@ class RunCommandTest {
     }
 
     @Test
-    void S19_theCommandDoesNotFindTheUrlUnlessThatIsWanted() {
+    void S19_theCommandDoesNotGetTheUrlUnlessKeepUrlIsGiven() {
         Map<String, String> environment = Map.of("MORTISE_URL", url);
         Ended without = ended(LockctlProcess.start(
                 dir,
                 environment,
                 command("run", "x", "--", "sh", "-c", "echo \"<$MORTISE_URL>\"; $LOCKCTL run y -- true")));
         assertThat(without.out()).isEqualTo("<>\n");
-        assertThat(without.err()).contains("set MORTISE_URL (lockctl run hands that on only with --keep-url)");
+        assertThat(without.err()).contains("set MORTISE_URL (lockctl run passes it on only with --keep-url)");
 
         Ended with = ended(LockctlProcess.start(
                 dir, environment, command("run", "--keep-url", "x", "--", "sh", "-c", "$LOCKCTL run y -- echo inner")));
         assertThat(with).isEqualTo(new Ended(0, "inner\n", ""));
     }
 
-    /** As the first process of a container it is the parent of all that have lost theirs. */
+    /** The first process of a container adopts all orphaned processes. */
     @Test
-    void adoptedProcessesAreBuried() {
+    void adoptedProcessesAreReaped() {
         List<String> first = new ArrayList<>(List.of("unshare", "--fork", "--pid", "--mount-proc"));
         assumeThat(ended(LockctlProcess.start(dir, Map.of(), with(first, List.of("true"))))
                         .code())
-                .as("process namespaces can be made")
+                .as("process namespaces are available")
                 .isZero();
         String script = """
                 sh -c 'sh -c "echo \\$\\$ >orphan; exec sleep 0.1" & sleep 0.01'
                 for round in $(seq 300); do
-                    if [ -s orphan ] && [ ! -e /proc/$(cat orphan) ]; then echo buried; exit; fi
+                    if [ -s orphan ] && [ ! -e /proc/$(cat orphan) ]; then echo reaped; exit; fi
                     sleep 0.1
                 done
                 cat /proc/$(cat orphan)/stat""";
         Ended ended = ended(LockctlProcess.start(
                 dir, Map.of(), with(first, command("run", "-u", url, "x", "--", "sh", "-c", script))));
         assertThat(ended.code()).as(ended.err()).isZero();
-        assertThat(ended.out()).endsWith("buried\n"); // before it the JVM may complain of another process 1
+        assertThat(ended.out()).endsWith("reaped\n"); // before that, the JVM may warn about process id 1
     }
 
     private static List<String> with(List<String> first, List<String> command) {
@@ -211,7 +211,7 @@ class RunCommandTest {
     }
 
     @Test
-    void signalsArePassedOnAndTheCommandDecides() {
+    void signalsAreForwardedAndTheCommandDecidesHowToReact() {
         try (LockctlProcess run = run("x", "--", "sh", "-c", """
                 trap 'echo got INT' INT; trap 'echo got HUP' HUP; trap 'echo got TERM; exit 5' TERM
                 echo ready; while :; do sleep 0.05; done""")) {
@@ -222,7 +222,7 @@ class RunCommandTest {
                     .awaitOutput("got HUP");
             run.signal("TERM");
 
-            Ended ended = run.end(); // on standard error the shell may tell of its sleep, which got the signals too
+            Ended ended = run.end(); // on standard error the shell may report its sleep, which got the signals too
             assertThat(ended.code()).isEqualTo(5);
             assertThat(ended.out()).isEqualTo("ready\ngot INT\ngot HUP\ngot TERM\n");
             assertFree("x");
@@ -241,25 +241,32 @@ class RunCommandTest {
     }
 
     @Test
-    void ctrlCWhileItConnectsEndsIt() throws Exception {
-        try (ServerSocket mute = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+    void ctrlCEndsLockctlWhileItConnects() throws Exception {
+        try (ServerSocket unresponsive = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
                 LockctlProcess run = LockctlProcess.start(
-                        dir, "run", "-u", "redis://127.0.0.1:" + mute.getLocalPort(), "x", "--", "echo", "ran");
-                Socket connection = mute.accept()) {
+                        dir,
+                        "run",
+                        "-u",
+                        "redis://127.0.0.1:" + unresponsive.getLocalPort(),
+                        "x",
+                        "--",
+                        "echo",
+                        "ran");
+                Socket connection = unresponsive.accept()) {
             assertThat(connection.getInputStream().read())
-                    .as("it waits for an answer")
+                    .as("lockctl has sent a request and waits for the reply")
                     .isPositive();
             long begin = System.nanoTime();
             run.signal("INT");
 
             assertThat(run.end()).isEqualTo(new Ended(130, "", ""));
             assertThat(Duration.ofNanos(System.nanoTime() - begin))
-                    .isLessThan(Duration.ofSeconds(8)); // it would wait for ten
+                    .isLessThan(Duration.ofSeconds(8)); // the connect timeout is 10 s
         }
     }
 
     @Test
-    void holdBindsNoNativeFunctionsOfRun() {
+    void holdDoesNotLoadNativeFunctionsOfRun() {
         Ended hold = ended(LockctlProcess.start(
                 dir,
                 Map.of("JDK_JAVA_OPTIONS", "-Xlog:class+load:file=classes"),
@@ -268,7 +275,7 @@ class RunCommandTest {
         assertThat(hold.code()).isEqualTo(69);
         assertThat(LockctlProcess.read(dir.resolve("classes")))
                 .contains("cli.run.HoldCommand")
-                .doesNotContain("cli.run.Libc", "cli.run.PosixSpawn"); // JNA itself may be needed for a quick end
+                .doesNotContain("cli.run.Libc", "cli.run.PosixSpawn"); // ProcessExit may need JNA itself
     }
 
     static List<Long> pids(String out) {

@@ -31,9 +31,9 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a store can do to {@code lockctl run} and {@code hold}: on a real Redis. */
+/** Tests how {@code lockctl run} and {@code hold} react to outages of the store and losses of the lock, on a real Redis. */
 @Tag("once")
-@EnabledOnOs(value = OS.LINUX, disabledReason = "looks into /proc")
+@EnabledOnOs(value = OS.LINUX, disabledReason = "reads /proc")
 class StoreLossTest {
     private static RedisTestServer server;
     private static RawRedis redis;
@@ -64,10 +64,10 @@ class StoreLossTest {
     }
 
     @Test
-    void aStoppedStoreMeansTermFirstAndDeathBeforeTheDeadline() throws IOException {
+    void aStoppedStoreCausesTermFirstAndKillBeforeTheDeadline() throws IOException {
         Duration lease = Duration.ofSeconds(12);
         try (LockctlProcess run = run("--lease", lease.toSeconds() + "s", "stopped", "--", "sh", "-c", """
-                trap 'echo asked' TERM
+                trap 'echo terminated' TERM
                 sleep 300 & echo pids $$ $! here; while :; do touch alive; sleep 0.05; done""")) {
             run.awaitOutput("here");
             List<Long> pids = RunCommandTest.pids(run.out());
@@ -75,18 +75,18 @@ class StoreLossTest {
             Instant stopped = Instant.now();
             Ended ended;
             try {
-                run.awaitOutput("asked");
-                assertThat(LockctlProcess.runs(pids.get(0))).isTrue();
+                run.awaitOutput("terminated");
+                assertThat(LockctlProcess.isRunning(pids.get(0))).isTrue();
 
-                LockctlProcess.awaitDeath(pids);
-                // The store keeps it for a lease after the last renewal that it answered, which was before.
+                LockctlProcess.awaitEnd(pids);
+                // The store keeps the lock for one lease after the last renewal, which was before the store stopped.
                 assertThat(Files.getLastModifiedTime(dir.resolve("alive")).toInstant())
-                        .as("its last sign of life")
+                        .as("last sign of life of the command")
                         .isBefore(stopped.plus(lease));
-                Instant dead = Instant.now();
+                Instant commandEnded = Instant.now();
                 ended = run.end();
-                assertThat(dead)
-                        .as("nothing is waited for that cannot come")
+                assertThat(commandEnded)
+                        .as("lockctl does not wait for the stopped store")
                         .isAfter(Instant.now().minusSeconds(4));
             } finally {
                 server.resume();
@@ -95,17 +95,17 @@ class StoreLossTest {
             assertThat(ended.err())
                     .containsSubsequence(
                             "lockctl: lock \"stopped\" expires in ",
-                            "the command is told to end",
+                            "the command is being terminated",
                             "the command was killed");
         }
     }
 
     @Test
-    void aCommandThatEndsWhenItIsAskedIsStillLost() {
+    void aCommandThatEndsOnTermStillCountsAsLost() {
         try (LockctlProcess run = run(
                 "--lease",
                 "12s",
-                "polite",
+                "term",
                 "--",
                 "sh",
                 "-c",
@@ -113,7 +113,7 @@ class StoreLossTest {
             run.awaitOutput("here");
             server.pause();
             try {
-                run.awaitError("is told to end");
+                run.awaitError("is being terminated");
             } finally {
                 server.resume();
             }
@@ -124,7 +124,7 @@ class StoreLossTest {
     }
 
     @Test
-    void aLockThatAnOperatorTakesAwayEndsTheCommand() {
+    void aForcedReleaseEndsTheCommand() {
         try (LockctlProcess run =
                         run("taken", "--", "sh", "-c", "trap '' TERM; sleep 300 & echo pids $$ $! here; wait");
                 LockClient client = Locks.connect(server.url(), LockctlProcess.LONG_TIMEOUTS)) {
@@ -135,8 +135,8 @@ class StoreLossTest {
             assertThat(holder.metadata()).containsEntry("command", "sh");
             assertThat(admin.forceRelease("taken", holder).join()).isTrue();
 
-            // Told with the next renewal (S7), and not by the deadline: it is REMOVED.
-            LockctlProcess.awaitDeath(pids);
+            // The next renewal reports the loss (S7), before the deadline: the reason is REMOVED.
+            LockctlProcess.awaitEnd(pids);
             Ended ended = run.end();
             assertThat(ended.code()).isEqualTo(75);
             assertThat(ended.err())
@@ -145,34 +145,35 @@ class StoreLossTest {
     }
 
     @Test
-    void whoOnlyWantsToBeWarnedIsWarned() {
+    @Tag("long")
+    void withOnLossWarnTheCommandContinues() {
         try (LockctlProcess run =
                 run("warned", "--on-loss=warn", "--", "sh", "-c", "echo here; read line; echo $line; exit 3")) {
             run.awaitOutput("here");
             redis.call("DEL", "lock:warned");
-            run.awaitError("); the command goes on without it");
-            run.input("went on\n");
+            run.awaitError("); the command continues without it");
+            run.input("continued\n");
 
             Ended ended = run.end();
-            assertThat(ended.out()).isEqualTo("here\nwent on\n");
+            assertThat(ended.out()).isEqualTo("here\ncontinued\n");
             assertThat(ended.code()).isEqualTo(75);
         }
     }
 
     @Test
-    void aSignalWhileItWaitsLeavesNothingBehind() throws Exception {
+    void aSignalWhileWaitingLeavesNoQueueEntry() throws Exception {
         try (LockClient client = Locks.connect(server.url(), LockctlProcess.LONG_TIMEOUTS)) {
             DistributedLock lock = client.named("wait");
             try (Lease held = lock.acquire();
                     LockctlProcess run = run("wait", "--", "echo", "ran");
                     LockctlProcess hold = lockctl("hold", server.url(), "wait")) {
-                Await.until("both wait", LockctlProcess.SOON, () -> waiters(lock) == 2);
+                Await.until("both wait", LockctlProcess.TIMEOUT, () -> waiters(lock) == 2);
                 run.signal("TERM");
                 hold.signal("INT");
 
                 assertThat(run.end()).isEqualTo(new Ended(143, "", ""));
                 assertThat(hold.end()).isEqualTo(new Ended(130, "", ""));
-                Await.until("both have left (S8)", Duration.ofSeconds(1), () -> waiters(lock) == 0);
+                Await.until("both queue entries are deleted (S8)", Duration.ofSeconds(1), () -> waiters(lock) == 0);
                 assertThat(held.isHeld()).isTrue();
             }
         }
@@ -185,7 +186,7 @@ class StoreLossTest {
     }
 
     @Test
-    void holdHoldsUntilASignal() {
+    void holdKeepsTheLockUntilASignal() {
         try (LockctlProcess hold = lockctl("hold", server.url(), "--json", "held")) {
             hold.awaitOutput("\n");
             assertThat(hold.out())
@@ -201,32 +202,34 @@ class StoreLossTest {
     }
 
     @Test
-    void holdTellsOfALoss() {
-        try (LockctlProcess hold = lockctl("hold", server.url(), "--lease", "9s", "gone")) {
-            hold.awaitOutput("held name=gone owner=");
-            redis.call("DEL", "lock:gone");
+    void holdReportsALoss() {
+        try (LockctlProcess hold = lockctl("hold", server.url(), "--lease", "9s", "deleted")) {
+            hold.awaitOutput("held name=deleted owner=");
+            redis.call("DEL", "lock:deleted");
 
             Ended ended = hold.end();
             assertThat(ended.code()).isEqualTo(75);
-            assertThat(ended.err()).contains("lockctl: lock \"gone\" was lost: REMOVED");
-            assertThat(ended.err().lines()).as("once").hasSize(1);
+            assertThat(ended.err()).contains("lockctl: lock \"deleted\" was lost: REMOVED");
+            assertThat(ended.err().lines()).as("lines on standard error").hasSize(1);
         }
     }
 
     @Test
-    void whoWouldWaitForItselfIsToldSo() {
+    void aNestedRunForTheSameLockReportsThatItIsBusy() {
         try (LockctlProcess run =
                 run("self", "--", "sh", "-c", "$LOCKCTL run -u $0 self -- echo ran; echo inner=$?", server.url())) {
             Ended ended = run.end();
             assertThat(ended.out()).isEqualTo("inner=1\n");
             assertThat(ended.err())
-                    .isEqualTo("lockctl: lock \"self\" is busy: the lockctl run around this one holds it, and waits for"
-                            + " this one to end\n");
+                    .isEqualTo(
+                            "lockctl: lock \"self\" is busy: it is held by the enclosing lockctl run, which waits for"
+                                    + " this one to end\n");
         }
     }
 
     @Test
-    void whatALibraryThinksOfAnOutageIsNotShown() {
+    @Tag("long")
+    void logMessagesOfLibrariesAboutAnOutageAreNotShown() {
         try (RedisTestServer own = RedisTestServer.start();
                 LockctlProcess hold = lockctl("hold", own.url(), "--lease", "6s", "x")) {
             hold.awaitOutput("held name=x");
@@ -241,7 +244,7 @@ class StoreLossTest {
     }
 
     @Test
-    void whoIsRefusedIs77() {
+    void rejectedCredentialsHaveExitCode77() {
         Ended ended;
         String url = server.url().replace("redis://", "redis://nobody:secret-word@");
         try (LockctlProcess run = lockctl("run", url, "x", "--", "echo", "ran")) {
@@ -251,13 +254,13 @@ class StoreLossTest {
         assertThat(ended.err())
                 .contains("lockctl: ", "Check credentials")
                 .doesNotContain("secret-word")
-                .doesNotContain(";"); // advice comes once
+                .doesNotContain(";"); // lockctl adds no remedy to that of the backend
         assertThat(ended.err().lines()).hasSize(1);
         assertThat(ended.out()).isEmpty();
     }
 
     @Test
-    void aLeaseOfItsOwnIsRefusedWhereAStoreCannot() {
+    void aLeaseOptionIsRejectedIfTheBackendDoesNotSupportIt() {
         Ended ended;
         try (EtcdTestServer etcd = EtcdTestServer.start();
                 LockctlProcess run = lockctl("run", etcd.url(), "--lease", "5s", "x", "--", "echo", "ran")) {
@@ -272,11 +275,11 @@ class StoreLossTest {
     }
 
     @Test
-    void S15_mastersThatDoNotVoteYetAreWaitedForAndThatIsSaidOnce() {
+    void S15_waitingForMastersThatDoNotVoteYetIsReportedOnce() {
         try (RedisTestMasters masters = RedisTestMasters.start(3)) {
             String url = masters.url() + "?lease=2s&maxLease=4s";
             for (String command : List.of("who", "list")) {
-                List<String> arguments = command.equals("who") ? List.of("stood") : List.of();
+                List<String> arguments = command.equals("who") ? List.of("x") : List.of();
                 masters.each(redis -> redis.call("FLUSHALL"));
                 try (LockctlProcess waits = lockctl(command, url, arguments.toArray(String[]::new))) {
                     Ended ended = waits.end();

@@ -22,11 +22,11 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Programs that do more with a terminal than print, under {@code lockctl run} in a real one, which tmux is. */
+/** Tests interactive programs under {@code lockctl run} in a real terminal, which tmux provides. */
 @Tag("once")
 @EnabledOnOs({OS.LINUX, OS.MAC})
 class TmuxTest {
-    /** As an editor: it has the whole screen, and gets each key as it is typed. */
+    /** A program that behaves like an editor: it uses the whole screen, and gets each key as it is typed. */
     private static final String EDITOR = """
             state=$(stty -g)
             printf '\\033[?1049h\\033[H'; stty raw -echo
@@ -36,7 +36,7 @@ class TmuxTest {
             echo "key=$key"
             """;
 
-    /** As sudo: it reads from the terminal, whatever its input is, and shows nothing. */
+    /** A program that behaves like sudo: it reads from the terminal, whatever its input is, without echo. */
     private static final String PASSWORD = """
             stty -echo </dev/tty; printf 'Pass''word: ' >/dev/tty
             read word </dev/tty
@@ -77,13 +77,13 @@ class TmuxTest {
         List<String> command = new ArrayList<>(List.of("tmux", "-S", socket));
         command.addAll(List.of(arguments));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor(10, TimeUnit.SECONDS)).isTrue();
-        assertThat(process.exitValue()).as(said).isZero();
-        return said;
+        assertThat(process.exitValue()).as(output).isZero();
+        return output;
     }
 
-    /** Text, or the name of a key such as Enter or C-z. */
+    /** @param keys text, or names of keys such as Enter or C-z */
     private void type(String... keys) throws Exception {
         for (String key : keys) {
             tmux("send-keys", key);
@@ -91,8 +91,8 @@ class TmuxTest {
     }
 
     private void awaitScreen(String text) throws Exception {
-        boolean there = Await.holdsWithin(LockctlProcess.SOON, () -> screen().contains(text));
-        assertThat(there).as("\"%s\" on the screen: %s", text, screen()).isTrue();
+        boolean found = Await.holdsWithin(LockctlProcess.TIMEOUT, () -> screen().contains(text));
+        assertThat(found).as("\"%s\" on the screen: %s", text, screen()).isTrue();
     }
 
     private String screen() {
@@ -103,14 +103,14 @@ class TmuxTest {
         }
     }
 
-    /** It answers: so the terminal is its own, and no longer the shell's, which would not heed a key that is to stop it. */
+    /** Waits until {@code cat} echoes a line: then it has the terminal, and not the shell, which would ignore a stop key. */
     private void awaitCat(String line) throws Exception {
         type(line, "Enter");
         awaitScreen(line + "\n" + line);
     }
 
     @Test
-    void anEditorHasTheScreenAndTheKeys() throws Exception {
+    void anEditorGetsTheScreenAndTheKeys() throws Exception {
         type("echo bef''ore; $LOCKCTL $RUN sh program; echo co''de=$?", "Enter");
         awaitScreen("editor");
         assertThat(screen()).doesNotContain("before");
@@ -129,7 +129,7 @@ class TmuxTest {
     }
 
     @Test
-    void aShellInItHasJobsOfItsOwnAndCanBeSuspended() throws Exception {
+    void aNestedShellHasItsOwnJobsAndCanBeSuspended() throws Exception {
         type("$LOCKCTL $RUN bash --norc --noprofile -i", "Enter");
         awaitScreen("bash-");
         type("echo lock=$LOCK_NAME; cat", "Enter");

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Two machines, as far as the network is concerned, and a store; then one of the cables is cut. */
+/** Tests {@code lockctl run} on two machines, simulated by network namespaces, when one loses its connection to the store. */
 @Tag("once")
 @EnabledOnOs(value = OS.LINUX, disabledReason = "needs network namespaces")
 class TwoMachinesTest {
@@ -33,12 +33,12 @@ class TwoMachinesTest {
     Path dir = Path.of("");
 
     private Process network;
-    private BufferedReader said;
-    private Writer orders;
+    private BufferedReader output;
+    private Writer commands;
     private List<String> machines = List.of();
 
     @BeforeEach
-    void layCables() throws Exception {
+    void createNetwork() throws Exception {
         String script;
         try (InputStream file = Objects.requireNonNull(TwoMachinesTest.class.getResourceAsStream("two-machines.sh"))) {
             script = new String(file.readAllBytes(), StandardCharsets.UTF_8);
@@ -48,22 +48,22 @@ class TwoMachinesTest {
                 .directory(dir.toFile())
                 .redirectError(error.toFile())
                 .start();
-        said = network.inputReader();
-        orders = network.outputWriter();
-        String line = said.readLine();
+        output = network.inputReader();
+        commands = network.outputWriter();
+        String line = output.readLine();
         assumeTrue(line != null, () -> "no network namespaces here: " + LockctlProcess.read(error));
         machines = List.of(line.split(" ")).subList(1, 3);
     }
 
     @AfterEach
     void end() throws Exception {
-        orders.close();
+        commands.close();
         if (!network.waitFor(5, TimeUnit.SECONDS)) {
             network.destroyForcibly();
         }
     }
 
-    /** On machine 1 or 2. */
+    /** Runs a script under the lock on machine 1 or 2. */
     private LockctlProcess run(int machine, String script) {
         List<String> command = new ArrayList<>(
                 List.of("nsenter", "-t", machines.get(machine - 1), "--user", "--net", "--preserve-credentials"));
@@ -73,14 +73,14 @@ class TwoMachinesTest {
     }
 
     @Test
-    void whoIsCutOffIsDeadBeforeTheOtherBegins() throws Exception {
+    void aDisconnectedCommandIsKilledBeforeTheOtherMachineGetsTheLock() throws Exception {
         try (LockctlProcess first = run(
                         1,
                         "trap '' TERM; echo $LOCK_FENCING_TOKEN here; while :; do date +%s%N >>ticks; sleep 0.01; done");
-                LockctlProcess second = awaitedThen(first, () -> run(2, "date +%s%N; echo $LOCK_FENCING_TOKEN"))) {
-            orders.write("cut\n");
-            orders.flush();
-            assertThat(said.readLine()).isEqualTo("is cut");
+                LockctlProcess second = awaitThenStart(first, () -> run(2, "date +%s%N; echo $LOCK_FENCING_TOKEN"))) {
+            commands.write("cut\n");
+            commands.flush();
+            assertThat(output.readLine()).isEqualTo("is cut");
 
             Ended later = second.end();
             assertThat(later.code()).as(later.err()).isZero();
@@ -94,11 +94,11 @@ class TwoMachinesTest {
 
             Ended cutOff = first.end();
             assertThat(cutOff.code()).as(cutOff.err()).isEqualTo(75);
-            assertThat(cutOff.err()).contains("is told to end", "the command was killed");
+            assertThat(cutOff.err()).contains("is being terminated", "the command was killed");
         }
     }
 
-    private static LockctlProcess awaitedThen(LockctlProcess first, Supplier<LockctlProcess> next) {
+    private static LockctlProcess awaitThenStart(LockctlProcess first, Supplier<LockctlProcess> next) {
         first.awaitOutput("here");
         return next.get();
     }

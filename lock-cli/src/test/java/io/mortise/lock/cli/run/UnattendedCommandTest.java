@@ -24,9 +24,9 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What happens to a command when lockctl or its watchdog is killed. */
+/** Tests what happens to a command when lockctl or its watchdog is killed or stopped. */
 @Tag("once")
-@EnabledOnOs(value = OS.LINUX, disabledReason = "looks into /proc")
+@EnabledOnOs(value = OS.LINUX, disabledReason = "reads /proc")
 class UnattendedCommandTest {
     @TempDir
     Path dir = Path.of("");
@@ -34,7 +34,7 @@ class UnattendedCommandTest {
     private String url = "";
 
     @BeforeEach
-    void makeStore() throws Exception {
+    void createStore() throws Exception {
         url = "file-test:" + Files.createDirectory(dir.resolve("store"));
     }
 
@@ -43,25 +43,25 @@ class UnattendedCommandTest {
     }
 
     @Test
-    void killingUsKillsAllThatRunsUnderTheLock() {
+    void killingLockctlKillsAllProcessesOfTheCommand() {
         try (LockctlProcess run = run(
                 "x",
                 "--",
                 "sh",
                 "-c",
-                // Neither of them would end by itself or of a polite signal, and one has a child of its own.
+                // No process would end by itself or on TERM, and the command has a child process.
                 "trap '' TERM HUP INT; sleep 300 & echo pids $$ $! here; while :; do sleep 1; done")) {
             run.awaitOutput("here");
             List<Long> pids = pids(run.out());
-            assertThat(pids).allMatch(LockctlProcess::runs);
+            assertThat(pids).allMatch(LockctlProcess::isRunning);
             run.signal("KILL").end();
 
-            LockctlProcess.awaitDeath(pids);
+            LockctlProcess.awaitEnd(pids);
         }
     }
 
     @Test
-    void aCommandThatIsOnlyWarnedDoesNotOutliveARunAroundIt() {
+    void aCommandWithOnLossWarnDoesNotOutliveAnEnclosingRun() {
         try (LockctlProcess run = run(
                 "x",
                 "--",
@@ -71,32 +71,32 @@ class UnattendedCommandTest {
                 url)) {
             run.awaitOutput("here");
             List<Long> pids = pids(run.out());
-            assertThat(pids).allMatch(LockctlProcess::runs);
+            assertThat(pids).allMatch(LockctlProcess::isRunning);
             run.signal("KILL").end();
 
-            LockctlProcess.awaitDeath(pids);
+            LockctlProcess.awaitEnd(pids);
         }
     }
 
-    /** The command has filled the pipe that both write to, and nobody reads it. */
+    /** The command has filled the pipe to which lockctl writes as well, and no process reads it. */
     @Test
-    void aStalledStandardErrorKeepsNobodyFromBeingAsked() {
-        Path asked = dir.resolve("asked");
+    void aStalledStandardErrorDoesNotPreventTheTermination() {
+        Path terminated = dir.resolve("terminated");
         try (LockctlProcess all = LockctlProcess.start(dir, Map.of("URL", url), List.of("bash", "-c", """
                         { $LOCKCTL run --lease 9s -u $URL x -- sh -c '
-                            trap "echo asked >asked; exit" TERM
+                            trap "echo terminated >terminated; exit" TERM
                             yes >&2 & exec 2>/dev/null
                             rm -r store; while :; do sleep 0.05; done'
                           echo code=$? >code; } 2>&1 >/dev/null | { while [ ! -e read ]; do sleep 0.1; done; }"""))) {
-            Await.until("it is asked", LockctlProcess.SOON, () -> Files.exists(asked));
-            Await.until("lockctl has ended", LockctlProcess.SOON, () -> Files.exists(dir.resolve("code")));
-            write(dir.resolve("read"));
+            Await.until("the command gets TERM", LockctlProcess.TIMEOUT, () -> Files.exists(terminated));
+            Await.until("lockctl has ended", LockctlProcess.TIMEOUT, () -> Files.exists(dir.resolve("code")));
+            create(dir.resolve("read"));
             all.end();
         }
         assertThat(LockctlProcess.read(dir.resolve("code"))).isEqualTo("code=75\n");
     }
 
-    private static void write(Path file) {
+    private static void create(Path file) {
         try {
             Files.createFile(file);
         } catch (IOException e) {
@@ -105,7 +105,7 @@ class UnattendedCommandTest {
     }
 
     @Test
-    void aStoppedUsDoesNotOutliveTheLease() throws Exception {
+    void aCommandOfAStoppedLockctlDoesNotOutliveTheLease() throws Exception {
         try (LockClient client = Locks.connect(url);
                 LockctlProcess run = run(
                         "--lease",
@@ -120,9 +120,9 @@ class UnattendedCommandTest {
 
             try (Lease next = client.named("x").acquire()) {
                 Instant granted = Instant.now();
-                LockctlProcess.awaitDeath(pids);
+                LockctlProcess.awaitEnd(pids);
                 assertThat(Files.getLastModifiedTime(dir.resolve("alive")).toInstant())
-                        .as("its last sign of life")
+                        .as("last sign of life of the command")
                         .isBefore(granted);
                 assertThat(next.fencingToken()).isEqualTo(2);
             }
@@ -144,11 +144,11 @@ class UnattendedCommandTest {
                     .findFirst()
                     .orElseThrow();
             LockctlProcess.send("KILL", watchdog.pid());
-            run.awaitError("lockctl: the watchdog was killed; another one is started");
-            assertThat(LockctlProcess.runs(command)).isTrue();
+            run.awaitError("lockctl: the watchdog was killed; another one was started");
+            assertThat(LockctlProcess.isRunning(command)).isTrue();
 
             run.signal("KILL").end();
-            Await.until("the command is dead", Duration.ofSeconds(5), () -> !LockctlProcess.runs(command));
+            Await.until("the command has ended", Duration.ofSeconds(5), () -> !LockctlProcess.isRunning(command));
         }
     }
 }

@@ -22,11 +22,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
-/** What the watchdog does with what it is told, without lockctl. */
+/** Tests how the watchdog script reacts to its input, without lockctl. */
 @Tag("once")
-@EnabledOnOs(value = OS.LINUX, disabledReason = "looks into /proc")
+@EnabledOnOs(value = OS.LINUX, disabledReason = "reads /proc")
 class WatchdogTest {
-    private final String owner = UUID.randomUUID().toString(); // of each test: the last one's watchdog may still search
+    private final String owner =
+            UUID.randomUUID().toString(); // unique for each test, as a watchdog of the previous test may still search
 
     private Process command;
     private Process watchdog;
@@ -40,7 +41,7 @@ class WatchdogTest {
             watchdog = process(Map.of(), "/bin/sh", "-c", text, "watchdog", owner);
         }
         pipe = watchdog.outputWriter();
-        Await.until("the command leads a group", LockctlProcess.SOON, () -> leads(command.pid()));
+        Await.until("the command leads a group", LockctlProcess.TIMEOUT, () -> leads(command.pid()));
     }
 
     private static Process process(Map<String, String> environment, String... command) throws IOException {
@@ -65,13 +66,13 @@ class WatchdogTest {
         pipe.close();
     }
 
-    private void tell(String line) throws IOException {
+    private void send(String line) throws IOException {
         pipe.write(line + "\n");
         pipe.flush();
     }
 
-    private void awaitDeathOfAll(List<ProcessHandle> processes) {
-        LockctlProcess.awaitDeath(processes.stream().map(ProcessHandle::pid).toList());
+    private void awaitEndOfAll(List<ProcessHandle> processes) {
+        LockctlProcess.awaitEnd(processes.stream().map(ProcessHandle::pid).toList());
     }
 
     private List<ProcessHandle> group() {
@@ -79,54 +80,56 @@ class WatchdogTest {
     }
 
     @Test
-    void silenceKillsTheGroupWhenTheTimeIsOverAndNotBefore() throws Exception {
+    void killsTheGroupAtTheLatestDeadlineAndNotBefore() throws Exception {
         List<ProcessHandle> group = group();
         long begin = System.nanoTime();
-        tell(command.pid() + " 2.000");
-        tell(command.pid() + " 4.000"); // renewed
-        awaitDeathOfAll(group);
+        send(command.pid() + " 2.000");
+        send(command.pid() + " 4.000"); // renewed
+        awaitEndOfAll(group);
 
         assertThat(Duration.ofNanos(System.nanoTime() - begin))
-                .isBetween(Duration.ofMillis(3_999), LockctlProcess.SOON);
+                .isBetween(Duration.ofMillis(3_999), LockctlProcess.TIMEOUT);
     }
 
     @Test
-    void theEndOfThePipeKillsTheGroupAtOnce() throws Exception {
+    void killsTheGroupAtOnceWhenThePipeIsClosed() throws Exception {
         List<ProcessHandle> group = group();
-        tell(command.pid() + " 300.000");
+        send(command.pid() + " 300.000");
         pipe.close();
 
-        awaitDeathOfAll(group);
+        awaitEndOfAll(group);
         assertThat(watchdog.waitFor(20, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test
-    void doneKillsNobodyAndLeavesNothing() throws Exception {
-        tell(command.pid() + " 300.000");
+    void doneEndsTheWatchdogWithoutKillingTheGroup() throws Exception {
+        send(command.pid() + " 300.000");
         Await.until(
-                "it counts", LockctlProcess.SOON, () -> watchdog.descendants().count() == 2);
-        List<ProcessHandle> counting = watchdog.descendants().toList();
-        tell("done");
+                "the timer runs",
+                LockctlProcess.TIMEOUT,
+                () -> watchdog.descendants().count() == 2);
+        List<ProcessHandle> timer = watchdog.descendants().toList();
+        send("done");
 
         assertThat(watchdog.waitFor(20, TimeUnit.SECONDS)).isTrue();
-        awaitDeathOfAll(counting);
+        awaitEndOfAll(timer);
         assertThat(command.isAlive()).isTrue();
     }
 
     @Test
-    void aGroupThatItWasNotToldOfIsFoundByItsOwner() throws Exception {
+    void findsAnUnknownGroupByItsOwnerWhenThePipeIsClosed() throws Exception {
         List<ProcessHandle> group = group();
-        tell("0 300.000");
+        send("0 300.000");
         pipe.close();
 
-        awaitDeathOfAll(group);
+        awaitEndOfAll(group);
     }
 
     @Test
-    void orWhenTheTimeIsOver() throws Exception {
+    void findsAnUnknownGroupByItsOwnerAtTheDeadline() throws Exception {
         List<ProcessHandle> group = group();
-        tell("0 0.100");
+        send("0 0.100");
 
-        awaitDeathOfAll(group);
+        awaitEndOfAll(group);
     }
 }

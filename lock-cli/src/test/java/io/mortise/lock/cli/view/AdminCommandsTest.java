@@ -26,12 +26,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code who}, {@code list} and {@code release --force}, on the store in memory. */
+/** Tests of {@code who}, {@code list} and {@code release --force}, on the in-memory store. */
 @Timeout(30)
 class AdminCommandsTest {
     private static int next;
 
-    private final String url = "memory:look-" + next++;
+    private final String url = "memory:admin-" + next++;
     private final LockClient client = Locks.connect(url);
 
     @AfterEach
@@ -49,15 +49,15 @@ class AdminCommandsTest {
 
     private void awaitWaiters(String name, int count) throws Exception {
         Await.until(
-                "they wait",
+                "all waiters are queued",
                 Duration.ofSeconds(10),
                 () -> client.named(name).status().join().waiters().size() == count);
     }
 
     @Test
-    void whoShowsTheHolderAndThoseWhoWait() throws Exception {
-        LockOptions told = LockOptions.defaults().metadata(Map.of("job", "nightly"));
-        try (Lease lease = client.named("inventory/42", told).acquire()) {
+    void whoShowsTheHolderAndTheWaiters() throws Exception {
+        LockOptions withMetadata = LockOptions.defaults().metadata(Map.of("job", "nightly"));
+        try (Lease lease = client.named("inventory/42", withMetadata).acquire()) {
             CompletableFuture<Lease> waiting = client.named("inventory/42").acquireAsync();
             awaitWaiters("inventory/42", 1);
 
@@ -72,14 +72,14 @@ class AdminCommandsTest {
                             "  pid       " + ProcessHandle.current().pid(),
                             "  token     " + lease.fencingToken(),
                             "  job       nightly",
-                            "waiting, the next first");
+                            "waiting, in queue order");
             assertThat(who.lines()).hasSize(10);
             waiting.cancel(true);
         }
     }
 
     @Test
-    void whoOfAFreeLockIs1() throws Exception {
+    void whoExitsWith1ForAFreeLock() throws Exception {
         CommandLineRun who = run("who", "never used");
         assertThat(who.code()).isEqualTo(1);
         assertThat(who.out()).isEqualTo("never used is free" + System.lineSeparator());
@@ -88,7 +88,7 @@ class AdminCommandsTest {
     }
 
     @Test
-    void whoForProgramsHasTheTypesThatTheyNeed() throws Exception {
+    void whoPrintsJsonWithNumbersAndBooleans() throws Exception {
         try (Lease lease = client.named("x").acquire()) {
             CommandLineRun who = run("--json", "who", "x");
             assertThat(who.at("held")).isEqualTo(true);
@@ -103,7 +103,7 @@ class AdminCommandsTest {
     }
 
     @Test
-    void listShowsWhatMatchesInTheOrderOfNames() throws Exception {
+    void listShowsMatchingLocksSortedByName() throws Exception {
         for (String name : List.of("b/2", "a/1", "b/1", "c")) {
             client.named(name).acquire();
         }
@@ -126,7 +126,7 @@ class AdminCommandsTest {
     }
 
     @Test
-    void listGoesThroughAllPages() throws Exception {
+    void listReadsAllPages() throws Exception {
         for (int i = 0; i < 1_203; i++) {
             client.named("n" + i).acquire();
         }
@@ -134,7 +134,7 @@ class AdminCommandsTest {
     }
 
     @Test
-    void S19_nothingOfTheStoreReachesTheTerminalRaw() throws Exception {
+    void S19_textFromTheStoreIsEscapedForTheTerminal() throws Exception {
         String name = "evil\u001b[2J\nname\u202e";
         LockOptions evil =
                 LockOptions.defaults().metadata(Map.of("k\u001b[31m", "v\r\u0007", "owner", "somebody else"));
@@ -154,7 +154,7 @@ class AdminCommandsTest {
     }
 
     @Test
-    void S19_metadataCannotShowItselfAsTheOwner() throws Exception {
+    void S19_metadataCannotImpersonateTheOwner() throws Exception {
         LockOptions evil = LockOptions.defaults().metadata(Map.of("owner", "forged owner", "token", "forged token"));
         try (Lease lease = client.named("x", evil).acquire()) {
             assertThat(run("who", "x").out())
@@ -164,13 +164,13 @@ class AdminCommandsTest {
     }
 
     @Test
-    void releaseTakesTheLockFromTheHolderThatWasNamed() throws Exception {
+    void releaseTakesTheLockOnlyFromTheSelectedHolder() throws Exception {
         Lease lease = client.named("x").acquire();
         String token = Long.toString(lease.fencingToken());
 
         CommandLineRun other = run("release", "--force", "x", "--token", token + "0", "-y");
         assertThat(other.code()).isEqualTo(1);
-        assertThat(other.err()).contains("x is held by", "token " + token, "nothing was touched");
+        assertThat(other.err()).contains("x is held by", "token " + token, "nothing was released");
         assertThat(run("release", "--force", "x", "--owner", "0123456789", "-y").code())
                 .isEqualTo(1);
         assertThat(lease.isHeld()).isTrue();
@@ -195,7 +195,7 @@ class AdminCommandsTest {
     }
 
     @Test
-    void releaseForPrograms() throws Exception {
+    void releasePrintsJson() throws Exception {
         Lease lease = client.named("x").acquire();
         CommandLineRun done = run("release", "--force", "x", "-y", "--json");
         assertThat(done.at("released")).isEqualTo(true);
@@ -204,11 +204,11 @@ class AdminCommandsTest {
     }
 
     @Test
-    void withoutATerminalReleaseAsksNobodyAndTouchesNothing() throws Exception {
+    void withoutATerminalReleaseNeedsYesAndChangesNothing() throws Exception {
         Lease lease = client.named("x").acquire();
         CommandLineRun refused = run("release", "--force", "x");
         assertThat(refused.code()).isEqualTo(64);
-        assertThat(refused.err()).contains("no terminal to ask on", "-y");
+        assertThat(refused.err()).contains("there is no terminal to ask for confirmation", "-y");
         CommandLineRun unforced = run("release", "x", "-y");
         assertThat(unforced.code()).isEqualTo(64);
         assertThat(unforced.err()).contains("--force");
@@ -219,28 +219,28 @@ class AdminCommandsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"y\n", "Yes\n", "n\n", "\n", "", "yo\n"})
-    void onATerminalItShowsTheHolderAndAsks(String answer) throws Exception {
+    void onATerminalReleaseShowsTheHolderAndAsksForConfirmation(String answer) throws Exception {
         Lease lease = client.named("x").acquire();
         InputStream in = System.in;
-        CommandLineRun asked;
+        CommandLineRun run;
         try {
             System.setProperty("lockctl.terminal.in", "true");
             System.setProperty("lockctl.terminal.err", "true");
             System.setIn(new ByteArrayInputStream(answer.getBytes(StandardCharsets.UTF_8)));
-            asked = run("release", "--force", "x");
+            run = run("release", "--force", "x");
         } finally {
             System.setIn(in);
             System.clearProperty("lockctl.terminal.in");
             System.clearProperty("lockctl.terminal.err");
         }
-        boolean agreed = answer.toLowerCase(Locale.ROOT).matches("y(es)?\n");
-        assertThat(asked.err()).contains("owner     " + lease.ownerId(), "[y/N]");
-        assertThat(asked.code()).isEqualTo(agreed ? 0 : 1);
-        assertThat(client.named("x").status().join().holders().isEmpty()).isEqualTo(agreed);
+        boolean confirmed = answer.toLowerCase(Locale.ROOT).matches("y(es)?\n");
+        assertThat(run.err()).contains("owner     " + lease.ownerId(), "[y/N]");
+        assertThat(run.code()).isEqualTo(confirmed ? 0 : 1);
+        assertThat(client.named("x").status().join().holders().isEmpty()).isEqualTo(confirmed);
     }
 
     @Test
-    void whatIsWrongOnTheCommandLineIsOneLineAnd64() throws Exception {
+    void anInvalidCommandLineIsReportedInOneLineWithExitCode64() throws Exception {
         for (String[] line : List.of(
                 new String[] {"who"},
                 new String[] {"who", ""},
@@ -254,7 +254,7 @@ class AdminCommandsTest {
     }
 
     @Test
-    void helpHasExamples() throws Exception {
+    void helpContainsExamples() throws Exception {
         for (String command : List.of("who", "list", "release")) {
             assertThat(CommandLineRun.of(command, "--help").out()).contains("Examples:", "lockctl " + command);
         }

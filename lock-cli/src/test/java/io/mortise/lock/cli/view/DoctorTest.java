@@ -14,34 +14,34 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** {@code lockctl doctor}. */
+/** Tests of {@code lockctl doctor}. */
 @Timeout(60)
 class DoctorTest {
     @Test
-    void whatIsOnlyWorthKnowingIsWell() {
+    void aStoreWithOnlyInfoFindingsIsHealthy() {
         CommandLineRun doctor = CommandLineRun.of("doctor", "--url", "memory:doctor");
         assertThat(doctor.err()).isEmpty();
         assertThat(doctor.code()).isZero();
         assertThat(doctor.lines())
                 .contains(
                         "store       memory:doctor",
-                        "clock       not told by this store",
+                        "clock       not reported by this store",
                         "INFO     locks in memory exclude nobody outside this JVM")
                 .anyMatch(line -> line.matches("round trip  median [\\d.]+ ms, slowest of 21 [\\d.]+ ms"))
-                .anyMatch(line -> line.startsWith("promises    ") && line.contains("FENCING"));
+                .anyMatch(line -> line.startsWith("supports    ") && line.contains("FENCING"));
         assertThat(doctor.out()).contains("Nothing was found that endangers locks.");
     }
 
     @Test
-    void itLeavesNothing() {
-        CommandLineRun.of("doctor", "--url", "memory:doctor-leaves");
-        assertThat(CommandLineRun.of("list", "--url", "memory:doctor-leaves").out())
+    void leavesNoLockInTheStore() {
+        CommandLineRun.of("doctor", "--url", "memory:doctor-cleanup");
+        assertThat(CommandLineRun.of("list", "--url", "memory:doctor-cleanup").out())
                 .isEmpty();
     }
 
     @Test
     @Tag("once")
-    void aServerThatForgetsIs1AndSaysWhatToDo() {
+    void aServerWithoutPersistenceIsReportedWithARemedyAndExitCode1() {
         try (RedisTestServer server = RedisTestServer.start();
                 RawRedis redis = server.connect()) {
             CommandLineRun doctor = CommandLineRun.of("doctor", "--json", "--url", server.url());
@@ -57,7 +57,7 @@ class DoctorTest {
                     .isPositive();
             assertThat(CommandLineRun.of("doctor", "--fail-on=error", "--url", server.url())
                             .code())
-                    .as("a warning")
+                    .as("exit code for a warning")
                     .isZero();
             assertThat(redis.call("KEYS", "*")).isEqualTo(List.of("lock:%token"));
             CommandLineRun text = CommandLineRun.of("doctor", "--url", server.url());
@@ -67,7 +67,7 @@ class DoctorTest {
 
     @Test
     @Tag("once")
-    void aServerThatKeepsIsWellAndThePasswordIsNotShown() {
+    void aServerWithPersistenceIsHealthyAndThePasswordIsNotShown() {
         try (RedisTestServer server = RedisTestServer.start(
                 RedisServerOptions.defaults().withKeptData().withPassword("s3cret"))) {
             CommandLineRun doctor = CommandLineRun.of("doctor", "--url", "redis://:s3cret@127.0.0.1:" + server.port());
@@ -78,7 +78,7 @@ class DoctorTest {
 
     @Test
     @Tag("once")
-    void aUserWhoMayNotLockIsFoundByTrying() {
+    void aUserWithoutPermissionToLockIsReported() {
         RedisServerOptions readers = RedisServerOptions.defaults()
                 .withKeptData()
                 .withUser("reader", "on", ">pw", "~*", "&*", "+@all", "-set");
@@ -86,13 +86,13 @@ class DoctorTest {
             CommandLineRun doctor = CommandLineRun.of(
                     "doctor", "--fail-on=error", "--url", "redis://reader:pw@127.0.0.1:" + server.port());
             assertThat(doctor.code()).isEqualTo(1);
-            assertThat(doctor.out()).contains("ERROR    no lock can be taken");
+            assertThat(doctor.out()).contains("ERROR    no lock can be acquired");
         }
     }
 
     @Test
     @Tag("once")
-    void aClockThatIsWrongIsNamed() {
+    void aWrongClockIsReported() {
         assumeTrue(RedisTestServer.canSetClock(), "libfaketime is not installed");
         try (RedisTestServer server = RedisTestServer.start(
                 RedisServerOptions.defaults().withKeptData().withOwnClock())) {
@@ -106,7 +106,7 @@ class DoctorTest {
     }
 
     @Test
-    void aUrlThatIsNoneIs64() {
+    void anInvalidUrlHasExitCode64() {
         assertThat(CommandLineRun.of("doctor", "--url", "nonsense").code()).isEqualTo(64);
     }
 }

@@ -22,11 +22,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code lockctl watch} on a terminal, which {@code script} makes. */
+/** Tests of {@code lockctl watch} on a terminal, which the program {@code script} provides. */
 @Tag("once")
 @Timeout(90)
 class FullScreenLockTableTest {
-    private static final Duration SOON = Duration.ofSeconds(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     @TempDir
     Path dir = Path.of("");
@@ -40,7 +40,7 @@ class FullScreenLockTableTest {
     }
 
     @Test
-    void isRedrawnInPlaceAndRestoredByCtrlC() throws Exception {
+    void redrawsInPlaceAndRestoresTheTerminalOnCtrlC() throws Exception {
         assumeTrue(Files.isExecutable(Path.of("/usr/bin/script")), "script (util-linux) is not installed");
         Path out = dir.resolve("out");
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
@@ -56,14 +56,16 @@ class FullScreenLockTableTest {
                     .redirectErrorStream(true)
                     .start();
             try {
-                Await.until("the lock is shown", SOON, () -> shown(out).contains("inventory/1"));
+                Await.until("the lock is shown", TIMEOUT, () -> shown(out).contains("inventory/1"));
                 for (int i = 0; i < 20; i++) {
                     client.named("more/" + i).acquire();
                 }
-                Await.until("all are counted", SOON, () -> shown(out).contains("21 held, 0 waiting"));
+                Await.until("all are counted", TIMEOUT, () -> shown(out).contains("21 held, 0 waiting"));
                 Await.until(
-                        "what has no room is counted", SOON, () -> shown(out).contains("... and 14 more"));
-                script.getOutputStream().write(3); // Ctrl-C, as the terminal has it
+                        "the locks that do not fit are counted",
+                        TIMEOUT,
+                        () -> shown(out).contains("... and 14 more"));
+                script.getOutputStream().write(3); // Ctrl-C
                 script.getOutputStream().flush();
                 assertThat(script.waitFor(30, TimeUnit.SECONDS)).isTrue();
                 assertThat(script.exitValue()).isEqualTo(130);
@@ -75,7 +77,7 @@ class FullScreenLockTableTest {
         assertThat(all).contains("\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[H");
         assertThat(all.stripTrailing()).endsWith("\u001b[?7h\u001b[?25h\u001b[?1049l");
         String lastFrame = all.substring(all.lastIndexOf("\u001b[H"));
-        // The terminal makes CR LF of each LF, also of one behind a CR.
+        // The terminal replaces each LF by CR LF, even after a CR.
         assertThat(lastFrame
                         .replace("\r", "")
                         .lines()

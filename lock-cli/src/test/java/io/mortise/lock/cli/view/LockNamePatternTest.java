@@ -18,15 +18,15 @@ class LockNamePatternTest {
             a\\*b        | a*b            | a*b              | axb
             a[b]+(c      | a[b]+(c        | a[b]+(c          | ab
             """)
-    void matchesAsTheShellDoes(String pattern, String prefix, String yes, String no) {
+    void matchesLikeTheShell(String pattern, String prefix, String matching, String other) {
         LockNamePattern parsed = LockNamePattern.of(pattern);
         assertThat(parsed.prefix()).isEqualTo(prefix);
-        assertThat(parsed.matches(yes)).isTrue();
-        assertThat(no.equals("-") || !parsed.matches(no)).isTrue();
+        assertThat(parsed.matches(matching)).isTrue();
+        assertThat(other.equals("-") || !parsed.matches(other)).isTrue();
     }
 
     @org.junit.jupiter.api.Test
-    void anyCharacterMayBeALineEnd() {
+    void aWildcardMatchesLineEnds() {
         assertThat(LockNamePattern.of("a*c").matches("a\n\nc")).isTrue();
     }
 }

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The operator's commands on real stores. */
+/** Tests of the commands for operators on real stores. */
 @Tag("once")
 @Timeout(60)
 class StoresTest {
@@ -23,18 +23,18 @@ class StoresTest {
     void redis() throws Exception {
         try (RedisTestServer server = RedisTestServer.start();
                 RawRedis redis = server.connect()) {
-            redis.call("SET", "lock:bare", "\u001b]0;mine\u0007", "PX", "60000");
-            CommandLineRun who = CommandLineRun.of("who", "bare", "--url", server.url());
+            redis.call("SET", "lock:plain", "\u001b]0;mine\u0007", "PX", "60000");
+            CommandLineRun who = CommandLineRun.of("who", "plain", "--url", server.url());
             assertThat(who.code()).isZero();
             assertThat(who.out())
                     .contains("foreign", "\"\\u001b]0;mine\\u0007\"")
                     .doesNotContain("\u001b");
-            assertThat(CommandLineRun.of("list", "--url", server.url()).out()).contains("bare", "foreign");
-            works(server.url());
-            assertThat(CommandLineRun.of("release", "--force", "bare", "-y", "--url", server.url())
+            assertThat(CommandLineRun.of("list", "--url", server.url()).out()).contains("plain", "foreign");
+            assertCommandsWork(server.url());
+            assertThat(CommandLineRun.of("release", "--force", "plain", "-y", "--url", server.url())
                             .code())
                     .isZero();
-            assertThat(redis.call("EXISTS", "lock:bare")).isEqualTo(0L);
+            assertThat(redis.call("EXISTS", "lock:plain")).isEqualTo(0L);
         }
     }
 
@@ -42,7 +42,7 @@ class StoresTest {
     void zooKeeper() throws Exception {
         try (ZooKeeperTestServer server = ZooKeeperTestServer.start()) {
             String url = "zookeeper://" + server.connectString() + "/locks";
-            works(url);
+            assertCommandsWork(url);
             CommandLineRun doctor = CommandLineRun.of("doctor", "--url", url);
             assertThat(doctor.code()).isEqualTo(1);
             assertThat(doctor.out()).contains("WARNING  a standalone server", "open to everyone");
@@ -52,14 +52,14 @@ class StoresTest {
     @Test
     void etcd() throws Exception {
         try (EtcdTestServer server = EtcdTestServer.start()) {
-            works(server.url());
+            assertCommandsWork(server.url());
             CommandLineRun doctor = CommandLineRun.of("doctor", "--url", server.url());
             assertThat(doctor.code()).isEqualTo(1);
             assertThat(doctor.out()).contains("WARNING  a single server");
         }
     }
 
-    private static void works(String url) throws Exception {
+    private static void assertCommandsWork(String url) throws Exception {
         try (LockClient client = Locks.connect(url);
                 Lease lease = client.named("team/a").acquire()) {
             String token = Long.toString(lease.fencingToken());

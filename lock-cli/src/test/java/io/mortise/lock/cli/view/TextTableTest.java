@@ -13,11 +13,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tables on a terminal: how columns are aligned, and what is cut. */
+/** Tests how tables are aligned and truncated on a terminal. */
 @Tag("once")
 class TextTableTest {
     @Test
-    void columnsAreAsWideAsATerminalShowsThem() {
+    void columnsAreAlignedByTheirWidthOnATerminal() {
         TextTable table = new TextTable("NAME", "PID");
         table.row("\u4e16\u754c", "1");
         table.row("e\u0301", "2");
@@ -27,17 +27,17 @@ class TextTableTest {
     }
 
     @Test
-    void aLineIsCutBeforeTheCharacterThatHasNoRoom() {
-        assertThat(DisplayWidth.cut("abc", 3)).isEqualTo("abc");
-        assertThat(DisplayWidth.cut("abcd", 3)).isEqualTo("abc");
-        assertThat(DisplayWidth.cut("ab\u4e16", 3)).isEqualTo("ab");
-        assertThat(DisplayWidth.cut("ab\ud83d\ude00", 4)).isEqualTo("ab\ud83d\ude00");
-        assertThat(DisplayWidth.cut("e\u0301", 1)).isEqualTo("e\u0301");
+    void aLineIsTruncatedBeforeTheFirstCharacterThatDoesNotFit() {
+        assertThat(DisplayWidth.truncate("abc", 3)).isEqualTo("abc");
+        assertThat(DisplayWidth.truncate("abcd", 3)).isEqualTo("abc");
+        assertThat(DisplayWidth.truncate("ab\u4e16", 3)).isEqualTo("ab");
+        assertThat(DisplayWidth.truncate("ab\ud83d\ude00", 4)).isEqualTo("ab\ud83d\ude00");
+        assertThat(DisplayWidth.truncate("e\u0301", 1)).isEqualTo("e\u0301");
     }
 
     @ParameterizedTest
     @CsvSource({"-PT1H, 0s", "PT0.9S, 0s", "PT59S, 59s", "PT61S, 1m1s", "PT3H59M59S, 3h59m", "PT26H, 1d2h"})
-    void agesAreShort(Duration age, String shown) {
+    void agesHaveAtMostTwoUnits(Duration age, String shown) {
         Instant now = Instant.parse("2030-01-01T00:00:00Z");
         LockHolder holder =
                 LockHolder.of("0123456789", "").since(now.minus(age)).token(7);

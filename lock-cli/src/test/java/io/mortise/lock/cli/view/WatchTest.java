@@ -23,10 +23,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** {@code lockctl watch} in a pipe. */
+/** Tests of {@code lockctl watch} in a pipe. */
 @Timeout(60)
 class WatchTest {
-    private static final Duration SOON = Duration.ofSeconds(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
@@ -36,15 +36,15 @@ class WatchTest {
     }
 
     @Test
-    void eachChangeIsALineAndNothingElse() throws Exception {
+    void printsOneLinePerChange() throws Exception {
         try (LockClient client = Locks.connect("memory:watch-changes");
-                LockChanges changes = new LockChanges(new PrintWriter(out), new PrintWriter(err), false)) {
+                LockChangePrinter changes = new LockChangePrinter(new PrintWriter(out), new PrintWriter(err), false)) {
             assertThat(changes.show(held(client))).isTrue();
             Lease a = client.named("a\u001b").acquire();
             changes.show(held(client));
             changes.show(held(client));
             CompletableFuture<Lease> waiting = client.named("a\u001b").acquireAsync();
-            Await.until("it waits", SOON, () -> {
+            Await.until("the waiter is queued", TIMEOUT, () -> {
                 LockStatus status = client.named("a\u001b").status().join();
                 return status.waiters().size() == 1;
             });
@@ -66,35 +66,35 @@ class WatchTest {
     }
 
     @Test
-    void anOutageIsToldOnceAndItsEnd() {
-        try (LockChanges changes = new LockChanges(new PrintWriter(out), new PrintWriter(err), false)) {
-            assertThat(changes.unavailable("not\u001breachable")).isTrue();
-            changes.unavailable("not reachable");
+    void anOutageAndItsEndAreReportedOnce() {
+        try (LockChangePrinter changes = new LockChangePrinter(new PrintWriter(out), new PrintWriter(err), false)) {
+            assertThat(changes.showUnavailable("not\u001breachable")).isTrue();
+            changes.showUnavailable("not reachable");
             changes.show(new TreeMap<>());
-            changes.unavailable("unreachable again");
+            changes.showUnavailable("unreachable again");
             assertThat(err.toString().lines())
                     .containsExactly(
                             "lockctl: not\\u001breachable; still trying",
-                            "lockctl: the store answers again",
+                            "lockctl: the store is reachable again",
                             "lockctl: unreachable again; still trying");
         }
     }
 
     @Test
-    void itEndsWhenNobodyReadsAnyMore() {
+    void endsWhenThePipeIsClosed() {
         PrintWriter closed = new PrintWriter(Writer.nullWriter()) {
             @Override
             public boolean checkError() {
                 return true;
             }
         };
-        try (LockChanges changes = new LockChanges(closed, new PrintWriter(err), true)) {
+        try (LockChangePrinter changes = new LockChangePrinter(closed, new PrintWriter(err), true)) {
             assertThat(changes.show(new TreeMap<>())).isFalse();
         }
     }
 
     @Test
-    void jsonIsOneObjectALine() throws Exception {
+    void jsonHasOneObjectPerLine() throws Exception {
         try (LockClient client = Locks.connect("memory:watch-json")) {
             Lease x = client.named("x").acquire();
             client.named("other").acquire();
@@ -108,7 +108,7 @@ class WatchTest {
     }
 
     @Test
-    void tooShortAnIntervalIs64() {
+    void anIntervalThatIsTooShortHasExitCode64() {
         CommandLineRun watch = CommandLineRun.of("watch", "--interval", "1ms", "--url", "memory:watch");
         assertThat(watch.code()).isEqualTo(64);
         assertThat(watch.err()).contains("--interval must be 50ms or more");
@@ -116,20 +116,21 @@ class WatchTest {
 
     @Test
     @Tag("once")
-    void aStoreThatIsGoneForAWhileIsToldAndWatchGoesOn() throws Exception {
+    void watchReportsAnOutageAndContinuesAfterIt() throws Exception {
         try (RedisTestServer server = RedisTestServer.start();
                 LockClient client = Locks.connect(server.url())) {
             Thread watch = new Thread(
                     () -> CommandLineRun.into(out, err, "watch", "--interval", "100ms", "--url", server.url()));
             watch.start();
             client.named("before").acquire();
-            Await.until("it is seen", SOON, () -> out.toString().contains("before"));
+            Await.until("the first lock is shown", TIMEOUT, () -> out.toString().contains("before"));
             server.kill();
-            Await.until("the outage is told", SOON, () -> err.toString().contains("still trying"));
+            Await.until("the outage is reported", TIMEOUT, () -> err.toString().contains("still trying"));
             server.restart();
             client.named("after").acquire();
-            Await.until("it is seen", SOON, () -> out.toString().contains("after"));
-            assertThat(err.toString()).contains("the store answers again");
+            Await.until(
+                    "the second lock is shown", TIMEOUT, () -> out.toString().contains("after"));
+            assertThat(err.toString()).contains("the store is reachable again");
             watch.interrupt();
             watch.join(10_000);
             assertThat(watch.isAlive()).isFalse();

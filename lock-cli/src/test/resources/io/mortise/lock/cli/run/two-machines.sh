@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Run by `unshare --map-root-user --net`: a network of a Redis server at 10.7.1.1 and 10.7.2.1, and two machines with a cable
-# each to it. Prints a process of each machine; then reads "cut" (the first one's cable) until the end of the input.
+# Run by `unshare --map-root-user --net`. Creates a network of a Redis server, at 10.7.1.1 and 10.7.2.1, and two machines that are
+# connected to it by a link each. Prints a process id of each machine. Then, until the end of the input, disconnects the first
+# machine for each line "cut" that it reads.
 set -e
 PATH=$PATH:/usr/sbin:/sbin
 machines=

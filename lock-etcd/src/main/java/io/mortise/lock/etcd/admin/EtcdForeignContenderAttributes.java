@@ -6,19 +6,19 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Describes a contender's key that another client made. */
+/** Describes, for operators, a contender key that another program created, such as {@code etcdctl lock}. */
 final class EtcdForeignContenderAttributes {
     private EtcdForeignContenderAttributes() {}
 
-    static Map<String, String> about(KeyValue key) {
+    static Map<String, String> of(KeyValue key) {
         String path = key.getKey().toString(StandardCharsets.UTF_8);
         String lease = Long.toHexString(key.getLease());
-        Map<String, String> about = new LinkedHashMap<>();
+        Map<String, String> attributes = new LinkedHashMap<>();
         if (key.getLease() != 0 && path.endsWith("/" + lease)) {
-            about.put("client", "etcdctl lock or Go's concurrency.Mutex");
+            attributes.put("client", "etcdctl lock or Go's concurrency.Mutex");
         }
-        about.put("key", path);
-        about.put("lease", key.getLease() == 0 ? "none: it stays until somebody deletes it" : lease);
-        return about;
+        attributes.put("key", path);
+        attributes.put("lease", key.getLease() == 0 ? "none: the key stays until it is deleted" : lease);
+        return attributes;
     }
 }

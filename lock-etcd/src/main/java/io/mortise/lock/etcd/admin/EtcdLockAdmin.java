@@ -11,12 +11,12 @@ import io.etcd.jetcd.options.OptionsUtil;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
-import io.mortise.lock.etcd.connection.EtcdRequests;
+import io.mortise.lock.etcd.connection.EtcdRequestSender;
 import io.mortise.lock.etcd.connection.EtcdSettings;
 import io.mortise.lock.etcd.queue.EtcdKeyLayout;
-import io.mortise.lock.etcd.queue.TransactionParts;
+import io.mortise.lock.etcd.queue.EtcdTransactionParts;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.spi.OwnerRecord;
+import io.mortise.lock.spi.OwnerRecordCodec;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,16 +25,16 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** Administration of locks on etcd: reads the queues. */
+/** Lists, inspects and force-releases locks on etcd for operators. */
 public final class EtcdLockAdmin implements LockAdmin {
-    private static final int READ_AT_ONCE = 1_000;
+    private static final int KEYS_PER_READ = 1_000;
 
-    private final EtcdRequests calls;
+    private final EtcdRequestSender requests;
     private final EtcdKeyLayout keys;
     private final EtcdSettings settings;
 
-    public EtcdLockAdmin(EtcdRequests calls, EtcdKeyLayout keys, EtcdSettings settings) {
-        this.calls = calls;
+    public EtcdLockAdmin(EtcdRequestSender requests, EtcdKeyLayout keys, EtcdSettings settings) {
+        this.requests = requests;
         this.keys = keys;
         this.settings = settings;
     }
@@ -52,74 +52,74 @@ public final class EtcdLockAdmin implements LockAdmin {
                 .toCompletableFuture();
     }
 
-    /** All contenders, the holder first. */
+    /** Returns the keys of all contenders, the holder first. */
     private CompletionStage<List<KeyValue>> queue(String name) {
-        ByteSequence range = EtcdKeyLayout.bytes(keys.contenders(new LockName(name)));
-        GetOption inOrder = GetOption.builder()
+        ByteSequence range = EtcdKeyLayout.bytes(keys.contenderPrefix(new LockName(name)));
+        GetOption byCreation = GetOption.builder()
                 .withRange(OptionsUtil.prefixEndOf(range))
                 .withSortField(GetOption.SortTarget.CREATE)
                 .withSortOrder(GetOption.SortOrder.ASCEND)
                 .build();
-        return calls.get("status of lock \"" + LockName.shown(name) + "\"", range, inOrder)
+        return requests.get("status of lock \"" + LockName.shown(name) + "\"", range, byCreation)
                 .thenApply(GetResponse::getKvs);
     }
 
     private static LockHolder contender(KeyValue key) {
-        return OwnerRecord.parse(
+        return OwnerRecordCodec.parse(
                 key.getValue().toString(StandardCharsets.UTF_8),
                 OptionalLong.of(key.getCreateRevision()),
-                EtcdForeignContenderAttributes.about(key));
+                EtcdForeignContenderAttributes.of(key));
     }
 
-    /** In the order of the escaped names. The cursor is the last name that was read. */
+    /** Returns the locks in the order of their escaped names. The cursor is the last name of the page before. */
     @Override
     public CompletableFuture<Page> list(String prefix, int limit, String cursor) {
         ByteSequence from;
         try {
-            from = cursor.isEmpty() ? keys.from(prefix) : keys.after(cursor);
+            from = cursor.isEmpty() ? keys.firstWithPrefix(prefix) : keys.afterLock(cursor);
         } catch (IllegalArgumentException e) {
             return CompletableFuture.failedFuture(new IllegalArgumentException(
                     "prefix is \"" + prefix + "\" and cursor \"" + cursor
-                            + "\", must be the beginning of a name and one of a page before",
+                            + "\", must be the beginning of a lock name and the cursor of an earlier page",
                     e));
         }
         return page(new Listing(prefix, limit, new ArrayList<>()), from).toCompletableFuture();
     }
 
     private record Listing(String prefix, int limit, List<LockStatus> found) {
-        int left() {
+        int remaining() {
             return limit - found.size();
         }
     }
 
     private CompletionStage<Page> page(Listing listing, ByteSequence from) {
-        GetOption some = GetOption.builder()
+        GetOption options = GetOption.builder()
                 .withRange(end(listing.prefix))
                 .withSortField(GetOption.SortTarget.KEY)
                 .withSortOrder(GetOption.SortOrder.ASCEND)
                 .withKeysOnly(true)
-                .withLimit(READ_AT_ONCE)
+                .withLimit(KEYS_PER_READ)
                 .build();
-        return calls.get("list of locks", from, some).thenCompose(read -> {
-            int room = listing.left();
+        return requests.get("list of locks", from, options).thenCompose(read -> {
+            int limit = listing.remaining();
             List<String> names = names(read.getKvs(), listing);
             return statuses(names).thenCompose(statuses -> {
                 statuses.stream().filter(status -> !status.holders().isEmpty()).forEach(listing.found::add);
-                boolean more = read.isMore() || names.size() == room;
+                boolean more = read.isMore() || names.size() == limit;
                 if (!more || read.getKvs().isEmpty()) {
                     return done(new Page(listing.found, Optional.empty()));
                 }
-                if (listing.left() == 0) {
+                if (listing.remaining() == 0) {
                     return done(new Page(listing.found, Optional.of(names.get(names.size() - 1))));
                 }
                 ByteSequence last = read.getKvs().get(read.getKvs().size() - 1).getKey();
-                return page(listing, names.isEmpty() ? next(last) : keys.after(names.get(names.size() - 1)));
+                return page(listing, names.isEmpty() ? next(last) : keys.afterLock(names.get(names.size() - 1)));
             });
         });
     }
 
     private ByteSequence end(String prefix) {
-        return prefix.isEmpty() ? keys.end() : OptionsUtil.prefixEndOf(keys.from(prefix));
+        return prefix.isEmpty() ? keys.end() : OptionsUtil.prefixEndOf(keys.firstWithPrefix(prefix));
     }
 
     private static ByteSequence next(ByteSequence key) {
@@ -133,7 +133,7 @@ public final class EtcdLockAdmin implements LockAdmin {
                     .filter(name -> name.startsWith(listing.prefix))
                     .filter(name ->
                             names.isEmpty() || !names.get(names.size() - 1).equals(name))
-                    .filter(name -> names.size() < listing.left())
+                    .filter(name -> names.size() < listing.remaining())
                     .ifPresent(names::add);
         }
         return names;
@@ -151,33 +151,33 @@ public final class EtcdLockAdmin implements LockAdmin {
     }
 
     @Override
-    public CompletableFuture<Boolean> forceRelease(String name, LockHolder seen) {
+    public CompletableFuture<Boolean> forceRelease(String name, LockHolder expected) {
         return queue(name)
                 .thenCompose(queue -> {
                     Optional<KeyValue> holder = queue.stream()
                             .findFirst()
-                            .filter(key -> contender(key).raw().equals(seen.raw()))
-                            .filter(key ->
-                                    seen.token().isEmpty() || seen.token().getAsLong() == key.getCreateRevision());
+                            .filter(key -> contender(key).raw().equals(expected.raw()))
+                            .filter(key -> expected.token().isEmpty()
+                                    || expected.token().getAsLong() == key.getCreateRevision());
                     if (holder.isEmpty()) {
                         return CompletableFuture.completedFuture(false);
                     }
                     ByteSequence key = holder.get().getKey();
-                    return calls.txn(
+                    return requests.txn(
                                     "forced release of lock \"" + LockName.shown(name) + "\"",
                                     new Cmp[] {
-                                        TransactionParts.isFrom(
+                                        EtcdTransactionParts.hasCreateRevision(
                                                 key, holder.get().getCreateRevision())
                                     },
-                                    new Op[] {TransactionParts.delete(key)})
-                            .thenApply(answer -> answer.isSucceeded());
+                                    new Op[] {EtcdTransactionParts.delete(key)})
+                            .thenApply(response -> response.isSucceeded());
                 })
                 .toCompletableFuture();
     }
 
     @Override
     public CompletableFuture<List<Finding>> diagnose() {
-        return new EtcdRiskCheck(calls, settings).findings().toCompletableFuture();
+        return new EtcdRiskCheck(requests, settings).findings().toCompletableFuture();
     }
 
     private static CompletionStage<Page> done(Page page) {

@@ -7,7 +7,7 @@ import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.LockAdmin.Finding;
 import io.mortise.lock.LockAdmin.Finding.Severity;
 import io.mortise.lock.etcd.connection.EtcdClientFactory;
-import io.mortise.lock.etcd.connection.EtcdRequests;
+import io.mortise.lock.etcd.connection.EtcdRequestSender;
 import io.mortise.lock.etcd.connection.EtcdSettings;
 import io.mortise.lock.spi.support.StageFailures;
 import java.net.URI;
@@ -20,32 +20,32 @@ import java.util.concurrent.CompletionStage;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Finds settings and states of a cluster and its members that endanger locks. */
+/** Checks an etcd cluster and its members for settings and states that endanger locks. */
 public final class EtcdRiskCheck {
     private static final Pattern VERSION = Pattern.compile("(\\d{1,4})\\.(\\d{1,4})\\.(\\d{1,4}).*");
 
-    private final EtcdRequests calls;
+    private final EtcdRequestSender requests;
     private final EtcdSettings settings;
 
-    EtcdRiskCheck(EtcdRequests calls, EtcdSettings settings) {
-        this.calls = calls;
+    EtcdRiskCheck(EtcdRequestSender requests, EtcdSettings settings) {
+        this.requests = requests;
         this.settings = settings;
     }
 
     CompletionStage<List<Finding>> findings() {
-        CompletionStage<List<Finding>> ofCluster = calls.members()
+        CompletionStage<List<Finding>> ofCluster = requests.members()
                 .thenCompose(listed -> members(listed.getMembers()))
-                .exceptionallyCompose(EtcdRiskCheck::unlisted);
-        return calls.alarms().thenCombine(ofCluster, (alarms, found) -> {
+                .exceptionallyCompose(EtcdRiskCheck::membersNotListed);
+        return requests.alarms().thenCombine(ofCluster, (alarms, found) -> {
             List<Finding> all = new ArrayList<>(alarms(alarms));
             all.addAll(found);
-            settings.accessCheck().ifPresent(access -> all.addAll(access.findings()));
+            settings.exposureCheck().ifPresent(access -> all.addAll(access.findings()));
             return all;
         });
     }
 
-    /** A user need not be allowed to list members; if nobody answers there is no diagnosis. */
-    private static CompletionStage<List<Finding>> unlisted(Throwable failure) {
+    /** Reports that the user may not list the members. Any other failure fails the diagnosis. */
+    private static CompletionStage<List<Finding>> membersNotListed(Throwable failure) {
         Throwable cause = StageFailures.unwrap(failure);
         if (!(cause instanceof BackendRefusedException)) {
             return CompletableFuture.failedFuture(cause);
@@ -61,14 +61,15 @@ public final class EtcdRiskCheck {
         if (alarms.contains(AlarmType.NOSPACE)) {
             findings.add(new Finding(
                     Severity.ERROR,
-                    "the store is out of space: locks can be released, and none acquired",
+                    "the store is out of space: locks can be released, but not acquired",
                     "compact and defragment it, then etcdctl alarm disarm"));
         }
-        if (alarms.contains(AlarmType.UNRECOGNIZED)) { // as jetcd reads CORRUPT, the only other that etcd has
-            findings.add(new Finding(
-                    Severity.ERROR,
-                    "the alarm CORRUPT is raised: the members have different data, and may name different holders",
-                    "see etcdctl alarm list; remove the corrupt member and add it anew, as etcd's documentation says"));
+        if (alarms.contains(AlarmType.UNRECOGNIZED)) { // jetcd's name for CORRUPT, the only other alarm of etcd
+            findings.add(
+                    new Finding(
+                            Severity.ERROR,
+                            "the alarm CORRUPT is raised: the members have different data and may report different holders",
+                            "see etcdctl alarm list; remove the corrupt member and add it again, as etcd's documentation describes"));
         }
         return findings;
     }
@@ -95,36 +96,41 @@ public final class EtcdRiskCheck {
         return voters % 2 == 0
                 ? List.of(new Finding(
                         Severity.INFO,
-                        "a cluster of " + voters + " voting members: no more of them may fail than of " + (voters - 1),
+                        "a cluster of " + voters + " voting members tolerates no more failures than one of "
+                                + (voters - 1),
                         "run an odd number of voting members"))
                 : List.of();
     }
 
-    /** As it announces itself: a client reaches it there, unless it was told other addresses. */
-    private CompletionStage<List<Finding>> member(Member member, boolean amongOthers) {
+    /**
+     * Checks one member at the address that it announces. A client uses that address, unless it was configured with others.
+     */
+    private CompletionStage<List<Finding>> member(Member member, boolean hasOtherMembers) {
         Collection<URI> announced = member.getClientURIs();
         if (announced.isEmpty()) {
             return CompletableFuture.completedFuture(List.of(new Finding(
                     Severity.WARNING,
                     "member " + Long.toHexString(member.getId()) + " was added and has never started",
-                    "start it, or remove it: it counts for the majority as one that is down")));
+                    "start it, or remove it: it counts as a failed member for the majority")));
         }
-        URI at = announced.iterator().next();
-        return calls.status(at.getAuthority(), EtcdClientFactory.target(List.of(at.getAuthority())))
-                .thenApply(status ->
-                        ofMember(at.getAuthority(), status.getVersion(), status.getLeader() != 0, amongOthers))
+        URI endpoint = announced.iterator().next();
+        return requests.status(endpoint.getAuthority(), EtcdClientFactory.target(List.of(endpoint.getAuthority())))
+                .thenApply(status -> ofMember(
+                        endpoint.getAuthority(), status.getVersion(), status.getLeader() != 0, hasOtherMembers))
                 .exceptionally(failure -> List.of(new Finding(
                         Severity.WARNING,
-                        at.getAuthority() + " does not answer: " + failure.getMessage(),
-                        "see to this member, or to the address that it announces (--advertise-client-urls):"
-                                + " one more that fails may be one too many")));
+                        endpoint.getAuthority() + " does not answer: " + failure.getMessage(),
+                        "check this member and the address that it announces (--advertise-client-urls):"
+                                + " one more failure may stop all locks")));
     }
 
-    public static List<Finding> ofMember(String at, String version, boolean hasLeader, boolean amongOthers) {
+    public static List<Finding> ofMember(String endpoint, String version, boolean hasLeader, boolean hasOtherMembers) {
         List<Finding> findings = new ArrayList<>();
         if (!hasLeader) {
             findings.add(new Finding(
-                    Severity.WARNING, at + " has no leader", "see to this member and its way to the others"));
+                    Severity.WARNING,
+                    endpoint + " has no leader",
+                    "check this member and its network connection to the others"));
         }
         Matcher parts = VERSION.matcher(version);
         if (!parts.matches() || !parts.group(1).equals("3")) {
@@ -135,16 +141,17 @@ public final class EtcdRiskCheck {
         if (minor == 5 && patch < 3) {
             findings.add(new Finding(
                     Severity.ERROR,
-                    at + " is etcd " + version + ": members may lose data and differ after a crash (3.5.0 to 3.5.2)",
+                    endpoint + " is etcd " + version
+                            + ": members may lose data and differ after a crash (3.5.0 to 3.5.2)",
                     "upgrade to 3.5.13 or newer"));
         }
-        boolean revokes = minor < 4 || (minor == 4 && patch < 31) || (minor == 5 && patch < 13);
-        if (amongOthers && revokes) {
+        boolean mayRevokeLeases = minor < 4 || (minor == 4 && patch < 31) || (minor == 5 && patch < 13);
+        if (hasOtherMembers && mayRevokeLeases) {
             findings.add(new Finding(
                     Severity.WARNING,
-                    at + " is etcd " + version
-                            + ": a leader that was replaced may revoke leases that are alive, and with"
-                            + " them take locks from their holders (etcd issue 15247)",
+                    endpoint + " is etcd " + version
+                            + ": a replaced leader may revoke valid leases, and so"
+                            + " take locks from their holders (etcd issue 15247)",
                     "upgrade to 3.4.31, 3.5.13 or newer"));
         }
         return findings;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Internal: inspection of locks, and diagnosis of the cluster and its members. */
+/** Internal: operations for operators, and the diagnosis of a cluster and its members. */
 @NullMarked
 package io.mortise.lock.etcd.admin;
 

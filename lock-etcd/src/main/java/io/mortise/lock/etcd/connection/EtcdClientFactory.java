@@ -20,16 +20,16 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Creates jetcd clients: each request has a deadline and is sent once, all watches share one stream. */
+/** Creates jetcd clients that never retry, give each request a deadline, and share one stream for all watches. */
 public final class EtcdClientFactory {
-    /** gRPC takes no less; the server allows one each 5 s. */
+    /** The minimum that gRPC accepts; the server allows one ping every 5 s. */
     private static final Duration PING_AFTER = Duration.ofSeconds(10);
 
     private static final Duration PING_TIMEOUT = Duration.ofSeconds(5);
 
     private EtcdClientFactory() {}
 
-    /** @param endpoints of one member, or of several where it does not matter which one answers */
+    /** @param endpoints those of one member, or of several if any of them may respond */
     static Client build(
             EtcdSettings settings,
             List<String> endpoints,
@@ -44,15 +44,20 @@ public final class EtcdClientFactory {
                 .connectTimeout(context.connectTimeout())
                 .keepaliveTime(PING_AFTER)
                 .keepaliveTimeout(PING_TIMEOUT)
-                .keepaliveWithoutCalls(false) // the server takes pings without calls for an attack
+                .keepaliveWithoutCalls(false) // the server treats pings without calls as an attack
                 .interceptors(settings.interceptors())
-                .interceptor(new Direct(tries), new WatchMultiplexer(context.clock(), listener));
+                .interceptor(new DeadlineInterceptor(tries), new WatchMultiplexer(context.clock(), listener));
         settings.tls().ifPresent(builder::sslContext);
-        settings.credentials().ifPresent(who -> builder.user(bytes(who.user())).password(bytes(who.password())));
+        settings.credentials()
+                .ifPresent(
+                        credentials -> builder.user(bytes(credentials.user())).password(bytes(credentials.password())));
         return builder.build();
     }
 
-    /** As jetcd resolves it. jetcd's own way from endpoints there knows neither IPv6 nor names with an underscore. */
+    /**
+     * Returns the target URI of the endpoints in the form that jetcd resolves. jetcd's own conversion supports neither IPv6
+     * addresses nor names with an underscore.
+     */
     public static String target(List<String> endpoints) {
         return "ip:///" + String.join(",", endpoints).replace("[", "%5B").replace("]", "%5D");
     }
@@ -61,8 +66,11 @@ public final class EtcdClientFactory {
         return ByteSequence.from(text, StandardCharsets.UTF_8);
     }
 
-    /** No hop to another thread, and a deadline for all but watches: what nobody waits for any more is not sent later. */
-    private record Direct(RequestTryTimeout tries) implements ClientInterceptor {
+    /**
+     * Runs callbacks without a change of thread, and sets a deadline on all requests but watches, so that no request is
+     * sent after its caller has given up.
+     */
+    private record DeadlineInterceptor(RequestTryTimeout tries) implements ClientInterceptor {
         private static final String WATCH = "etcdserverpb.Watch";
 
         @Override
@@ -70,17 +78,17 @@ public final class EtcdClientFactory {
             CallOptions direct = options.withExecutor(MoreExecutors.directExecutor());
             return WATCH.equals(method.getServiceName())
                     ? next.newCall(method, direct)
-                    : new Unlogged<>(next.newCall(
-                            method, direct.withDeadlineAfter(tries.now().toNanos(), TimeUnit.NANOSECONDS)));
+                    : new UnavailableAsAborted<>(next.newCall(
+                            method, direct.withDeadlineAfter(tries.current().toNanos(), TimeUnit.NANOSECONDS)));
         }
     }
 
     /**
-     * Wraps "unavailable" in another status. jetcd would log two warnings for each request that ends so, since that is what it
-     * repeats if it may, and during an outage every request ends so.
+     * Replaces the status "unavailable" by another one. jetcd would log two warnings for each such request, because it is
+     * the status on which jetcd retries, and during an outage every request ends with it.
      */
-    private static final class Unlogged<Q, A> extends SimpleForwardingClientCall<Q, A> {
-        Unlogged(ClientCall<Q, A> call) {
+    private static final class UnavailableAsAborted<Q, A> extends SimpleForwardingClientCall<Q, A> {
+        UnavailableAsAborted(ClientCall<Q, A> call) {
             super(call);
         }
 

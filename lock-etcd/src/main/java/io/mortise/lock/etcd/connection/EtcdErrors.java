@@ -17,11 +17,11 @@ import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import org.jspecify.annotations.Nullable;
 
-/** Translates failures of jetcd and etcd into the core's exceptions. */
+/** Translates failures of jetcd and etcd into Mortise's exceptions. */
 public final class EtcdErrors {
     private static final String LEASE_NOT_FOUND = "requested lease not found";
 
-    /** The client asks for a new token, and the same request is served with it. */
+    /** Not a refusal: the client requests a new token, and the same request succeeds with it. */
     private static final String STALE_TOKEN = "invalid auth token";
 
     private static final String NO_LEADER = "no leader";
@@ -29,34 +29,36 @@ public final class EtcdErrors {
 
     private EtcdErrors() {}
 
-    /** Unknown outcome or final refusal, told with the endpoints. */
+    /** Returns an exception for an unknown outcome or a final refusal, with the endpoints in its message. */
     public static LockException of(Throwable failure, String what, String endpoints) {
         LockException known = find(failure, LockException.class);
         if (known != null) {
             return known;
         }
-        Said said = said(failure);
+        EtcdStatus status = statusOf(failure);
         if (isWrongTls(failure)) {
             return new BackendRefusedException(
                     what + " at " + endpoints + ": TLS failed: "
                             + innermost(failure).getMessage(),
                     failure);
         }
-        return refused(said)
+        return isRefused(status)
                 ? new BackendRefusedException(
-                        what + " at " + endpoints + " was refused: " + said.text
+                        what + " at " + endpoints + " was refused: " + status.text
                                 + ". Check credentials and permissions",
                         failure)
                 : new BackendUnavailableException(
                         what + ": "
                                 + (find(failure, ConnectException.class) != null
                                         ? endpoints + " refused the connection"
-                                        : "no answer from " + endpoints + " (" + said.text + ")"),
+                                        : "no answer from " + endpoints + " (" + status.text + ")"),
                         endpoints,
                         failure);
     }
 
-    /** A connection that broke while it was being made says nothing about certificates. */
+    /**
+     * Returns whether TLS is misconfigured. A connection that broke during the handshake proves nothing about certificates.
+     */
     private static boolean isWrongTls(Throwable failure) {
         SSLException tls = find(failure, SSLException.class);
         return find(failure, CertificateException.class) != null
@@ -67,115 +69,118 @@ public final class EtcdErrors {
                                 .contains("fatal alert"));
     }
 
-    /** The lease has ended: what was asked for on it was not done and never will be. */
-    public static boolean isLeaseGone(Throwable failure) {
-        return wordsOfEtcd(failure).contains(LEASE_NOT_FOUND);
+    /** Returns whether the etcd lease has ended, so that the request was not executed and never will be. */
+    public static boolean isLeaseNotFound(Throwable failure) {
+        return serverMessage(failure).contains(LEASE_NOT_FOUND);
     }
 
-    /** Refused because of a token that was too old, so not executed. */
+    /** Returns whether the request was refused because its token was too old, and so was not executed. */
     static boolean isStaleToken(Throwable failure) {
-        String text = wordsOfEtcd(failure);
+        String text = serverMessage(failure);
         return text.contains(STALE_TOKEN) || text.contains(STALE_AUTH);
     }
 
-    /** The server cannot be reached: not a word of an answer came. */
+    /** Returns whether the server cannot be reached: no part of a reply arrived. */
     static boolean isDisconnected(Throwable failure) {
-        Said said = answer(failure);
-        return said != null && said.code == Status.Code.UNAVAILABLE && !said.isByEtcd();
+        EtcdStatus status = innermostStatus(failure);
+        return status != null && status.code == Status.Code.UNAVAILABLE && !status.isFromEtcd();
     }
 
-    /** A connection was made, and closed before an answer came. */
+    /** Returns whether the connection was established, and closed before a reply arrived. */
     static boolean isClosedByServer(Throwable failure) {
         return isDisconnected(failure)
                 && find(failure, ConnectException.class) == null
                 && find(failure, UnknownHostException.class) == null;
     }
 
-    /** It had no answer within its deadline. */
-    static boolean isLate(Throwable failure) {
-        Said said = answer(failure);
-        return said != null && said.code == Status.Code.DEADLINE_EXCEEDED;
+    /** Returns whether the request got no reply before its deadline. */
+    static boolean isTimeout(Throwable failure) {
+        EtcdStatus status = innermostStatus(failure);
+        return status != null && status.code == Status.Code.DEADLINE_EXCEEDED;
     }
 
-    /** It is not known whether it was executed, and may be when it is sent again. */
-    static boolean isUnknown(Throwable failure) {
+    /** Returns whether it is unknown if the request was executed; it may be if it is sent again. */
+    static boolean hasUnknownOutcome(Throwable failure) {
         return find(failure, BackendUnavailableException.class) != null;
     }
 
-    /** What failed, in one line. */
-    static String text(Throwable failure) {
-        return said(failure).text.lines().findFirst().orElse("");
+    /** Returns a one-line summary of the failure. */
+    static String summary(Throwable failure) {
+        return statusOf(failure).text.lines().findFirst().orElse("");
     }
 
-    /** A server was reached, whatever it said. */
-    static boolean isAnswer(Throwable failure) {
-        Said said = answer(failure);
-        return said != null && said.isByEtcd();
+    /** Returns whether the server replied, whatever the reply was. */
+    static boolean isServerReply(Throwable failure) {
+        EtcdStatus status = innermostStatus(failure);
+        return status != null && status.isFromEtcd();
     }
 
-    /** The member that was asked knows no leader. */
-    static boolean isLeaderless(Throwable failure) {
-        return isAnswer(failure) && wordsOfEtcd(failure).contains(NO_LEADER);
+    /** Returns whether the member replied that it knows no leader. */
+    static boolean isWithoutLeader(Throwable failure) {
+        return isServerReply(failure) && serverMessage(failure).contains(NO_LEADER);
     }
 
-    /** The store is full, or too busy: it may have been executed before that was found, and will not be later. */
-    public static boolean isRefusedWhenDone(@Nullable Throwable failure) {
-        Said said = failure == null ? null : answer(failure);
-        return said != null && said.code == Status.Code.RESOURCE_EXHAUSTED && said.isByEtcd();
+    /**
+     * Returns whether the store is full or too busy: it may have executed the request before it found that, and will not
+     * execute it later.
+     */
+    public static boolean isResourceExhausted(@Nullable Throwable failure) {
+        EtcdStatus status = failure == null ? null : innermostStatus(failure);
+        return status != null && status.code == Status.Code.RESOURCE_EXHAUSTED && status.isFromEtcd();
     }
 
-    /** Of what the store said: our own messages quote names of locks, and prove nothing. */
-    private static String wordsOfEtcd(Throwable failure) {
-        Said said = answer(failure);
-        return said == null ? "" : said.text;
+    /** Returns the message of the store. Mortise's own messages quote lock names, and prove nothing. */
+    private static String serverMessage(Throwable failure) {
+        EtcdStatus status = innermostStatus(failure);
+        return status == null ? "" : status.text;
     }
 
-    private record Said(Status.Code code, String text) {
-        boolean isByEtcd() {
+    private record EtcdStatus(Status.Code code, String text) {
+        boolean isFromEtcd() {
             return text.startsWith("etcdserver: ");
         }
     }
 
-    private static boolean refused(Said said) {
-        if (said.text.contains(STALE_TOKEN) || said.text.contains(STALE_AUTH)) {
+    private static boolean isRefused(EtcdStatus status) {
+        if (status.text.contains(STALE_TOKEN) || status.text.contains(STALE_AUTH)) {
             return false;
         }
-        return switch (said.code) {
+        return switch (status.code) {
             case PERMISSION_DENIED, UNAUTHENTICATED, INVALID_ARGUMENT, FAILED_PRECONDITION, UNIMPLEMENTED -> true;
             default -> false;
         };
     }
 
-    private static Said said(Throwable failure) {
-        Said said = answer(failure);
-        return said != null ? said : new Said(Status.Code.UNKNOWN, message(innermost(failure)));
+    private static EtcdStatus statusOf(Throwable failure) {
+        EtcdStatus status = innermostStatus(failure);
+        return status != null ? status : new EtcdStatus(Status.Code.UNKNOWN, message(innermost(failure)));
     }
 
-    /** The innermost status: the outer one may say no more than that getting a token failed. */
-    private static @Nullable Said answer(Throwable failure) {
-        Said said = null;
+    /** Returns the innermost status, since the outer one may say only that getting a token failed. */
+    private static @Nullable EtcdStatus innermostStatus(Throwable failure) {
+        EtcdStatus status = null;
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof StatusRuntimeException answer) {
-                said = said(answer.getStatus());
-            } else if (cause instanceof StatusException answer) {
-                said = said(answer.getStatus());
-            } else if (cause instanceof EtcdException answer && answer.getCause() == null) {
-                said = new Said(code(answer), String.valueOf(answer.getMessage()));
+            if (cause instanceof StatusRuntimeException exception) {
+                status = statusOf(exception.getStatus());
+            } else if (cause instanceof StatusException exception) {
+                status = statusOf(exception.getStatus());
+            } else if (cause instanceof EtcdException exception && exception.getCause() == null) {
+                status = new EtcdStatus(code(exception), String.valueOf(exception.getMessage()));
             }
         }
-        return said;
+        return status;
     }
 
-    private static Said said(Status status) {
+    private static EtcdStatus statusOf(Status status) {
         String text = Objects.requireNonNullElse(
                 status.getDescription(), status.getCode().toString());
         Throwable cause = status.getCause();
-        return new Said(status.getCode(), cause == null ? text : text + ", " + message(innermost(cause)));
+        return new EtcdStatus(status.getCode(), cause == null ? text : text + ", " + message(innermost(cause)));
     }
 
-    private static Status.Code code(EtcdException answer) {
+    private static Status.Code code(EtcdException exception) {
         try {
-            return Status.Code.valueOf(answer.getErrorCode().name());
+            return Status.Code.valueOf(exception.getErrorCode().name());
         } catch (IllegalArgumentException e) {
             return Status.Code.UNKNOWN;
         }

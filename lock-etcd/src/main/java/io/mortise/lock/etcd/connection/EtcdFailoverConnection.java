@@ -19,53 +19,57 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connection to a cluster: one member's client at a time, replaced when that member is silent. Our own is connected to one
- * member of the cluster at a time. It is made anew for the next member when this one cannot be reached, is silent, or serves
- * no requests: one that was stopped leaves its connections open, and gRPC notices that after 15 s; one that is cut off from
- * the others still talks. Sessions live on in the store and go on with the next client (ADR 0035).
+ * Connects to an etcd cluster through one member at a time, and switches to the next when that member fails.
  *
- * <p>gRPC waits longer and longer between its tries to connect, up to two minutes, and jetcd has no say in it: after an outage
- * a new client finds the server at once.
+ * <p>A client that Mortise creates is connected to one member. It is replaced by a client for the next member when this one
+ * cannot be reached, does not respond, or serves no requests. A stopped member leaves its connections open, which gRPC
+ * notices after 15 s; a member that is cut off from the others still replies. Sessions live in the store and continue with
+ * the next client. See ADR 0035.
  *
- * <p>Later look-ups of names are gRPC's own: jetcd's resolver holds up the thread on which gRPC noticed that a connection broke
- * until the system has answered, and with it answers and deadlines that this thread keeps. Waits, leases and renewals end by
- * the core's timer.
+ * <p>gRPC increases the pause between its attempts to connect up to two minutes, and jetcd cannot change that, whereas a
+ * new client finds the server at once after an outage.
+ *
+ * <p>Later name lookups are made by gRPC. jetcd's resolver blocks the thread on which gRPC noticed that a connection broke
+ * until the lookup has completed, and with it the replies and deadlines of that thread. Waits, leases and renewals
+ * therefore end by the core's timer.
  */
 public final class EtcdFailoverConnection {
     private static final Logger log = LoggerFactory.getLogger(EtcdFailoverConnection.class);
 
-    /** So long without any answer, since the first request that found no server. */
+    /**
+     * How long requests must reach no server before the client is replaced, once every member has been tried.
+     */
     private static final Duration FAILOVER_DELAY = Duration.ofSeconds(2);
 
-    private static final Duration SHORTEST_UNRELATED = Duration.ofSeconds(10);
+    private static final Duration MIN_UNRELATED_AFTER = Duration.ofSeconds(10);
 
     private final EtcdSettings settings;
     private final BackendContext context;
-    private final boolean owned;
+    private final boolean managed;
 
-    /** A failure that long after the one before has nothing to do with it; renewals of a long lease are far apart. */
-    private final Duration unrelated;
+    /** A failure that long after the previous one is unrelated to it; renewals of a long lease are far apart. */
+    private final Duration unrelatedAfter;
 
     private final RequestTryTimeout tries;
     private final OutageLog outage;
-    private volatile @Nullable EtcdMemberConnection inUse; // null until it is open
+    private volatile @Nullable EtcdMemberConnection current; // null until it is open
     private volatile boolean failing;
 
-    /** How many clients were made for other members since the last answer. */
-    private volatile int moves;
+    /** How many clients were created for other members since the last reply. */
+    private volatile int failovers;
 
-    /** Since when the member in use serves no request; null if it does. Changed under the monitor. */
-    private volatile @Nullable MonotonicTime unservedSince;
+    /** Since when the current member has served no request; null if it serves requests. Changed under the monitor. */
+    private volatile @Nullable MonotonicTime notServingSince;
 
-    /** Index of the member that is in use, or about to be. */
+    /** Index of the member that is in use, or about to be used. */
     @GuardedBy("this")
     private int member;
 
     @GuardedBy("this")
-    private MonotonicTime failingSince; // if failing
+    private MonotonicTime failingSince; // valid if failing
 
     @GuardedBy("this")
-    private MonotonicTime failedLast; // if failing
+    private MonotonicTime lastFailure; // valid if failing
 
     @GuardedBy("this")
     private boolean replacing;
@@ -76,45 +80,49 @@ public final class EtcdFailoverConnection {
     public EtcdFailoverConnection(EtcdSettings settings, BackendContext context) {
         this.settings = settings;
         this.context = context;
-        this.owned = settings.client().isEmpty();
-        this.unrelated = Durations.longer(settings.leaseDuration(), SHORTEST_UNRELATED);
+        this.managed = settings.client().isEmpty();
+        this.unrelatedAfter = Durations.longer(settings.leaseDuration(), MIN_UNRELATED_AFTER);
         this.failingSince = context.clock().now();
-        this.failedLast = failingSince;
+        this.lastFailure = failingSince;
         this.outage = new OutageLog(context.clock());
         this.tries = hasOtherMembers()
-                ? RequestTryTimeout.parted(context.clock(), context.requestTimeout(), settings.leaseDuration())
-                : RequestTryTimeout.whole(context.clock(), context.requestTimeout());
+                ? RequestTryTimeout.forSeveralMembers(
+                        context.clock(), context.requestTimeout(), settings.leaseDuration())
+                : RequestTryTimeout.forSingleMember(context.clock(), context.requestTimeout());
         this.member = hasOtherMembers()
                 ? ThreadLocalRandom.current().nextInt(settings.endpointList().size())
                 : 0;
     }
 
-    /** Makes the client; no server need answer. Waits at most for the connect timeout, for names that must be looked up. */
+    /**
+     * Creates the client, which requires no response of a server. Waits at most for the connect timeout, for name lookups.
+     */
     public void open() {
-        CompletableFuture<Void> opening = CompletableFuture.runAsync(() -> publish(fresh()), context.blocking());
+        CompletableFuture<Void> opening =
+                CompletableFuture.runAsync(() -> publish(createMemberConnection()), context.blocking());
         Duration limit = context.connectTimeout();
         String missing = settings.credentials().isPresent() ? "no answer from " : "no address found for ";
         ConnectDeadline.of(endpoints(), limit)
-                .orSay(() -> missing + endpoints() + " in " + limit.toMillis() + " ms")
+                .withTimeoutMessage(() -> missing + endpoints() + " in " + limit.toMillis() + " ms")
                 .await(opening, failure -> EtcdErrors.of(failure, "connect", endpoints()));
     }
 
-    private EtcdMemberConnection fresh() {
-        return new EtcdMemberConnection(settings, target(), tries, context, this::leave);
+    private EtcdMemberConnection createMemberConnection() {
+        return new EtcdMemberConnection(settings, target(), tries, context, this::failOver);
     }
 
     private synchronized List<String> target() {
         return hasOtherMembers() ? List.of(settings.endpointList().get(member)) : settings.endpointList();
     }
 
-    private void publish(EtcdMemberConnection made) {
+    private void publish(EtcdMemberConnection created) {
         @Nullable EtcdMemberConnection old;
         synchronized (this) {
-            old = closed ? made : inUse;
+            old = closed ? created : current;
             if (!closed) {
-                inUse = made;
+                current = created;
                 failing = false;
-                unservedSince = null;
+                notServingSince = null;
             }
             replacing = false;
         }
@@ -124,147 +132,149 @@ public final class EtcdFailoverConnection {
     }
 
     Client client() {
-        return inUse().client();
+        return current().client();
     }
 
-    EtcdMemberConnection inUse() {
-        EtcdMemberConnection open = inUse;
+    EtcdMemberConnection current() {
+        EtcdMemberConnection open = current;
         if (open == null) {
-            throw new BackendUnavailableException("no connection to " + endpoints() + " was made yet");
+            throw new BackendUnavailableException("no connection to " + endpoints() + " has been opened yet");
         }
         return open;
     }
 
-    /** Whether its requests end by themselves after a request timeout. */
+    /** Returns whether its requests end by themselves after a request timeout. */
     boolean hasDeadlines() {
-        return owned;
+        return managed;
     }
 
-    /** Whether another member may answer what this one does not. */
+    /** Returns whether another member may respond when this one does not. */
     boolean hasOtherMembers() {
-        return owned && settings.endpointList().size() > 1;
+        return managed && settings.endpointList().size() > 1;
     }
 
     String endpoints() {
         return settings.endpoints();
     }
 
-    /** A request was served, or refused for what it was. */
-    void answered(EtcdMemberConnection asked, MonotonicTime sent) {
-        asked.heard();
-        tries.answered(sent);
-        if (unservedSince != null) {
-            served(asked);
+    /** Records that a request was served, or was refused because of its content. */
+    void onReply(EtcdMemberConnection used, MonotonicTime sent) {
+        used.onResponse();
+        tries.onReply(sent);
+        if (notServingSince != null) {
+            markServing(used);
         }
         if (failing) {
             failing = false;
         }
-        if (moves > 0 && asked == inUse) {
-            moves = 0;
+        if (failovers > 0 && used == current) {
+            failovers = 0;
         }
         outage.end(endpoints());
     }
 
-    private synchronized void served(EtcdMemberConnection asked) {
-        if (asked == inUse) {
-            unservedSince = null;
+    private synchronized void markServing(EtcdMemberConnection used) {
+        if (used == current) {
+            notServingSince = null;
         }
     }
 
-    /** A request had no answer in time. If nothing else was heard either, the member is silent. */
-    void late(EtcdMemberConnection asked, MonotonicTime sent) {
-        tries.late(sent);
-        if (!asked.wasHeardSince(sent)) {
-            leave(asked);
+    /** Records that a request timed out. If nothing else has arrived either, the member is unresponsive. */
+    void onTimeout(EtcdMemberConnection used, MonotonicTime sent) {
+        tries.onTimeout(sent);
+        if (!used.hasRespondedSince(sent)) {
+            failOver(used);
         } else {
-            unserved(asked, sent, RequestTryTimeout.AN_ELECTION);
+            onNotServed(used, sent, RequestTryTimeout.MAX_ELECTION);
         }
     }
 
-    /** The member said that it knows no leader: there is an election, or it is cut off from the others. */
-    void leaderless(EtcdMemberConnection asked) {
-        asked.heard();
-        unserved(asked, context.clock().now(), tries.part());
+    /** Records that the member knows no leader: there is an election, or the member is cut off from the others. */
+    void onNoLeader(EtcdMemberConnection used) {
+        used.onResponse();
+        onNotServed(used, context.clock().now(), tries.normal());
     }
 
     /**
-     * A request was not served.
+     * Records that a request was not served.
      *
-     * @param delay for the member, while there is one that may do better
+     * @param sent when the request was sent
+     * @param limit how long the member may serve no request while another member may do better
      */
-    private void unserved(EtcdMemberConnection asked, MonotonicTime from, Duration delay) {
+    private void onNotServed(EtcdMemberConnection used, MonotonicTime sent, Duration limit) {
         synchronized (this) {
-            if (asked != inUse) {
+            if (used != current) {
                 return;
             }
-            MonotonicTime since = unservedSince;
+            MonotonicTime since = notServingSince;
             if (since == null) {
-                since = from;
-                unservedSince = since;
+                since = sent;
+                notServingSince = since;
             }
-            Duration most = haveAllFailed() ? context.requestTimeout() : delay;
-            if (context.clock().since(since).compareTo(most) < 0) {
+            Duration maxNotServing = haveAllMembersFailed() ? context.requestTimeout() : limit;
+            if (context.clock().since(since).compareTo(maxNotServing) < 0) {
                 return;
             }
         }
-        leave(asked);
+        failOver(used);
     }
 
-    /** For the next member, if there is one. */
-    private void leave(EtcdMemberConnection left) {
+    /** Switches to the next member, if there is one. */
+    private void failOver(EtcdMemberConnection failed) {
         boolean first;
-        boolean allHaveFailed;
+        boolean allMembersFailed;
         synchronized (this) {
-            if (closed || replacing || left != inUse || !hasOtherMembers()) {
+            if (closed || replacing || failed != current || !hasOtherMembers()) {
                 return;
             }
             replacing = true;
-            first = moves == 0;
-            allHaveFailed = haveAllFailed();
+            first = failovers == 0;
+            allMembersFailed = haveAllMembersFailed();
         }
         if (first) {
-            log.info("event=member-left member={} hint=\"silent, or cut off from the others\"", left.endpoints());
+            log.info("event=member-left member={} hint=\"silent, or cut off from the others\"", failed.endpoints());
         }
-        if (allHaveFailed) {
+        if (allMembersFailed) {
             outage.begin(endpoints(), "no member serves requests");
         }
         startReplacing();
     }
 
-    /** A request found no server. */
-    void broken(EtcdMemberConnection asked, Throwable cause) {
-        if (!owned) {
+    /** Records that a request reached no server. */
+    void onDisconnected(EtcdMemberConnection used, Throwable cause) {
+        if (!managed) {
             return;
         }
         boolean replaces;
         synchronized (this) {
             MonotonicTime now = context.clock().now();
-            if (closed || replacing || asked != inUse) {
+            if (closed || replacing || used != current) {
                 return;
             }
-            if (!failing || failedLast.until(now).compareTo(unrelated) > 0) {
+            if (!failing || lastFailure.until(now).compareTo(unrelatedAfter) > 0) {
                 failing = true;
                 failingSince = now;
             }
-            failedLast = now;
-            replaces = !haveAllFailed() || failingSince.until(now).compareTo(FAILOVER_DELAY) >= 0;
+            lastFailure = now;
+            replaces = !haveAllMembersFailed() || failingSince.until(now).compareTo(FAILOVER_DELAY) >= 0;
             replacing = replaces;
         }
-        outage.begin(endpoints(), EtcdErrors.text(cause));
+        outage.begin(endpoints(), EtcdErrors.summary(cause));
         if (replaces) {
             startReplacing();
         }
     }
 
-    /** Since the last answer, all members have been in use. */
-    private boolean haveAllFailed() {
-        return moves + 1 >= settings.endpointList().size();
+    /** Returns whether all members have been in use since the last reply. */
+    private boolean haveAllMembersFailed() {
+        return failovers + 1 >= settings.endpointList().size();
     }
 
     private void startReplacing() {
         log.debug("event=reconnect endpoints={}", endpoints());
         try {
-            context.blocking().execute(this::replace); // not here: it may be its own thread that tells us
+            context.blocking()
+                    .execute(this::replace); // not on this thread, which may belong to the client that is replaced
         } catch (RejectedExecutionException e) {
             log.debug("event=reconnect-too-late endpoints={}", endpoints(), e); // the core has ended
         }
@@ -273,11 +283,12 @@ public final class EtcdFailoverConnection {
     private void replace() {
         try {
             if (hasOtherMembers()) {
-                next();
+                selectNextMember();
             }
-            publish(fresh());
-            context.renewNow(GrantValidity.class, session -> true); // the last tries may have used up much of its time
-        } catch (RuntimeException | Error e) { // no threads left, say: that passes
+            publish(createMemberConnection());
+            // The last tries may have used up much of the session's time.
+            context.renewNow(GrantValidity.class, session -> true);
+        } catch (RuntimeException | Error e) { // for example no threads are available, which passes
             log.warn("event=reconnect-failed endpoints={}", endpoints(), e);
             synchronized (this) {
                 replacing = false; // the next request that finds no server tries again
@@ -285,12 +296,12 @@ public final class EtcdFailoverConnection {
         }
     }
 
-    private synchronized void next() {
-        moves = moves + 1;
+    private synchronized void selectNextMember() {
+        failovers = failovers + 1;
         member = (member + 1) % settings.endpointList().size();
     }
 
-    /** Does not wait. Idempotent; leaves a borrowed client open. */
+    /** Closes the client without waiting; leaves an application-supplied client open. Idempotent. */
     public void close() {
         EtcdMemberConnection last;
         synchronized (this) {
@@ -298,7 +309,7 @@ public final class EtcdFailoverConnection {
                 return;
             }
             closed = true;
-            last = inUse;
+            last = current;
         }
         if (last != null) {
             last.close();

@@ -18,12 +18,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A jetcd client of one member, and when that member last answered; or the application's client.
+ * A connection to one etcd member through a jetcd client, with the time of the last response. An application-supplied
+ * client is wrapped in the same way, and may connect to several members.
  *
- * <p>It is made and first used on a thread of the core's: jetcd binds its answers to the Vert.x context of the thread that uses it
- * first, and looks up the servers' names there. With credentials it has its first token before anybody else may use it: jetcd
- * fetches that on the thread of whichever request finds none, and Vert.x hands it to that thread's context, which may be waiting
- * for us.
+ * <p>It is created and first used on a thread of the core. jetcd binds its callbacks to the Vert.x context of the thread
+ * that uses it first, and looks up the servers' names there. With credentials it gets its first token before it is
+ * available to other threads: jetcd fetches the token on the thread of the first request that needs one, and Vert.x
+ * delivers it on that thread's context, which may be blocked waiting for Mortise.
  */
 final class EtcdMemberConnection implements WatchMultiplexer.MemberListener {
     private static final Logger log = LoggerFactory.getLogger(EtcdMemberConnection.class);
@@ -33,13 +34,13 @@ final class EtcdMemberConnection implements WatchMultiplexer.MemberListener {
     private final String endpoints;
     private final Consumer<EtcdMemberConnection> whenSilent;
     private final Client client;
-    private volatile MonotonicTime heardAt;
+    private volatile MonotonicTime lastResponse;
 
     /**
-     * Makes the client, and looks up names.
+     * Creates the client, and looks up the names of the servers.
      *
-     * @param endpoints to connect to
-     * @param whenSilent told if the member does not answer its watch stream
+     * @param endpoints the endpoints to connect to
+     * @param whenSilent called if the member does not respond on its watch stream
      */
     EtcdMemberConnection(
             EtcdSettings settings,
@@ -51,7 +52,7 @@ final class EtcdMemberConnection implements WatchMultiplexer.MemberListener {
         this.context = context;
         this.endpoints = endpoints.size() == 1 ? endpoints.get(0) : settings.endpoints();
         this.whenSilent = whenSilent;
-        this.heardAt = context.clock().now();
+        this.lastResponse = context.clock().now();
         this.client =
                 settings.client().orElseGet(() -> EtcdClientFactory.build(settings, endpoints, tries, context, this));
         try {
@@ -68,35 +69,38 @@ final class EtcdMemberConnection implements WatchMultiplexer.MemberListener {
         client.getMaintenanceClient();
         KV kv = client.getKVClient();
         if (settings.client().isEmpty()) { // the names are known when this returns
-            CompletableFuture<?> first = ask(kv);
+            CompletableFuture<?> first = sendRead(kv);
             if (settings.credentials().isPresent()) {
                 awaitToken(first, kv);
             }
         }
     }
 
-    private CompletableFuture<?> ask(KV kv) {
+    private CompletableFuture<?> sendRead(KV kv) {
         return kv.get(ByteSequence.from(settings.namespace() + "%", StandardCharsets.UTF_8), GetOption.DEFAULT);
     }
 
-    /** Asks again while a try is too short for an election. Whatever else is wrong, the first request of a session says it better. */
+    /**
+     * Repeats the request while a try is too short for an election. Other failures are ignored: the first request of a
+     * session reports them better.
+     */
     private void awaitToken(CompletableFuture<?> first, KV kv) {
         long until = System.nanoTime() + context.requestTimeout().toNanos();
-        CompletableFuture<?> asked = first;
+        CompletableFuture<?> pending = first;
         while (true) {
             try {
-                asked.get(until - System.nanoTime(), TimeUnit.NANOSECONDS);
+                pending.get(until - System.nanoTime(), TimeUnit.NANOSECONDS);
                 return;
             } catch (ExecutionException | TimeoutException e) {
                 log.debug("event=first-request-failed endpoints={}", endpoints, e);
-                if (System.nanoTime() - until >= 0 || !EtcdErrors.isLate(e)) {
+                if (System.nanoTime() - until >= 0 || !EtcdErrors.isTimeout(e)) {
                     return;
                 }
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 return;
             }
-            asked = ask(kv);
+            pending = sendRead(kv);
         }
     }
 
@@ -104,27 +108,27 @@ final class EtcdMemberConnection implements WatchMultiplexer.MemberListener {
         return client;
     }
 
-    /** Where it is connected to. */
+    /** Returns the endpoints to which the client is connected. */
     String endpoints() {
         return endpoints;
     }
 
-    /** Whether anything has arrived since then. */
-    boolean wasHeardSince(MonotonicTime instant) {
-        return !heardAt.isBefore(instant);
+    /** Returns whether any response has arrived since that instant. */
+    boolean hasRespondedSince(MonotonicTime instant) {
+        return !lastResponse.isBefore(instant);
     }
 
     @Override
-    public void heard() {
-        heardAt = context.clock().now();
+    public void onResponse() {
+        lastResponse = context.clock().now();
     }
 
     @Override
-    public void silent() {
+    public void onSilent() {
         whenSilent.accept(this);
     }
 
-    /** Does not wait. Leaves the application's open. */
+    /** Closes the client without waiting; leaves an application-supplied client open. */
     void close() {
         if (settings.client().isEmpty()) {
             client.close();

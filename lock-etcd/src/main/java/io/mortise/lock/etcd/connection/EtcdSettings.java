@@ -10,15 +10,15 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The validated settings of a client: members or a borrowed client, namespace, lease and credentials. Immutable.
+ * The validated settings of one etcd lock client, such as its members, namespace and lease duration. Immutable.
  *
- * @param endpointList members of the cluster, each as {@code host:port}; empty if the client is borrowed
- * @param client the application's client; empty if Mortise makes its own
+ * @param endpointList the members of the cluster, each as {@code host:port}; empty if the application supplies the client
+ * @param client the application-supplied client; empty if Mortise creates its own
  * @param namespace the prefix of all keys
- * @param leaseDuration of a session, as requested; the server may grant more
- * @param credentials of the client's user
- * @param tls certificates; empty for a connection without TLS
- * @param interceptors see every request of a client of Mortise's own; for tests
+ * @param leaseDuration the requested duration of a session's lease; the server may grant more
+ * @param credentials the user name and password of the client
+ * @param tls the TLS context with the certificates; empty for a connection without TLS
+ * @param interceptors observe every request of a client that Mortise creates; for tests
  */
 public record EtcdSettings(
         List<String> endpointList,
@@ -34,7 +34,7 @@ public record EtcdSettings(
         private final String user;
         private final String password;
 
-        /** Keeps both as they are. */
+        /** Keeps both values unchanged. */
         public Credentials(String user, String password) {
             this.user = user;
             this.password = password;
@@ -77,8 +77,11 @@ public record EtcdSettings(
         return new EtcdSettings(endpointList, client, namespace, leaseDuration, credentials, tls, List.copyOf(added));
     }
 
-    /** Checks who can reach the locks; empty for a borrowed client. With TLS a certificate may identify the client. */
-    public Optional<StoreExposureCheck> accessCheck() {
+    /**
+     * Returns the check of who can reach the locks; empty for an application-supplied client. With TLS a certificate may
+     * identify the client.
+     */
+    public Optional<StoreExposureCheck> exposureCheck() {
         if (client.isPresent()) {
             return Optional.empty();
         }

@@ -8,30 +8,30 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Logs an outage once when it begins, and once when it ends. Thread-safe. */
+/** Logs when an outage of the store starts and when it ends, once each. Thread-safe. */
 final class OutageLog {
     private static final Logger log = LoggerFactory.getLogger(OutageLog.class);
 
     private final LockClock clock;
 
-    /** Null while there is none. */
+    /** When the outage began; null if there is none. */
     private final AtomicReference<@Nullable MonotonicTime> since = new AtomicReference<>();
 
     OutageLog(LockClock clock) {
         this.clock = clock;
     }
 
-    /** A request found no server. */
+    /** Records that a request reached no server. */
     void begin(String endpoints, String cause) {
         if (since.compareAndSet(null, clock.now())) {
             log.warn("event=unreachable endpoints={} cause=\"{}\"", endpoints, cause);
         }
     }
 
-    /** A request was answered. */
+    /** Records that a request got a reply. */
     void end(String endpoints) {
         if (since.get() == null) {
-            return; // as a rule
+            return; // the usual case
         }
         MonotonicTime began = since.getAndSet(null);
         if (began != null) {

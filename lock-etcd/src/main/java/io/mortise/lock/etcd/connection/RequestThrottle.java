@@ -10,40 +10,42 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Limits the number of pending requests; the others wait. Thread-safe, and nobody blocks. */
+/**
+ * Limits the number of requests that are in flight at the same time, and queues the others. Thread-safe and non-blocking.
+ */
 final class RequestThrottle {
     private static final Logger log = LoggerFactory.getLogger(RequestThrottle.class);
 
     private final int limit;
 
-    /** Runs what starts and counts the requests, one at a time; requests that fail at once do not nest. */
+    /** Starts and counts the requests, one at a time; requests that fail at once do not nest. */
     private final SynchronizationContext serial = new SynchronizationContext(
             (thread, failure) -> log.warn("event=request-not-sent cause=\"{}\"", failure.toString(), failure));
 
-    private final Queue<Runnable> waiting = new ArrayDeque<>(); // in serial only
-    private int underWay; // in serial only
+    private final Queue<Runnable> waiting = new ArrayDeque<>(); // accessed in serial only
+    private int inFlight; // accessed in serial only
 
     RequestThrottle(int limit) {
         this.limit = limit;
     }
 
     <T> CompletionStage<T> run(Supplier<? extends CompletionStage<T>> request) {
-        CompletableFuture<T> answer = new CompletableFuture<>();
+        CompletableFuture<T> result = new CompletableFuture<>();
         serial.execute(() -> {
-            waiting.add(() -> send(request, answer));
+            waiting.add(() -> send(request, result));
             startNext();
         });
-        return answer;
+        return result;
     }
 
     private void startNext() {
-        while (underWay < limit && !waiting.isEmpty()) {
-            underWay++;
+        while (inFlight < limit && !waiting.isEmpty()) {
+            inFlight++;
             waiting.remove().run();
         }
     }
 
-    private <T> void send(Supplier<? extends CompletionStage<T>> request, CompletableFuture<T> answer) {
+    private <T> void send(Supplier<? extends CompletionStage<T>> request, CompletableFuture<T> result) {
         CompletionStage<T> sent;
         try {
             sent = request.get();
@@ -52,13 +54,13 @@ final class RequestThrottle {
         }
         sent.whenComplete((value, failure) -> {
             serial.execute(() -> {
-                underWay--;
+                inFlight--;
                 startNext();
             });
             if (failure == null) {
-                answer.complete(value);
+                result.complete(value);
             } else {
-                answer.completeExceptionally(failure);
+                result.completeExceptionally(failure);
             }
         });
     }

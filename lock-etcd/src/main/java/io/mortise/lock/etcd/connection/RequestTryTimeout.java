@@ -8,22 +8,22 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Computes how long one try of a request waits for its answer. It is a part of the request timeout, so that what a member does
- * not answer can be sent to another in time. A store that answers nothing so fast for longer than an election takes gets the
- * whole request timeout. Thread-safe.
+ * Computes the timeout for a single try of a request, which is usually a part of the request timeout. If one member does
+ * not respond, the request can then be sent to another in time. When no request gets a response that fast for longer than
+ * an election takes, the store is slow, and each try gets the whole request timeout. Thread-safe.
  */
 final class RequestTryTimeout {
     private static final int PARTS = 4;
-    private static final Duration SHORTEST = Duration.ofMillis(500);
+    private static final Duration MIN_PART = Duration.ofMillis(500);
 
-    /** So long a store may serve nothing while its members are well. */
-    static final Duration AN_ELECTION = Duration.ofSeconds(3);
+    /** How long a store may serve nothing although its members are healthy. */
+    static final Duration MAX_ELECTION = Duration.ofSeconds(3);
 
     private final LockClock clock;
     private final Duration part;
     private final Duration whole;
 
-    /** When the first try was sent that was late, since the last one that was not. */
+    /** When the first of the consecutive late tries was sent; null if the last one was not late. */
     private volatile @Nullable MonotonicTime lateSince;
 
     private volatile boolean slow;
@@ -34,45 +34,46 @@ final class RequestTryTimeout {
         this.whole = whole;
     }
 
-    /** Of a client that knows several members. */
-    static RequestTryTimeout parted(LockClock clock, Duration requestTimeout, Duration lease) {
+    /** Creates the timeout for a client that knows several members. */
+    static RequestTryTimeout forSeveralMembers(LockClock clock, Duration requestTimeout, Duration lease) {
         Duration part = Durations.shorter(requestTimeout, lease).dividedBy(PARTS);
         return new RequestTryTimeout(
-                clock, Durations.shorter(Durations.longer(part, SHORTEST), requestTimeout), requestTimeout);
+                clock, Durations.shorter(Durations.longer(part, MIN_PART), requestTimeout), requestTimeout);
     }
 
-    /** Of one that has nobody else to ask. */
-    static RequestTryTimeout whole(LockClock clock, Duration requestTimeout) {
+    /** Creates the timeout for a client that has no other member to try. */
+    static RequestTryTimeout forSingleMember(LockClock clock, Duration requestTimeout) {
         return new RequestTryTimeout(clock, requestTimeout, requestTimeout);
     }
 
-    Duration now() {
+    /** Returns the timeout for a try that is sent now. */
+    Duration current() {
         return slow ? whole : part;
     }
 
-    /** Of a store that is not slow. */
-    Duration part() {
+    /** Returns the timeout for a store that is not slow. */
+    Duration normal() {
         return part;
     }
 
-    /** A try had no answer in time. */
-    synchronized void late(MonotonicTime sent) {
+    /** Records that a try timed out. */
+    synchronized void onTimeout(MonotonicTime sent) {
         MonotonicTime since = lateSince;
         if (since == null) {
             since = sent;
             lateSince = since;
         }
-        slow = clock.since(since).compareTo(AN_ELECTION) >= 0;
+        slow = clock.since(since).compareTo(MAX_ELECTION) >= 0;
     }
 
-    /** A try was answered. */
-    void answered(MonotonicTime sent) {
+    /** Records that a try got a reply. */
+    void onReply(MonotonicTime sent) {
         if (lateSince != null && clock.since(sent).compareTo(part) < 0) {
-            forget();
+            resetToNormal();
         }
     }
 
-    private synchronized void forget() {
+    private synchronized void resetToNormal() {
         lateSince = null;
         slow = false;
     }

@@ -21,13 +21,13 @@ import javax.net.ssl.X509TrustManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Finds out whether a server speaks TLS and the client does not, or the other way round. For one thread. */
+/** Detects when a client uses TLS and the server does not, or the reverse. Not thread-safe. */
 public final class TlsMismatchProbe {
     private static final Logger log = LoggerFactory.getLogger(TlsMismatchProbe.class);
-    private static final int LIMIT_MILLIS = (int) Duration.ofSeconds(1).toMillis();
+    private static final int TIMEOUT_MILLIS = (int) Duration.ofSeconds(1).toMillis();
 
-    /** The preface of HTTP/2 and an empty SETTINGS frame. A server answers with its own. */
-    private static final byte[] HELLO =
+    /** The preface of HTTP/2 and an empty SETTINGS frame. A server replies with its own SETTINGS frame. */
+    private static final byte[] HTTP2_PREFACE =
             "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0".getBytes(StandardCharsets.ISO_8859_1);
 
     private static final int FRAME_HEADER = 9;
@@ -41,10 +41,10 @@ public final class TlsMismatchProbe {
     private long nextProbe = System.nanoTime();
 
     /**
-     * Does nothing yet.
+     * Creates a probe; connects to nothing yet.
      *
-     * @param endpoints each as {@code host:port}
-     * @param tls whether we speak it
+     * @param endpoints the servers, each as {@code host:port}
+     * @param tls whether the client uses TLS
      */
     public TlsMismatchProbe(List<String> endpoints, boolean tls) {
         this.endpoints = endpoints;
@@ -52,17 +52,18 @@ public final class TlsMismatchProbe {
     }
 
     /**
-     * Why another try to connect cannot help, or the failure itself if it can. Looks once a second at most, and blocks for up to a
-     * few seconds for each endpoint then.
+     * Returns a refusal if another attempt to connect cannot help, otherwise the given failure. Probes at most once a
+     * second, and then blocks for up to a few seconds for each endpoint.
      *
-     * @param failure of the last try
+     * @param failure the failure of the last attempt
+     * @param all all endpoints, for the message
      */
-    public LockException explained(BackendUnavailableException failure, String all) {
+    public LockException explain(BackendUnavailableException failure, String all) {
         if (!EtcdErrors.isClosedByServer(failure) || System.nanoTime() - nextProbe < 0) {
             return failure;
         }
-        LockException meaning = endpoints.stream()
-                .filter(endpoint -> tls ? answersHttp2(endpoint) : hasCertificate(endpoint))
+        LockException explanation = endpoints.stream()
+                .filter(endpoint -> tls ? speaksPlainHttp2(endpoint) : hasCertificate(endpoint))
                 .findFirst()
                 .<LockException>map(endpoint -> new BackendRefusedException(
                         "connect to " + all + ": " + endpoint
@@ -70,14 +71,14 @@ public final class TlsMismatchProbe {
                         failure))
                 .orElse(failure);
         nextProbe = System.nanoTime() + PROBE_INTERVAL.toNanos();
-        return meaning;
+        return explanation;
     }
 
-    private static boolean answersHttp2(String endpoint) {
+    private static boolean speaksPlainHttp2(String endpoint) {
         try (Socket socket = open(endpoint)) {
-            socket.getOutputStream().write(HELLO);
-            byte[] answer = socket.getInputStream().readNBytes(FRAME_HEADER);
-            return answer.length == FRAME_HEADER && answer[FRAME_TYPE] == SETTINGS;
+            socket.getOutputStream().write(HTTP2_PREFACE);
+            byte[] reply = socket.getInputStream().readNBytes(FRAME_HEADER);
+            return reply.length == FRAME_HEADER && reply[FRAME_TYPE] == SETTINGS;
         } catch (IOException e) {
             log.debug("event=no-http2 endpoint={}", endpoint, e);
             return false;
@@ -85,10 +86,10 @@ public final class TlsMismatchProbe {
     }
 
     private static boolean hasCertificate(String endpoint) {
-        TrustsNobody seen = new TrustsNobody();
+        RejectingTrustManager trustManager = new RejectingTrustManager();
         try (Socket socket = open(endpoint)) {
             SSLContext context = SSLContext.getInstance("TLS");
-            context.init(null, new TrustManager[] {seen}, null);
+            context.init(null, new TrustManager[] {trustManager}, null);
             try (SSLSocket secured =
                     (SSLSocket) context.getSocketFactory().createSocket(socket, host(endpoint), port(endpoint), true)) {
                 secured.startHandshake();
@@ -96,14 +97,14 @@ public final class TlsMismatchProbe {
         } catch (IOException | GeneralSecurityException e) {
             log.debug("event=no-handshake endpoint={}", endpoint, e);
         }
-        return seen.certificate.get();
+        return trustManager.certificate.get();
     }
 
     private static Socket open(String endpoint) throws IOException {
         Socket socket = new Socket();
         try {
-            socket.setSoTimeout(LIMIT_MILLIS);
-            socket.connect(new InetSocketAddress(host(endpoint), port(endpoint)), LIMIT_MILLIS);
+            socket.setSoTimeout(TIMEOUT_MILLIS);
+            socket.connect(new InetSocketAddress(host(endpoint), port(endpoint)), TIMEOUT_MILLIS);
             return socket;
         } catch (IOException | RuntimeException e) {
             socket.close();
@@ -119,8 +120,8 @@ public final class TlsMismatchProbe {
         return Integer.parseInt(endpoint.substring(endpoint.lastIndexOf(':') + 1));
     }
 
-    /** Refuses every certificate, so no connection comes of it, and remembers that there was one. */
-    private static final class TrustsNobody implements X509TrustManager {
+    /** Rejects every certificate, so that no connection results, and records that there was one. */
+    private static final class RejectingTrustManager implements X509TrustManager {
         private final AtomicBoolean certificate = new AtomicBoolean();
 
         @Override

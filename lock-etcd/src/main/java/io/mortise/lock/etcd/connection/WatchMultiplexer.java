@@ -17,27 +17,27 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Puts all watches of a client on one gRPC stream. */
+/** Sends all watches of a jetcd client over one gRPC stream. See ADR 0034. */
 final class WatchMultiplexer implements ClientInterceptor {
     private static final Logger log = LoggerFactory.getLogger(WatchMultiplexer.class);
 
-    /** Told of what the stream says about the member to which it goes. */
+    /** Receives what the stream shows about the member to which it is connected. */
     interface MemberListener {
-        /** Something arrived. */
-        void heard();
+        /** Reports that a response arrived. */
+        void onResponse();
 
-        /** Nothing arrived for a while, though it was asked. */
-        void silent();
+        /** Reports that no response arrived for a while, although the stream requested some. */
+        void onSilent();
     }
 
     private final LockClock clock;
     private final MemberListener memberListener;
 
-    /** Runs what is sent, in order and one at a time, since gRPC's calls are not thread-safe. Nobody waits for it. */
+    /** Runs all sends in order and one at a time, since gRPC's calls are not thread-safe. No caller waits for it. */
     private final SynchronizationContext sends = new SynchronizationContext(
             (thread, failure) -> log.warn("event=watch-request-failed cause=\"{}\"", failure.toString(), failure));
 
-    private @Nullable WatchStream stream; // of what is sent only
+    private @Nullable WatchStream stream; // accessed in sends only
 
     WatchMultiplexer(LockClock clock, MemberListener memberListener) {
         this.clock = clock;
@@ -45,7 +45,7 @@ final class WatchMultiplexer implements ClientInterceptor {
     }
 
     @Override
-    @SuppressWarnings("unchecked") // the method's name says what its messages are
+    @SuppressWarnings("unchecked") // the method's name determines the message types
     public <Q, A> ClientCall<Q, A> interceptCall(MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
         boolean isWatch = WatchGrpc.getWatchMethod().getFullMethodName().equals(method.getFullMethodName());
         return isWatch
@@ -53,15 +53,15 @@ final class WatchMultiplexer implements ClientInterceptor {
                 : next.newCall(method, options);
     }
 
-    /** What jetcd takes for the stream of one watch. */
+    /** The call that jetcd treats as the stream of one watch. */
     final class WatchCall extends ClientCall<WatchRequest, WatchResponse> {
         private final CallOptions options;
         private final Channel channel;
         private volatile @Nullable Listener<WatchResponse> listener;
         private volatile @Nullable Metadata headers;
-        private @Nullable WatchStream on; // of what is sent only
+        private @Nullable WatchStream ownStream; // accessed in sends only
         private volatile boolean cancelled;
-        private volatile long id = -1; // as the server calls it; none before it says so
+        private volatile long id = -1; // assigned by the server; -1 before its confirmation
 
         private WatchCall(CallOptions options, Channel channel) {
             this.options = options;
@@ -69,9 +69,9 @@ final class WatchMultiplexer implements ClientInterceptor {
         }
 
         @Override
-        public void start(Listener<WatchResponse> told, Metadata sent) {
-            listener = told;
-            headers = sent;
+        public void start(Listener<WatchResponse> target, Metadata startHeaders) {
+            listener = target;
+            headers = startHeaders;
         }
 
         @Override
@@ -87,35 +87,35 @@ final class WatchMultiplexer implements ClientInterceptor {
             }
             WatchStream open = stream;
             if (open == null || open.hasEnded()) {
-                Metadata sent = headers;
+                Metadata startHeaders = headers;
                 open = new WatchStream(
                         clock,
                         sends,
                         memberListener,
                         channel.newCall(WatchGrpc.getWatchMethod(), options),
-                        sent == null ? new Metadata() : sent);
+                        startHeaders == null ? new Metadata() : startHeaders);
                 stream = open;
                 open.start();
             }
-            on = open;
+            ownStream = open;
             open.create(this, request);
         }
 
         @Override
         public void cancel(@Nullable String message, @Nullable Throwable cause) {
-            sends.execute(this::leave);
+            sends.execute(this::cancelOnStream);
         }
 
         @Override
         public void halfClose() {
-            sends.execute(this::leave);
+            sends.execute(this::cancelOnStream);
         }
 
-        private void leave() {
+        private void cancelOnStream() {
             cancelled = true;
-            WatchStream left = on;
-            if (left != null) {
-                left.cancel(this);
+            WatchStream carrier = ownStream;
+            if (carrier != null) {
+                carrier.cancel(this);
             }
         }
 
@@ -132,19 +132,19 @@ final class WatchMultiplexer implements ClientInterceptor {
         }
 
         @Override
-        public void request(int messages) {} // the stream asks for all of them
+        public void request(int messages) {} // the stream requests all messages
 
         void deliver(WatchResponse response) {
-            Listener<WatchResponse> told = listener;
-            if (told != null) {
-                told.onMessage(response);
+            Listener<WatchResponse> target = listener;
+            if (target != null) {
+                target.onMessage(response);
             }
         }
 
         void close(Status status, Metadata trailers) {
-            Listener<WatchResponse> told = listener;
-            if (told != null) {
-                told.onClose(status, trailers);
+            Listener<WatchResponse> target = listener;
+            if (target != null) {
+                target.onClose(status, trailers);
             }
         }
     }

@@ -20,18 +20,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One gRPC stream with any number of watches; when it breaks, all of them end. A stream that has been silent for a while is
- * asked for its progress; one that answers nothing is ended, since a member that was stopped leaves its connections open.
+ * One gRPC stream that carries any number of watches and checks that the member still responds. When it breaks, all of its
+ * watches end. When it has been silent for a while, it sends progress requests; it ends if none gets a response, since a
+ * stopped member leaves its connections open.
  */
 final class WatchStream extends ClientCall.Listener<WatchResponse> {
     private static final Logger log = LoggerFactory.getLogger(WatchStream.class);
 
-    /** Counted in ticks and not in time: a pause of this process is one tick, after which there is time to read the answer. */
+    /**
+     * Silence is counted in ticks and not in time: a pause of this process is one tick, after which there is time to read
+     * responses.
+     */
     private static final Duration TICK = Duration.ofMillis(700);
 
-    private static final int QUESTIONS = 2;
+    private static final int MAX_UNANSWERED = 2;
 
-    private static final WatchRequest QUESTION = WatchRequest.newBuilder()
+    private static final WatchRequest PROGRESS_REQUEST = WatchRequest.newBuilder()
             .setProgressRequest(WatchProgressRequest.getDefaultInstance())
             .build();
 
@@ -42,15 +46,15 @@ final class WatchStream extends ClientCall.Listener<WatchResponse> {
     private final Metadata headers;
     private final Map<Long, WatchMultiplexer.WatchCall> watches = new ConcurrentHashMap<>();
 
-    /** In the order in which they were sent, in which the server answers. */
+    /** Watches in the order in which they were sent, which is the order of the server's confirmations. */
     private final Queue<WatchMultiplexer.WatchCall> unconfirmed = new ConcurrentLinkedQueue<>();
 
-    /** No more watches are created on it. */
-    private volatile boolean over;
+    /** Whether the stream accepts no more watches. */
+    private volatile boolean ended;
 
     private volatile @Nullable Closed closed;
-    private volatile boolean heard;
-    private int unanswered; // of the clock's thread
+    private volatile boolean responded;
+    private int unansweredRequests; // accessed on the clock's thread
 
     private record Closed(Status status, Metadata trailers) {}
 
@@ -67,7 +71,7 @@ final class WatchStream extends ClientCall.Listener<WatchResponse> {
         this.headers = headers;
     }
 
-    /** Like all that sends, called within {@code sends} only. */
+    /** Starts the stream. Like all methods that send, it is called within {@code sends} only. */
     void start() {
         call.start(this, headers);
         call.request(1);
@@ -75,7 +79,7 @@ final class WatchStream extends ClientCall.Listener<WatchResponse> {
     }
 
     boolean hasEnded() {
-        return over;
+        return ended;
     }
 
     void create(WatchMultiplexer.WatchCall watch, WatchRequest request) {
@@ -86,13 +90,16 @@ final class WatchStream extends ClientCall.Listener<WatchResponse> {
         }
     }
 
-    /** One that is yet to be confirmed is cancelled then: the server chooses the ids. */
+    /**
+     * Cancels a watch. A watch that is not confirmed yet is cancelled after its confirmation, since the server chooses the
+     * ids.
+     */
     void cancel(WatchMultiplexer.WatchCall watch) {
-        if (!watches.remove(watch.id(), watch) || over) {
+        if (!watches.remove(watch.id(), watch) || ended) {
             return;
         }
         if (watches.isEmpty() && unconfirmed.isEmpty()) {
-            end("no watch is left");
+            end("the stream carries no more watches");
         } else {
             call.sendMessage(WatchRequest.newBuilder()
                     .setCancelRequest(WatchCancelRequest.newBuilder().setWatchId(watch.id()))
@@ -101,28 +108,28 @@ final class WatchStream extends ClientCall.Listener<WatchResponse> {
     }
 
     private void end(String why) {
-        if (!over) {
-            over = true;
+        if (!ended) {
+            ended = true;
             call.cancel(why, null);
         }
     }
 
     private void tick() {
-        if (over) {
+        if (ended) {
             return;
         }
-        if (heard) {
-            heard = false;
-            unanswered = 0;
-        } else if (unanswered == QUESTIONS) {
-            sends.execute(() -> end("the server does not answer"));
-            listener.silent();
+        if (responded) {
+            responded = false;
+            unansweredRequests = 0;
+        } else if (unansweredRequests == MAX_UNANSWERED) {
+            sends.execute(() -> end("the server does not respond"));
+            listener.onSilent();
             return;
         } else {
-            unanswered++;
+            unansweredRequests++;
             sends.execute(() -> {
-                if (!over) {
-                    call.sendMessage(QUESTION);
+                if (!ended) {
+                    call.sendMessage(PROGRESS_REQUEST);
                 }
             });
         }
@@ -131,8 +138,8 @@ final class WatchStream extends ClientCall.Listener<WatchResponse> {
 
     @Override
     public void onMessage(WatchResponse response) {
-        heard = true;
-        listener.heard();
+        responded = true;
+        listener.onResponse();
         call.request(1);
         if (response.getCreated()) {
             confirmed(response);
@@ -154,10 +161,10 @@ final class WatchStream extends ClientCall.Listener<WatchResponse> {
             watch.confirmed(response.getWatchId());
             watches.put(response.getWatchId(), watch);
         }
-        unconfirmed.remove(); // it is never in neither
+        unconfirmed.remove(); // only now, so that the watch is always in one of the two collections
         watch.deliver(response);
         if (response.getCanceled()) {
-            // The server judges each watch by the token with which the stream was opened, and that may be too old by
+            // The server checks each watch against the token with which the stream was opened, which may be too old by
             // now.
             sends.execute(() -> end("a watch was refused: " + response.getCancelReason()));
         } else if (watch.isCancelled()) {
@@ -167,26 +174,26 @@ final class WatchStream extends ClientCall.Listener<WatchResponse> {
 
     @Override
     public void onClose(Status status, Metadata trailers) {
-        over = true;
+        ended = true;
         closed = new Closed(status, trailers);
-        int told = watches.size() + unconfirmed.size();
-        if (told > 0) {
-            log.debug("event=watch-stream-ended watches={} cause=\"{}\"", told, status);
+        int watchCount = watches.size() + unconfirmed.size();
+        if (watchCount > 0) {
+            log.debug("event=watch-stream-ended watches={} cause=\"{}\"", watchCount, status);
         }
         endAll();
     }
 
     private void endAll() {
-        Closed told = closed;
-        if (told != null) {
+        Closed reason = closed;
+        if (reason != null) {
             watches.forEach((id, watch) -> {
                 if (watches.remove(id, watch)) {
-                    watch.close(told.status, told.trailers);
+                    watch.close(reason.status, reason.trailers);
                 }
             });
             WatchMultiplexer.WatchCall next = unconfirmed.poll();
             while (next != null) {
-                next.close(told.status, told.trailers);
+                next.close(reason.status, reason.trailers);
                 next = unconfirmed.poll();
             }
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Internal: the client of one member at a time, its requests, watches and errors. */
+/** Internal: connections to etcd's members, with requests, watches and errors. */
 @NullMarked
 package io.mortise.lock.etcd.connection;
 

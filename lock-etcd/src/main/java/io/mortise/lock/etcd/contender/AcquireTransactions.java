@@ -9,9 +9,9 @@ import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.Op;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.etcd.connection.EtcdErrors;
-import io.mortise.lock.etcd.connection.EtcdRequests;
+import io.mortise.lock.etcd.connection.EtcdRequestSender;
 import io.mortise.lock.etcd.queue.EtcdKeyLayout;
-import io.mortise.lock.etcd.queue.TransactionParts;
+import io.mortise.lock.etcd.queue.EtcdTransactionParts;
 import io.mortise.lock.spi.LockRequest;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -19,230 +19,247 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Transactions by which a contender joins the lock's queue, until its outcome is known. What that means is the {@link
- * EtcdContender}'s business. The position of the contender is known here also when a step fails.
+ * Sends the transactions that put a contender's key into a lock's queue and determine its position there. {@link
+ * EtcdContender} decides what the result means. The contender's queue entry is known here also when a transaction fails.
  */
 final class AcquireTransactions {
-    private static final int MOST_ROUNDS = 20;
+    private static final int MAX_ROUNDS = 20;
 
-    private final EtcdRequests calls;
+    private final EtcdRequestSender requests;
     private final LockRequest request;
     private final ByteSequence record;
-    private final EtcdInDoubtAcquires unanswered = new EtcdInDoubtAcquires();
-    private volatile @Nullable EtcdQueueEntry position;
+    private final EtcdInDoubtAcquires inDoubt = new EtcdInDoubtAcquires();
+    private volatile @Nullable EtcdQueueEntry currentEntry;
 
-    /** What the store has of it. */
-    enum Finding {
-        /** Its key is the oldest: the lock is its own. */
+    /** The contender's state in the store. */
+    enum State {
+        /** Its key is the oldest, so it holds the lock. */
         FIRST,
 
-        /** Its key is there, behind others. */
+        /** Its key is in the queue, behind others. */
         BEHIND,
 
-        /** A try found others ahead. Its key was taken away, or goes with the contender. */
+        /** An acquire that does not wait found others ahead. Its key was deleted, or is deleted with the contender. */
         BUSY,
 
-        /** Its key was there, and was deleted. */
-        KEY_GONE,
+        /** Its key was in the queue and has been deleted. */
+        KEY_DELETED,
 
-        /** Whatever it had goes with the session. */
-        SESSION_OVER
+        /** The session has ended, and the contender's key, if any, ends with it. */
+        SESSION_ENDED
     }
 
     /**
-     * The end of the steps.
+     * The result of an acquire request.
      *
-     * @param contenders as many were seen in the queue, with itself; 0 if that was not asked
+     * @param state the contender's state in the store
+     * @param entry the contender's queue entry
+     * @param contenderCount the number of contenders in the queue, including this one; 0 if they were not counted
      */
-    record Standing(Finding finding, EtcdQueueEntry at, long contenders) {}
+    record Result(State state, EtcdQueueEntry entry, long contenderCount) {}
 
     private interface Step {
-        CompletionStage<Standing> after(TxnResponse answer);
+        CompletionStage<Result> onResponse(TxnResponse response);
     }
 
-    AcquireTransactions(EtcdRequests calls, LockRequest request) {
-        this.calls = calls;
+    AcquireTransactions(EtcdRequestSender requests, LockRequest request) {
+        this.requests = requests;
         this.request = request;
         this.record = EtcdKeyLayout.bytes(request.ownerRecord());
     }
 
-    /** The value of its key, which no other has. */
+    /** Returns the value of the contender's key, which no other key has. */
     ByteSequence record() {
         return record;
     }
 
-    /** What may yet be executed, or may have been. */
-    EtcdInDoubtAcquires unanswered() {
-        return unanswered;
+    /** Returns the requests whose outcome is unknown. */
+    EtcdInDoubtAcquires inDoubt() {
+        return inDoubt;
     }
 
-    /** Null before it has a position in a queue. */
+    /** Returns the contender's queue entry; null before it has one. */
     @Nullable
-    EtcdQueueEntry position() {
-        return position;
+    EtcdQueueEntry entry() {
+        return currentEntry;
     }
 
-    /** It has a slot in a queue. Once, before {@link #go}. */
-    void enter(EtcdQueueEntry at) {
-        position = at;
+    /** Sets the queue entry of the contender. Called once, before {@link #send}. */
+    void setEntry(EtcdQueueEntry entry) {
+        currentEntry = entry;
     }
 
     /**
-     * Goes on from the present position.
+     * Sends the transactions that follow from the contender's present queue entry.
      *
-     * @return failed: it is unknown what the store has of it
+     * @return the contender's state; fails if that is unknown
      */
-    CompletionStage<Standing> go() {
-        EtcdQueueEntry at = position;
-        if (at == null) {
-            throw new IllegalStateException("it has no position in the queue");
+    CompletionStage<Result> send() {
+        EtcdQueueEntry entry = currentEntry;
+        if (entry == null) {
+            throw new IllegalStateException("the contender has no entry in the queue");
         }
-        return from(at, MOST_ROUNDS);
+        return sendFrom(entry, MAX_ROUNDS);
     }
 
-    private CompletionStage<Standing> from(EtcdQueueEntry at, int rounds) {
-        if (at.on().hasEnded()) {
-            return done(Finding.SESSION_OVER, at, 0);
+    private CompletionStage<Result> sendFrom(EtcdQueueEntry entry, int roundsLeft) {
+        if (entry.session().hasEnded()) {
+            return done(State.SESSION_ENDED, entry, 0);
         }
-        if (rounds == 0) {
-            throw new BackendUnavailableException(what() + ": what is in the store changes too fast");
+        if (roundsLeft == 0) {
+            throw new BackendUnavailableException(
+                    description() + ": the queue changed too often during the request; try again");
         }
-        return at.since() == 0 ? put(at, rounds) : confirm(at, rounds);
+        return entry.createRevision() == 0 ? put(entry, roundsLeft) : confirm(entry, roundsLeft);
     }
 
     /**
-     * One request: the key, and how many are in the queue with it. Who does so already is ahead of it. A try, which must know whom
-     * it gives way to, reads who is first instead.
+     * Puts the key and counts the queue in one request; every contender that is queued already is ahead. An acquire that
+     * does not wait must know for whom it gives way, so it reads the first contender instead.
      */
-    private CompletionStage<Standing> put(EtcdQueueEntry at, int rounds) {
-        long epoch = at.on().epoch();
-        if (!unanswered.sending(epoch)) {
-            return CompletableFuture.failedFuture(new BackendUnavailableException(what() + ": withdrawn"));
+    private CompletionStage<Result> put(EtcdQueueEntry entry, int roundsLeft) {
+        long epoch = entry.session().epoch();
+        if (!inDoubt.beforeSend(epoch)) {
+            return CompletableFuture.failedFuture(new BackendUnavailableException(description() + ": withdrawn"));
         }
-        Cmp[] absentInEpoch = {
-            TransactionParts.isAbsent(at.key()),
-            TransactionParts.isInEpoch(at.on().sessionKey(), epoch)
+        Cmp[] absentInSameEpoch = {
+            EtcdTransactionParts.isAbsent(entry.key()),
+            EtcdTransactionParts.isInEpoch(entry.session().sessionKey(), epoch)
         };
-        Op[] putAndLook = {
-            TransactionParts.put(at.key(), record, at.on().lease()),
-            request.mayWait() ? at.queue().count() : at.queue().head()
+        Op[] putAndRead = {
+            EtcdTransactionParts.put(entry.key(), record, entry.session().leaseId()),
+            request.mayWait() ? entry.queue().count() : entry.queue().head()
         };
-        return then(
-                at,
-                calls.txn(what(), absentInEpoch, putAndLook)
-                        .whenComplete((answer, failure) -> unanswered.sent(failure)),
-                answer -> answer.isSucceeded() ? queued(at, answer, rounds) : readPosition(at, rounds));
+        return nextStep(
+                entry,
+                requests.txn(description(), absentInSameEpoch, putAndRead)
+                        .whenComplete((response, failure) -> inDoubt.onCompleted(failure)),
+                response ->
+                        response.isSucceeded() ? queued(entry, response, roundsLeft) : readPosition(entry, roundsLeft));
     }
 
-    private CompletionStage<Standing> queued(EtcdQueueEntry at, TxnResponse answer, int rounds) {
-        EtcdQueueEntry now = at.since(answer.getHeader().getRevision());
-        GetResponse queue = answer.getGetResponses().get(0);
-        return request.mayWait() ? queued(now, queue.getCount() <= 1, queue) : evaluate(now, queue, rounds);
+    private CompletionStage<Result> queued(EtcdQueueEntry entry, TxnResponse response, int roundsLeft) {
+        EtcdQueueEntry queued = entry.withCreateRevision(response.getHeader().getRevision());
+        GetResponse queue = response.getGetResponses().get(0);
+        return request.mayWait() ? queued(queued, queue.getCount() <= 1, queue) : evaluate(queued, queue, roundsLeft);
     }
 
-    /** The key was there already, or a withdrawal has begun a new epoch: rare enough for a request of its own. */
-    private CompletionStage<Standing> readPosition(EtcdQueueEntry at, int rounds) {
+    /**
+     * Reads the queue in a separate request after the key was not put: it exists already, or a withdrawal has started a new
+     * epoch. Both are rare.
+     */
+    private CompletionStage<Result> readPosition(EtcdQueueEntry entry, int roundsLeft) {
         Op[] reads = {
-            TransactionParts.get(at.key()),
-            TransactionParts.getWithoutValue(at.on().sessionKey()),
-            at.queue().head()
+            EtcdTransactionParts.get(entry.key()),
+            EtcdTransactionParts.getWithoutValue(entry.session().sessionKey()),
+            entry.queue().head()
         };
-        return then(at, calls.txn(what(), new Cmp[0], reads), answer -> notPut(at, answer.getGetResponses(), rounds));
+        return nextStep(
+                entry,
+                requests.txn(description(), new Cmp[0], reads),
+                response -> onKeyNotPut(entry, response.getGetResponses(), roundsLeft));
     }
 
-    private CompletionStage<Standing> notPut(EtcdQueueEntry at, List<GetResponse> reads, int rounds) {
+    private CompletionStage<Result> onKeyNotPut(EtcdQueueEntry entry, List<GetResponse> reads, int roundsLeft) {
         List<KeyValue> session = reads.get(1).getKvs();
         if (session.isEmpty()) {
-            at.on().end("its key was deleted");
-            return done(Finding.SESSION_OVER, at, 0);
+            entry.session().end("the session's key was deleted");
+            return done(State.SESSION_ENDED, entry, 0);
         }
-        at.on().sawEpoch(session.get(0).getVersion());
+        entry.session().observeEpoch(session.get(0).getVersion());
         List<KeyValue> own = reads.get(0).getKvs();
         if (own.isEmpty()) {
-            return from(at, rounds - 1);
+            return sendFrom(entry, roundsLeft - 1);
         }
         if (own.get(0).getValue().equals(record)) {
-            // An earlier one was executed.
-            return evaluate(at.since(own.get(0).getCreateRevision()), reads.get(2), rounds);
+            // An earlier request of this contender was executed.
+            return evaluate(entry.withCreateRevision(own.get(0).getCreateRevision()), reads.get(2), roundsLeft);
         }
-        EtcdQueueEntry elsewhere = at.inSlot(at.queue().another());
-        position = elsewhere;
-        return from(elsewhere, rounds - 1);
-    }
-
-    /** The woken waiter's one request: the grant is what the store says, not what an event made us believe. */
-    private CompletionStage<Standing> confirm(EtcdQueueEntry at, int rounds) {
-        Cmp[] standing = {TransactionParts.isFrom(at.key(), at.since())};
-        return then(
-                at,
-                calls.txn(what(), standing, new Op[] {at.queue().ahead(at.since())}),
-                answer -> answer.isSucceeded()
-                        ? evaluate(at, answer.getGetResponses().get(0), rounds)
-                        : done(Finding.KEY_GONE, at, 0));
-    }
-
-    private CompletionStage<Standing> evaluate(EtcdQueueEntry at, GetResponse queue, int rounds) {
-        List<KeyValue> head = queue.getKvs();
-        boolean first = head.isEmpty() || head.get(0).getCreateRevision() == at.since();
-        return first || request.mayWait() ? queued(at, first, queue) : giveWay(at, head.get(0), rounds);
+        EtcdQueueEntry otherSlot = entry.withSlot(entry.queue().addSlot());
+        currentEntry = otherSlot;
+        return sendFrom(otherSlot, roundsLeft - 1);
     }
 
     /**
-     * A try takes its key away before it says "busy", unless whoever was ahead has left by then: else those who try again and again
-     * would find each other's keys and nobody the lock. What it may leave is removed with the contender.
+     * Checks in one request whether a waiter is now the first. The grant depends on this reply and not on a watch event.
      */
-    private CompletionStage<Standing> giveWay(EtcdQueueEntry at, KeyValue ahead, int rounds) {
-        position = at;
-        Cmp[] aheadStill = {
-            TransactionParts.isFrom(ahead.getKey(), ahead.getCreateRevision()),
-            TransactionParts.isFrom(at.key(), at.since()) // late it must not touch the next one in its slot
+    private CompletionStage<Result> confirm(EtcdQueueEntry entry, int roundsLeft) {
+        Cmp[] unchanged = {EtcdTransactionParts.hasCreateRevision(entry.key(), entry.createRevision())};
+        return nextStep(
+                entry,
+                requests.txn(description(), unchanged, new Op[] {entry.queue().anyBefore(entry.createRevision())}),
+                response -> response.isSucceeded()
+                        ? evaluate(entry, response.getGetResponses().get(0), roundsLeft)
+                        : done(State.KEY_DELETED, entry, 0));
+    }
+
+    private CompletionStage<Result> evaluate(EtcdQueueEntry entry, GetResponse queue, int roundsLeft) {
+        List<KeyValue> head = queue.getKvs();
+        boolean first = head.isEmpty() || head.get(0).getCreateRevision() == entry.createRevision();
+        return first || request.mayWait() ? queued(entry, first, queue) : giveWay(entry, head.get(0), roundsLeft);
+    }
+
+    /**
+     * Deletes the key before an acquire that does not wait reports "busy", unless the contender ahead has left by then.
+     * Otherwise clients that retry such acquires in a loop would find each other's keys, and no client would get the lock.
+     * A key that remains is deleted with the contender.
+     */
+    private CompletionStage<Result> giveWay(EtcdQueueEntry entry, KeyValue ahead, int roundsLeft) {
+        currentEntry = entry;
+        Cmp[] stillBehind = {
+            EtcdTransactionParts.hasCreateRevision(ahead.getKey(), ahead.getCreateRevision()),
+            // A delayed request must not delete the key of the next contender in the slot.
+            EtcdTransactionParts.hasCreateRevision(entry.key(), entry.createRevision())
         };
-        Op[] lookAgain = {at.queue().ahead(at.since()), TransactionParts.getWithoutValue(at.key())};
-        return then(
-                at,
-                calls.txn(what(), aheadStill, new Op[] {TransactionParts.delete(at.key())}, lookAgain),
-                answer -> gaveWay(at, answer, rounds));
+        Op[] readAgain = {
+            entry.queue().anyBefore(entry.createRevision()), EtcdTransactionParts.getWithoutValue(entry.key())
+        };
+        return nextStep(
+                entry,
+                requests.txn(
+                        description(), stillBehind, new Op[] {EtcdTransactionParts.delete(entry.key())}, readAgain),
+                response -> onGaveWay(entry, response, roundsLeft));
     }
 
-    private CompletionStage<Standing> gaveWay(EtcdQueueEntry at, TxnResponse answer, int rounds) {
-        if (answer.isSucceeded()) {
-            EtcdQueueEntry outside = at.since(0);
-            position = outside;
-            return done(Finding.BUSY, outside, 0);
+    private CompletionStage<Result> onGaveWay(EtcdQueueEntry entry, TxnResponse response, int roundsLeft) {
+        if (response.isSucceeded()) {
+            EtcdQueueEntry withoutKey = entry.withCreateRevision(0);
+            currentEntry = withoutKey;
+            return done(State.BUSY, withoutKey, 0);
         }
-        GetResponse queue = answer.getGetResponses().get(0);
-        List<KeyValue> own = answer.getGetResponses().get(1).getKvs();
-        if (own.isEmpty() || own.get(0).getCreateRevision() != at.since()) {
-            return done(Finding.KEY_GONE, at, 0);
+        GetResponse queue = response.getGetResponses().get(0);
+        List<KeyValue> own = response.getGetResponses().get(1).getKvs();
+        if (own.isEmpty() || own.get(0).getCreateRevision() != entry.createRevision()) {
+            return done(State.KEY_DELETED, entry, 0);
         }
-        return rounds > 0 ? evaluate(at, queue, rounds - 1) : done(Finding.BUSY, at, 0);
+        return roundsLeft > 0 ? evaluate(entry, queue, roundsLeft - 1) : done(State.BUSY, entry, 0);
     }
 
-    private CompletionStage<Standing> queued(EtcdQueueEntry at, boolean first, GetResponse queue) {
-        position = at;
-        return done(first ? Finding.FIRST : Finding.BEHIND, at, queue.getCount());
+    private CompletionStage<Result> queued(EtcdQueueEntry entry, boolean first, GetResponse queue) {
+        currentEntry = entry;
+        return done(first ? State.FIRST : State.BEHIND, entry, queue.getCount());
     }
 
-    private CompletionStage<Standing> then(EtcdQueueEntry at, CompletionStage<TxnResponse> asked, Step next) {
-        return asked.handle((answer, failure) -> {
+    private CompletionStage<Result> nextStep(EtcdQueueEntry entry, CompletionStage<TxnResponse> sent, Step next) {
+        return sent.handle((response, failure) -> {
                     if (failure == null) {
-                        return next.after(answer);
+                        return next.onResponse(response);
                     }
-                    if (EtcdErrors.isLeaseGone(failure)) {
-                        at.on().end("its lease no longer exists");
+                    if (EtcdErrors.isLeaseNotFound(failure)) {
+                        entry.session().end("its etcd lease no longer exists");
                     }
-                    return at.on().hasEnded()
-                            ? done(Finding.SESSION_OVER, at, 0)
-                            : CompletableFuture.<Standing>failedFuture(failure);
+                    return entry.session().hasEnded()
+                            ? done(State.SESSION_ENDED, entry, 0)
+                            : CompletableFuture.<Result>failedFuture(failure);
                 })
-                .thenCompose(stage -> stage);
+                .thenCompose(result -> result);
     }
 
-    private static CompletionStage<Standing> done(Finding finding, EtcdQueueEntry at, long contenders) {
-        return CompletableFuture.completedFuture(new Standing(finding, at, contenders));
+    private static CompletionStage<Result> done(State state, EtcdQueueEntry entry, long contenderCount) {
+        return CompletableFuture.completedFuture(new Result(state, entry, contenderCount));
     }
 
-    private String what() {
+    private String description() {
         return "acquire of lock \"" + request.name() + "\"";
     }
 }

@@ -22,25 +22,28 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * One contender: a key under the lock's name, attached to the session's lease. The one that was created first holds the lock,
- * and the revision of its creation is the token. What it hears and how it ends is here; how it comes to stand in the queue is in
- * {@link AcquireTransactions}, and who is to be woken is decided in the queue.
+ * One attempt to acquire a lock on etcd, represented by a key in the lock's queue. The key is attached to the session's
+ * lease. The contender whose key was created first holds the lock, and the revision of that creation is the fencing token.
+ * This class handles notifications and the end of the contender. {@link AcquireTransactions} puts the key into the queue,
+ * and the lock's queue decides which contender is notified.
  *
- * <p>The core does not overlap calls, but the answer to one that ran into its deadline may still come: it is not listened to,
- * and the request counts as one that may yet be executed.
+ * <p>The core does not overlap calls, but the reply to a request that timed out may still arrive. It is ignored, and the
+ * request counts as one that may still be executed.
  */
 public final class EtcdContender implements Contender, QueuedContenders.Member, DeferredWatches.Held {
-    /** How long a grant is held before its key is watched; twice this, and two round trips, are well below 200 ms (S7). */
+    /**
+     * How long a grant is held before its key is watched. Twice this time and two round trips are well below 200 ms (S7).
+     */
     public static final Duration WATCH_OWN_KEY_AFTER = Duration.ofMillis(50);
 
     private static final AttemptResult WAITING = new AttemptResult.Waiting(Duration.ofSeconds(5));
 
-    /** How long the holder of a deleted key waits to hear whether its session went with it. */
-    private static final Duration REASON_WITHIN = Duration.ofMillis(100);
+    /** How long the holder of a deleted key waits to find out whether its session has ended as well. */
+    private static final Duration REASON_TIMEOUT = Duration.ofMillis(100);
 
-    /** Returns what {@link Contender#unwrap} is asked for, of the key and the revision that created it. */
+    /** Creates the objects that {@link Contender#unwrap} returns from the key and the revision that created it. */
     public interface Unwrapper {
-        /** Empty if it is asked for something else. */
+        /** Returns the object; empty for an unknown type. */
         <T> Optional<T> unwrap(Class<T> type, ByteSequence key, long revision);
     }
 
@@ -49,195 +52,205 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
     private final DeferredWatches deferredWatches;
     private final Unwrapper unwrapper;
     private final LockRequest request;
-    private final ContenderListener waiter;
-    private final AcquireTransactions steps;
-    private final KeyRemoval removal;
-    private final SequencedAcquire inOrder;
+    private final ContenderListener listener;
+    private final AcquireTransactions transactions;
+    private final ContenderKeyRemoval removal;
+    private final SequencedAcquire sequencedAcquire;
 
     @GuardedBy("this")
     private boolean granted;
 
-    /** Its key was deleted by somebody else. */
+    /** Whether another client deleted the contender's key. */
     @GuardedBy("this")
-    private boolean removed;
+    private boolean keyDeleted;
 
     @GuardedBy("this")
     private boolean ended;
 
-    /** Its key is being taken away. */
+    /** Whether the deletion of its own key has started. */
     @GuardedBy("this")
-    private boolean leaving;
+    private boolean removalStarted;
 
-    /** Its slot is another's. */
+    /** Whether its slot was freed for another contender. */
     @GuardedBy("this")
-    private boolean left;
+    private boolean slotReleased;
 
-    /** Sends nothing yet. */
+    /** Creates a contender; sends nothing yet. */
     public EtcdContender(
             EtcdSessionManager sessions,
             LockClock clock,
             DeferredWatches deferredWatches,
             Unwrapper unwrapper,
             LockRequest request,
-            ContenderListener waiter) {
+            ContenderListener listener) {
         this.sessions = sessions;
         this.clock = clock;
         this.deferredWatches = deferredWatches;
         this.unwrapper = unwrapper;
         this.request = request;
-        this.waiter = waiter;
-        this.steps = new AcquireTransactions(sessions.requests(), request);
-        this.removal = new KeyRemoval(sessions.requests(), request.name().value(), steps.record());
-        this.inOrder = new SequencedAcquire(WAITING, waiter);
+        this.listener = listener;
+        this.transactions = new AcquireTransactions(sessions.requests(), request);
+        this.removal =
+                new ContenderKeyRemoval(sessions.requests(), request.name().value(), transactions.record());
+        this.sequencedAcquire = new SequencedAcquire(WAITING, listener);
     }
 
-    /** Who waits is asked for again by the core; who does not has one attempt, of as many tries as there is time for. */
+    /**
+     * Makes one attempt. The core repeats the attempts of a contender that may wait. Any other contender has one attempt,
+     * which is retried here as long as time permits.
+     */
     @Override
     public CompletionStage<AttemptResult> attempt() {
-        return request.mayWait() ? once() : sessions.requests().repeated(this::once, () -> !isEnded());
+        return request.mayWait() ? tryOnce() : sessions.requests().retrying(this::tryOnce, () -> !isEnded());
     }
 
-    private CompletionStage<AttemptResult> once() {
-        EtcdQueueEntry known = steps.position();
+    private CompletionStage<AttemptResult> tryOnce() {
+        EtcdQueueEntry known = transactions.entry();
         if (known != null) {
-            return ask(known);
+            return sendAcquire(known);
         }
-        EtcdSession on = sessions.current();
-        return on.validity().isPresent() ? begin(on) : on.ready().thenCompose(validity -> begin(on));
+        EtcdSession session = sessions.current();
+        return session.validity().isPresent()
+                ? joinQueue(session)
+                : session.ready().thenCompose(validity -> joinQueue(session));
     }
 
-    private CompletionStage<AttemptResult> begin(EtcdSession on) {
+    private CompletionStage<AttemptResult> joinQueue(EtcdSession session) {
         if (isEnded()) {
             throw new BackendUnavailableException("acquire of lock \"" + request.name() + "\": withdrawn");
         }
-        EtcdSession.Entry entry = on.enter(request.name());
-        EtcdQueueEntry first = EtcdQueueEntry.in(on, entry.queue(), entry.slot());
-        steps.enter(first);
-        return ask(first);
+        EtcdSession.Slot slot = session.joinQueue(request.name());
+        EtcdQueueEntry first = EtcdQueueEntry.withoutKey(session, slot.queue(), slot.slot());
+        transactions.setEntry(first);
+        return sendAcquire(first);
     }
 
-    private CompletionStage<AttemptResult> ask(EtcdQueueEntry at) {
-        if (isRemoved()) {
-            return CompletableFuture.completedFuture(keyGone(at));
+    private CompletionStage<AttemptResult> sendAcquire(EtcdQueueEntry entry) {
+        if (isKeyDeleted()) {
+            return CompletableFuture.completedFuture(displacedByDeletion(entry));
         }
-        boolean isQueued = at.since() != 0;
-        if (isQueued || !request.mayWait()) { // an attempt that does not wait needs no order either
-            return steps.go().thenApply(this::attempted);
+        boolean isQueued = entry.createRevision() != 0;
+        if (isQueued || !request.mayWait()) { // an attempt that does not wait needs no order
+            return transactions.send().thenApply(this::toAttemptResult);
         }
-        return inOrder.send(
-                at.queue().order(),
-                () -> steps.go().thenApply(found -> new SequencedAcquire.Heard(attempted(found), () -> taken(found))));
+        return sequencedAcquire.send(
+                entry.queue().sequencer(),
+                () -> transactions
+                        .send()
+                        .thenApply(
+                                result -> new SequencedAcquire.Reply(toAttemptResult(result), () -> isTaken(result))));
     }
 
-    private AttemptResult attempted(AcquireTransactions.Standing found) {
-        EtcdQueueEntry at = found.at();
-        return switch (found.finding()) {
-            case FIRST -> grant(at);
-            case BEHIND -> await(at);
+    private AttemptResult toAttemptResult(AcquireTransactions.Result result) {
+        EtcdQueueEntry entry = result.entry();
+        return switch (result.state()) {
+            case FIRST -> grant(entry);
+            case BEHIND -> waitInQueue(entry);
             case BUSY -> WAITING;
-            case KEY_GONE -> keyGone(at);
-            case SESSION_OVER -> sessionEnded(at);
+            case KEY_DELETED -> displacedByDeletion(entry);
+            case SESSION_ENDED -> displacedBySessionEnd(entry);
         };
     }
 
-    /** Whether the lock has an owner now who is not about to leave. */
-    private boolean taken(AcquireTransactions.Standing found) {
-        return switch (found.finding()) {
-            case FIRST -> !isLeaving();
-            case BEHIND -> found.at().queue().isTaken(found.contenders(), isLeaving());
+    /** Returns whether another contender, or this one, has the lock and is not about to leave. */
+    private boolean isTaken(AcquireTransactions.Result result) {
+        return switch (result.state()) {
+            case FIRST -> !isRemovalStarted();
+            case BEHIND -> result.entry().queue().isTaken(result.contenderCount(), isRemovalStarted());
             default -> false;
         };
     }
 
-    private AttemptResult await(EtcdQueueEntry at) {
-        at.queue().await(this);
-        // A session that ended before we listened wakes nobody.
-        return at.on().hasEnded() ? sessionEnded(at) : WAITING;
+    private AttemptResult waitInQueue(EtcdQueueEntry entry) {
+        entry.queue().watchAsWaiter(this);
+        // A session that ended before the waiter was registered does not notify it.
+        return entry.session().hasEnded() ? displacedBySessionEnd(entry) : WAITING;
     }
 
-    private AttemptResult grant(EtcdQueueEntry at) {
+    private AttemptResult grant(EtcdQueueEntry entry) {
         synchronized (this) {
             granted = true;
         }
-        if (!at.queue().granted(this)) {
-            deferredWatches.add(this); // the grant is valid without it, only the notice of a deletion depends on it
+        if (!entry.queue().becameHolder(this)) {
+            deferredWatches.add(this); // the grant is valid without a watch, which only reports a deletion of the key
         }
-        return new AttemptResult.Granted(at.since(), at.on().validity().orElseThrow());
+        return new AttemptResult.Granted(
+                entry.createRevision(), entry.session().validity().orElseThrow());
     }
 
-    /** The core forgets a displaced contender; what it has in the store goes with the session's lease. */
-    private AttemptResult sessionEnded(EtcdQueueEntry at) {
-        leave(at);
+    /** Reports the contender as displaced, which makes the core discard it. Its key ends with the session's lease. */
+    private AttemptResult displacedBySessionEnd(EtcdQueueEntry entry) {
+        releaseSlot(entry);
         return new AttemptResult.Displaced("the session with " + sessions.endpoints() + " ended");
     }
 
-    private AttemptResult keyGone(EtcdQueueEntry at) {
-        if (steps.unanswered().mayCome()) {
+    private AttemptResult displacedByDeletion(EtcdQueueEntry entry) {
+        if (transactions.inDoubt().mayStillExecute()) {
             sessions.cleanUp("a request for lock \"" + request.name() + "\" without an answer", this::end);
         } else {
-            leave(at);
+            releaseSlot(entry);
         }
         return new AttemptResult.Displaced("the key of lock \"" + request.name() + "\" in the queue at "
-                + sessions.endpoints() + " was deleted, and not by its owner");
+                + sessions.endpoints() + " was deleted, but not by its owner");
     }
 
     private synchronized boolean isEnded() {
         return ended;
     }
 
-    private synchronized boolean isRemoved() {
-        return removed;
+    private synchronized boolean isKeyDeleted() {
+        return keyDeleted;
     }
 
-    private synchronized boolean isLeaving() {
-        return leaving;
+    private synchronized boolean isRemovalStarted() {
+        return removalStarted;
     }
 
     @Override
     public QueueReplica.ContenderKey contenderKey() {
-        EtcdQueueEntry at = standing();
-        return new QueueReplica.ContenderKey(at.key(), at.since());
+        EtcdQueueEntry entry = currentEntry();
+        return new QueueReplica.ContenderKey(entry.key(), entry.createRevision());
     }
 
-    private EtcdQueueEntry standing() {
-        EtcdQueueEntry at = steps.position();
-        if (at == null) {
-            throw new IllegalStateException("it has no position in the queue");
+    private EtcdQueueEntry currentEntry() {
+        EtcdQueueEntry entry = transactions.entry();
+        if (entry == null) {
+            throw new IllegalStateException("the contender has no entry in the queue");
         }
-        return at;
+        return entry;
     }
 
     @Override
     public void firstInQueue() {
-        waiter.wake();
+        listener.wake();
     }
 
     @Override
     public void deleted() {
         boolean held;
         synchronized (this) {
-            removed = true;
+            keyDeleted = true;
             held = granted;
         }
         if (!held) {
-            waiter.wake();
+            listener.wake();
             return;
         }
-        // With the session go all keys at once: then that is the reason, and not a deletion.
+        // The end of a session deletes all its keys at once. Then the session's end is the reason, and not a deletion.
         CompletableFuture<Boolean> checked = new CompletableFuture<>();
-        standing().on().checkAlive().whenComplete((there, failure) -> checked.complete(true));
-        clock.schedule(REASON_WITHIN, () -> checked.complete(true));
-        checked.whenComplete(
-                (there, failure) -> waiter.lost(new LossReason(LossReason.Kind.REMOVED, "the lock's key was deleted")));
+        currentEntry().session().checkAlive().whenComplete((exists, failure) -> checked.complete(true));
+        clock.schedule(REASON_TIMEOUT, () -> checked.complete(true));
+        checked.whenComplete((exists, failure) ->
+                listener.lost(new LossReason(LossReason.Kind.REMOVED, "the lock's key was deleted")));
     }
 
     @Override
-    public void watchOwn() {
-        EtcdQueueEntry at = steps.position();
-        if (at != null && !at.on().hasEnded()) {
-            at.queue().guard(this);
-            if (isEnded()) { // meanwhile: then nobody else makes it forget
-                at.queue().forget(this);
+    public void registerWatch() {
+        EtcdQueueEntry entry = transactions.entry();
+        if (entry != null && !entry.session().hasEnded()) {
+            entry.queue().watchAsHolder(this);
+            if (isEnded()) { // if the contender ended meanwhile, no other call would remove it
+                entry.queue().stopWatching(this);
             }
         }
     }
@@ -245,80 +258,84 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
     @Override
     public CompletionStage<Boolean> end() {
         deferredWatches.remove(this);
-        steps.unanswered().end();
-        EtcdQueueEntry at = steps.position();
-        boolean leaves;
+        transactions.inDoubt().end();
+        EtcdQueueEntry entry = transactions.entry();
+        boolean startsRemoval;
         synchronized (this) {
             ended = true;
-            leaves = at != null && at.since() != 0 && !leaving && !left;
-            leaving |= leaves;
+            startsRemoval = entry != null && entry.createRevision() != 0 && !removalStarted && !slotReleased;
+            removalStarted |= startsRemoval;
         }
-        if (at == null) {
+        if (entry == null) {
             return CompletableFuture.completedFuture(false);
         }
-        if (leaves) {
-            at.queue().leaving();
+        if (startsRemoval) {
+            entry.queue().removalStarted();
         }
-        at.queue().order().leave(inOrder);
-        at.queue().forget(this);
-        if (at.since() == 0 && !steps.unanswered().mayBeThere()) {
-            leave(at);
+        entry.queue().sequencer().remove(sequencedAcquire);
+        entry.queue().stopWatching(this);
+        if (entry.createRevision() == 0 && !transactions.inDoubt().mayHaveExecuted()) {
+            releaseSlot(entry);
             return CompletableFuture.completedFuture(false);
         }
-        if (at.on().hasEnded()) {
-            return sessionGone(at);
+        if (entry.session().hasEnded()) {
+            return awaitSessionRemoval(entry);
         }
-        CompletionStage<Boolean> removed = steps.unanswered().mayCome()
-                ? removal.withdraw(at, steps.unanswered().epoch())
-                : removal.release(at);
-        return removed.handle((was, failure) -> {
+        CompletionStage<Boolean> removed = transactions.inDoubt().mayStillExecute()
+                ? removal.withdraw(entry, transactions.inDoubt().latestEpoch())
+                : removal.release(entry);
+        return removed.handle((existed, failure) -> {
                     if (failure == null) {
-                        leave(at);
-                        return CompletableFuture.completedFuture(was);
+                        releaseSlot(entry);
+                        return CompletableFuture.completedFuture(existed);
                     }
-                    if (EtcdErrors.isLeaseGone(failure)) {
-                        at.on().end("its lease no longer exists");
+                    if (EtcdErrors.isLeaseNotFound(failure)) {
+                        entry.session().end("its etcd lease no longer exists");
                     }
-                    return at.on().hasEnded() ? sessionGone(at) : CompletableFuture.<Boolean>failedFuture(failure);
+                    return entry.session().hasEnded()
+                            ? awaitSessionRemoval(entry)
+                            : CompletableFuture.<Boolean>failedFuture(failure);
                 })
-                .thenCompose(stage -> stage);
+                .thenCompose(result -> result);
     }
 
-    private CompletableFuture<Boolean> sessionGone(EtcdQueueEntry at) {
-        return sessions.withTimeout("the end of a session", at.on().removal())
+    private CompletableFuture<Boolean> awaitSessionRemoval(EtcdQueueEntry entry) {
+        return sessions.withTimeout("the end of a session", entry.session().removal())
                 .thenApply(removed -> {
-                    leave(at);
+                    releaseSlot(entry);
                     return false;
                 })
                 .toCompletableFuture();
     }
 
-    private void leave(EtcdQueueEntry at) {
-        at.queue().order().leave(inOrder);
-        at.queue().forget(this);
+    private void releaseSlot(EtcdQueueEntry entry) {
+        entry.queue().sequencer().remove(sequencedAcquire);
+        entry.queue().stopWatching(this);
         boolean first;
-        boolean announced;
+        boolean wasRemovalStarted;
         synchronized (this) {
-            first = !left;
-            left = true;
-            announced = leaving;
+            first = !slotReleased;
+            slotReleased = true;
+            wasRemovalStarted = removalStarted;
         }
         if (first) {
-            at.queue().leave(at.slot(), announced);
+            entry.queue().removeContender(entry.slot(), wasRemovalStarted);
         }
     }
 
     @Override
     public void abandon() {
-        EtcdQueueEntry at = steps.position();
-        if (at != null) {
-            at.on().end("a key of it could not be deleted for a whole lease");
+        EtcdQueueEntry entry = transactions.entry();
+        if (entry != null) {
+            entry.session().end("one of its keys could not be deleted for a whole lease duration");
         }
     }
 
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
-        EtcdQueueEntry at = steps.position();
-        return at != null && at.since() != 0 ? unwrapper.unwrap(type, at.key(), at.since()) : Optional.empty();
+        EtcdQueueEntry entry = transactions.entry();
+        return entry != null && entry.createRevision() != 0
+                ? unwrapper.unwrap(type, entry.key(), entry.createRevision())
+                : Optional.empty();
     }
 }

@@ -6,55 +6,61 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.etcd.connection.EtcdErrors;
 import org.jspecify.annotations.Nullable;
 
-/** Acquire requests of one contender that may or may not have been executed (S8). Thread-safe. */
+/** Tracks one contender's acquire requests that have an unknown outcome. Rule S8. Thread-safe. */
 final class EtcdInDoubtAcquires {
     @GuardedBy("this")
-    private int mayCome;
+    private int pendingCount;
 
-    /** The latest epoch of those. */
+    /** The latest epoch in which one of these requests was sent. */
     @GuardedBy("this")
-    private long epoch;
+    private long latestEpoch;
 
     @GuardedBy("this")
-    private boolean mayBeThere;
+    private boolean mayHaveExecuted;
 
     @GuardedBy("this")
     private boolean ended;
 
-    /** One is about to be sent. False after {@link #end}: it must not be, since nobody would take it back. */
-    synchronized boolean sending(long inEpoch) {
+    /**
+     * Records that a request is about to be sent. Returns false after {@link #end}: the request must not be sent, since it
+     * would not be withdrawn.
+     */
+    synchronized boolean beforeSend(long epoch) {
         if (!ended) {
-            mayCome++;
-            epoch = Math.max(epoch, inEpoch);
+            pendingCount++;
+            latestEpoch = Math.max(latestEpoch, epoch);
         }
         return !ended;
     }
 
-    /** No other may be sent. Idempotent. */
+    /** Forbids further requests. Idempotent. */
     synchronized void end() {
         ended = true;
     }
 
-    /** Refused: it was not executed. With certain errors of etcd's it may have been. In both cases it will not be any more. */
-    synchronized void sent(@Nullable Throwable failure) {
-        boolean refusedWhenDone = EtcdErrors.isRefusedWhenDone(failure);
-        mayBeThere |= refusedWhenDone;
-        if (refusedWhenDone || !(failure instanceof BackendUnavailableException)) {
-            mayCome--;
+    /**
+     * Records the outcome of a request. After a refusal it was not executed, except that etcd may have executed it before
+     * some errors; in both cases it will not be executed later.
+     */
+    synchronized void onCompleted(@Nullable Throwable failure) {
+        boolean resourceExhausted = EtcdErrors.isResourceExhausted(failure);
+        mayHaveExecuted |= resourceExhausted;
+        if (resourceExhausted || !(failure instanceof BackendUnavailableException)) {
+            pendingCount--;
         }
     }
 
-    /** One may yet be executed: a new epoch must defeat it. */
-    synchronized boolean mayCome() {
-        return mayCome > 0;
+    /** Returns whether a request may still be executed, so that only a new epoch can defeat it. */
+    synchronized boolean mayStillExecute() {
+        return pendingCount > 0;
     }
 
-    /** One may have been executed, at least. */
-    synchronized boolean mayBeThere() {
-        return mayCome > 0 || mayBeThere;
+    /** Returns whether a request may have been executed or may still be executed. */
+    synchronized boolean mayHaveExecuted() {
+        return pendingCount > 0 || mayHaveExecuted;
     }
 
-    synchronized long epoch() {
-        return epoch;
+    synchronized long latestEpoch() {
+        return latestEpoch;
     }
 }

@@ -13,106 +13,116 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The acquire requests of one contender, each sent after those before it. If another's answer shows that the lock is taken, "waiting" is
- * their answer too.
+ * Sends one contender's acquire requests, each when the lock's {@link AcquireSequencer} allows it. If the reply to another
+ * contender's request shows that the lock is taken, the pending request completes with "waiting".
  */
 final class SequencedAcquire implements AcquireSequencer.Sender {
     private final AttemptResult waiting;
-    private final ContenderListener waiter;
+    private final ContenderListener listener;
 
     @GuardedBy("this")
-    private @Nullable Unsent unsent;
+    private @Nullable Request pending;
 
     /**
-     * What the store said.
+     * The reply of the store.
      *
-     * @param isTaken whether the lock is somebody's by it who stays; asked once the core has heard of the attempt, and perhaps
-     *     has given it back
+     * @param result the result of the attempt
+     * @param isTaken returns whether a contender, possibly this one, has the lock and stays; called after the core received
+     *     the result and has possibly given the grant back
      */
-    record Heard(AttemptResult attempt, BooleanSupplier isTaken) {}
+    record Reply(AttemptResult result, BooleanSupplier isTaken) {}
 
-    private record Unsent(
-            AcquireSequencer order, Supplier<CompletionStage<Heard>> request, CompletableFuture<AttemptResult> later) {}
+    private record Request(
+            AcquireSequencer sequencer,
+            Supplier<CompletionStage<Reply>> send,
+            CompletableFuture<AttemptResult> result) {}
 
     /**
-     * For one contender.
+     * Creates the sender of one contender.
      *
-     * @param waiting the answer while others are ahead
-     * @param waiter is to ask again when it is first after that answer
+     * @param waiting the result while others are ahead
+     * @param listener asked to try again when it is the contender's turn after that result
      */
-    SequencedAcquire(AttemptResult waiting, ContenderListener waiter) {
+    SequencedAcquire(AttemptResult waiting, ContenderListener listener) {
         this.waiting = waiting;
-        this.waiter = waiter;
+        this.listener = listener;
     }
 
-    /** @param request sends it, and may send more: the next one waits until it is known what the store has of it */
-    CompletionStage<AttemptResult> send(AcquireSequencer order, Supplier<CompletionStage<Heard>> request) {
-        Unsent asked = new Unsent(order, request, new CompletableFuture<>());
+    /**
+     * Sends a request when it is the contender's turn.
+     *
+     * @param send sends the acquire, in one or more requests; the next contender waits until the result is known
+     */
+    CompletionStage<AttemptResult> send(AcquireSequencer sequencer, Supplier<CompletionStage<Reply>> send) {
+        Request request = new Request(sequencer, send, new CompletableFuture<>());
         synchronized (this) {
-            unsent = asked;
+            pending = request;
         }
-        if (order.mayGo(this)) {
-            mayGo();
+        if (sequencer.maySend(this)) {
+            sendNow();
         }
-        return asked.later;
+        return request.result;
     }
 
     @Override
-    public boolean isWanted() {
-        return waiter.isWanted();
+    public boolean isStillNeeded() {
+        return listener.isStillWaiting();
     }
 
     @Override
-    public void mayGo() {
-        Unsent asked = take();
-        if (asked == null) {
-            waiter.wake();
+    public void sendNow() {
+        Request request = take();
+        if (request == null) {
+            listener.wake();
             return;
         }
-        CompletionStage<Heard> sent;
+        CompletionStage<Reply> sent;
         try {
-            sent = asked.request.get();
+            sent = request.send.get();
         } catch (RuntimeException | Error e) {
             sent = CompletableFuture.failedFuture(e);
         }
-        sent.whenComplete((heard, failure) -> heard(asked, heard, failure));
+        sent.whenComplete((reply, failure) -> onReply(request, reply, failure));
     }
 
-    /** First its own outcome, then the others': they wait for whoever got it, not for one who has given it back at once. */
-    private void heard(Unsent asked, @Nullable Heard heard, @Nullable Throwable failure) {
-        if (heard == null) {
-            asked.later.completeExceptionally(failure);
+    /**
+     * Completes the contender's own result first, then notifies the others: they must wait for a contender that keeps the
+     * lock, not for one that gives it back at once.
+     */
+    private void onReply(Request request, @Nullable Reply reply, @Nullable Throwable failure) {
+        if (reply == null) {
+            request.result.completeExceptionally(failure);
         } else {
-            asked.later.complete(heard.attempt);
+            request.result.complete(reply.result);
         }
-        if (heard == null
-                || heard.attempt instanceof AttemptResult.Displaced) { // without a session there is no order to keep
-            asked.order.open();
+        if (reply == null
+                || reply.result instanceof AttemptResult.Displaced) { // without a session there is no order to keep
+            request.sequencer.releaseAll();
         } else {
-            asked.order.answered(this, heard.isTaken.getAsBoolean());
+            request.sequencer.onReply(this, reply.isTaken.getAsBoolean());
         }
     }
 
     @Override
-    public void behind() {
-        Unsent asked = take();
-        if (asked != null) {
-            asked.later.complete(waiting);
+    public void lockTaken() {
+        Request request = take();
+        if (request != null) {
+            request.result.complete(waiting);
         }
     }
 
     @Override
-    public void unsent() {
-        Unsent asked = take();
-        if (asked != null) {
-            asked.later.completeExceptionally(
-                    new BackendUnavailableException("not sent: nobody wants it, and the store does not answer"));
+    public void notSent() {
+        Request request = take();
+        if (request != null) {
+            request.result.completeExceptionally(new BackendUnavailableException(
+                    "not sent: no caller needs the lock any more, and the store does not respond"));
         }
     }
 
-    private synchronized @Nullable Unsent take() {
-        Unsent taken = unsent;
-        unsent = null;
+    private synchronized @Nullable Request take() {
+        Request taken = pending;
+        pending = null;
         return taken;
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Internal: a contender's acquire transactions, and the removal of its key. */
+/** Internal: a contender's acquire transactions, and the deletion of its key. */
 @NullMarked
 package io.mortise.lock.etcd.contender;
 

@@ -10,24 +10,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends the acquires of waiters one after the other, so that they are queued in the order in which they asked (S12). While the
- * store does not answer they go at once, so that nobody waits for the silence of each one before. Nobody is told anything
- * under the monitor.
+ * Lets the waiters of one lock send their acquire requests one at a time, in the order of their calls. Thus they are queued
+ * in that order (S12). While the store does not respond, all may send at once, so that no waiter waits for the timeout of
+ * each one before it. No callback runs under the monitor.
  */
 public final class AcquireSequencer {
-    /** One that wants to send its acquire. Told on any thread; returns at once. */
+    /** A waiter that wants to send its acquire request. Called on any thread; returns at once. */
     public interface Sender {
-        /** It may send now. {@link #answered}, {@link #open} or {@link #leave} follows. */
-        void mayGo();
+        /**
+         * Sends the acquire request now. A call of {@link #onReply}, {@link #releaseAll} or {@link #remove} must follow.
+         */
+        void sendNow();
 
-        /** By the answer to another's acquire the lock is somebody else's; it is sent later, if it is wanted. */
-        void behind();
+        /**
+         * Reports that another client or waiter has the lock, as the reply to another acquire request shows. This request
+         * is sent later, if it is still needed.
+         */
+        void lockTaken();
 
-        /** The store does not answer, and it is not wanted: it is not sent. */
-        void unsent();
+        /** Reports that the request is not sent, because the store does not respond and no caller needs the request. */
+        void notSent();
 
-        /** False: nobody waits for it any more, and never will. */
-        boolean isWanted();
+        /** Returns false once no caller waits for the request any more, which is final. */
+        boolean isStillNeeded();
     }
 
     private static final Logger log = LoggerFactory.getLogger(AcquireSequencer.class);
@@ -35,113 +40,119 @@ public final class AcquireSequencer {
     @GuardedBy("this")
     private final Set<Sender> waiting = new LinkedHashSet<>();
 
-    /** Those in the queue who have asked, and were told nothing since. */
+    /** The senders in the queue that have asked to send and have not been notified since. */
     @GuardedBy("this")
-    private final Set<Sender> asking = new LinkedHashSet<>();
+    private final Set<Sender> unnotified = new LinkedHashSet<>();
 
-    /** The one that may send; null only if nobody is in the queue. */
+    /** The sender that may send; null only if the queue is empty. */
     @GuardedBy("this")
-    private @Nullable Sender going;
+    private @Nullable Sender active;
 
-    /** The store answers. */
+    /** Whether requests are sent one at a time, because the store responds. */
     @GuardedBy("this")
-    private boolean orderly = true;
+    private boolean sequencing = true;
 
-    /** Whether it may send now; if not, it is told when it may. Asked again it keeps its position. */
-    public synchronized boolean mayGo(Sender sender) {
-        if (!orderly) {
+    /**
+     * Returns whether the sender may send now. If not, it is queued and called back later. A repeated call does not change
+     * its position.
+     */
+    public synchronized boolean maySend(Sender sender) {
+        if (!sequencing) {
             return true;
         }
-        if (going == null || going == sender) {
-            going = sender;
+        if (active == null || active == sender) {
+            active = sender;
             return true;
         }
         waiting.add(sender);
-        asking.add(sender);
+        unnotified.add(sender);
         return false;
     }
 
     /**
-     * What it sent was answered.
+     * Ends the turn of a sender whose request got a reply.
      *
-     * @param taken somebody else has the lock, who is not about to leave: the others are told before the next one may send, since
-     *     its answer may come too late for it
+     * @param lockTaken whether the sender or another contender has the lock and is not about to leave: the other senders are
+     *     then notified before the next one may send, since the reply to its own request may come too late for it
      */
-    public void answered(Sender sender, boolean taken) {
+    public void onReply(Sender sender, boolean lockTaken) {
         Sender next;
-        List<Sender> behind = List.of();
+        List<Sender> toNotify = List.of();
         synchronized (this) {
-            orderly = true;
-            waiting.remove(sender); // it became first while it asked again by itself
-            asking.remove(sender);
-            if (taken) {
-                behind = List.copyOf(asking);
-                asking.clear();
+            sequencing = true;
+            waiting.remove(sender); // if it became active while it asked again by itself
+            unnotified.remove(sender);
+            if (lockTaken) {
+                toNotify = List.copyOf(unnotified);
+                unnotified.clear();
             }
-            next = after(sender);
+            next = successorOf(sender);
         }
-        behind.forEach(one -> tell(one::behind));
+        toNotify.forEach(other -> run(other::lockTaken));
         startNext(next);
     }
 
-    /** The store did not answer: nobody waits for anybody, until it does. */
-    public void open() {
+    /** Lets all senders send at once, and keeps no order until the next reply. Called when the store does not respond. */
+    public void releaseAll() {
         List<Sender> all;
         synchronized (this) {
-            orderly = false;
-            going = null;
+            sequencing = false;
+            active = null;
             all = List.copyOf(waiting);
             waiting.clear();
-            asking.clear();
+            unnotified.clear();
         }
-        all.forEach(one -> tell(one.isWanted() ? one::mayGo : one::unsent));
+        all.forEach(other -> run(other.isStillNeeded() ? other::sendNow : other::notSent));
     }
 
-    /** It has nothing to send any more, and nothing under way. Idempotent. */
-    public void leave(Sender sender) {
+    /** Removes a sender that has nothing more to send and no request in flight. Idempotent. */
+    public void remove(Sender sender) {
         Sender next;
         synchronized (this) {
             waiting.remove(sender);
-            asking.remove(sender);
-            next = after(sender);
+            unnotified.remove(sender);
+            next = successorOf(sender);
         }
         startNext(next);
     }
 
-    /** Returns the sender that follows this one; null if there is none, or another one may send. */
+    /** Ends the turn of the sender and returns the next one; null if none waits, or if it was another sender's turn. */
     @GuardedBy("this")
-    private @Nullable Sender after(Sender left) {
-        if (going != left) {
+    private @Nullable Sender successorOf(Sender sender) {
+        if (active != sender) {
             return null;
         }
         Sender next = waiting.isEmpty() ? null : waiting.iterator().next();
         if (next != null) {
             waiting.remove(next);
-            asking.remove(next);
+            unnotified.remove(next);
         }
-        going = next;
+        active = next;
         return next;
     }
 
-    /** Who is not wanted any more would put a key only to delete it: a round trip for all behind. */
+    /**
+     * Starts the next sender. A sender that is no longer needed is skipped: it would put a key only to delete it, which
+     * costs all others a round trip.
+     */
     private void startNext(@Nullable Sender first) {
         Sender next = first;
-        while (next != null && !next.isWanted()) {
-            Sender passed = next;
+        while (next != null && !next.isStillNeeded()) {
+            Sender skipped = next;
             synchronized (this) {
-                next = after(passed);
+                next = successorOf(skipped);
             }
-            tell(passed::behind);
+            run(skipped::lockTaken);
         }
         if (next != null) {
-            tell(next::mayGo);
+            run(next::sendNow);
         }
     }
 
-    /** One that fails must not keep it from the others. */
-    private static void tell(Runnable told) {
+    /** Runs a callback. Its failure must not keep the other senders from being called. */
+    private static void run(Runnable callback) {
         try {
-            told.run();
+            callback.run();
         } catch (RuntimeException | Error e) {
             log.error("event=ordered-callback-failed", e);
         }

@@ -8,8 +8,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
 /**
- * Names of the keys of locks and sessions. A lock's contenders are the keys under its name and a slash, as {@code etcdctl
- * lock} has them. Mortise's own keys begin with a percent sign and letters that no escaped name can have there (S13).
+ * Defines the names of the etcd keys of locks and sessions. The keys of a lock's contenders start with its name and a
+ * slash, as with {@code etcdctl lock}. Mortise's other keys start with a percent sign and letters that cannot follow it in
+ * an escaped name (S13).
  */
 public final class EtcdKeyLayout {
     private static final String SESSION = "%session/";
@@ -20,52 +21,54 @@ public final class EtcdKeyLayout {
         this.namespace = namespace;
     }
 
-    /** What all contenders' keys of this lock begin with. */
-    public String contenders(LockName name) {
+    /** Returns the common prefix of the keys of this lock's contenders. */
+    public String contenderPrefix(LockName name) {
         return namespace + name.escaped() + "/";
     }
 
     /**
-     * One contender of ours. Its key is used again by the next one in the same slot: keys that are used once leave traces that
-     * each read of the queue walks over, until the store compacts its history.
+     * Returns the key of one of this client's contenders. The next contender in the same slot uses the key again: keys that
+     * are used only once leave old revisions that each read of the queue walks over, until the store compacts its history.
      *
+     * @param contenderPrefix the common prefix of the lock's contenders
+     * @param leaseId the session's lease
      * @param slot from 0, less than the number of contenders of this client for this lock
-     * @param series of the session: another one makes other keys
+     * @param series the session's key series; each series has different keys
      */
-    public static ByteSequence contender(String contenders, long leaseId, int slot, int series) {
-        String key = contenders + Long.toHexString(leaseId);
+    public static ByteSequence contenderKey(String contenderPrefix, long leaseId, int slot, int series) {
+        String key = contenderPrefix + Long.toHexString(leaseId);
         if (series != 0) {
             return bytes(key + "-" + slot + "." + series);
         }
         return bytes(slot == 0 ? key : key + "-" + slot);
     }
 
-    /** The key of a session, which ends with its lease. */
-    public ByteSequence session(long leaseId) {
+    /** Returns the key of a session, which the server deletes with the lease. */
+    public ByteSequence sessionKey(long leaseId) {
         return bytes(namespace + SESSION + Long.toHexString(leaseId));
     }
 
-    /** Before all there is. */
+    /** Returns the lowest key of the namespace. */
     public ByteSequence first() {
         return bytes(namespace.isEmpty() ? "\0" : namespace);
     }
 
-    /** After all there is. */
+    /** Returns the end of the namespace, exclusive. */
     public ByteSequence end() {
         return OptionsUtil.prefixEndOf(bytes(namespace));
     }
 
-    /** Where the locks begin whose names do so. */
-    public ByteSequence from(String namePrefix) {
+    /** Returns the lowest key of the locks whose names have this prefix. */
+    public ByteSequence firstWithPrefix(String namePrefix) {
         return namePrefix.isEmpty() ? first() : bytes(namespace + new LockName(namePrefix).escaped());
     }
 
-    /** After all contenders of this lock. */
-    public ByteSequence after(String name) {
-        return OptionsUtil.prefixEndOf(bytes(contenders(new LockName(name))));
+    /** Returns the lowest key after all contenders of this lock. */
+    public ByteSequence afterLock(String name) {
+        return OptionsUtil.prefixEndOf(bytes(contenderPrefix(new LockName(name))));
     }
 
-    /** The lock that a contender's key is for; empty for any other key. */
+    /** Returns the lock to which a contender's key belongs; empty for any other key. */
     public Optional<String> lockName(String key) {
         int slash = key.indexOf('/', namespace.length());
         if (!key.startsWith(namespace) || slash < 0) {
@@ -76,7 +79,7 @@ public final class EtcdKeyLayout {
             LockName name = new LockName(LockName.unescape(escaped));
             return name.escaped().equals(escaped) ? Optional.of(name.value()) : Optional.empty();
         } catch (IllegalArgumentException e) {
-            return Optional.empty(); // one of our own, or somebody else's
+            return Optional.empty(); // a session's key, or a key that another program created
         }
     }
 

@@ -8,49 +8,50 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
 
-/** A lock's queue as last read from the store, with the changes since. Not thread-safe. */
+/** Keeps a local copy of a lock's queue, updated by reads and watch events. Not thread-safe. */
 public final class QueueReplica {
     /**
-     * A key under the lock's name.
+     * A key in the lock's queue.
      *
-     * @param since the revision that created it, which is its position in the queue
+     * @param key the name of the key
+     * @param createRevision the revision that created the key, which is its position in the queue
      */
-    public record ContenderKey(ByteSequence key, long since) {}
+    public record ContenderKey(ByteSequence key, long createRevision) {}
 
     private final Map<ByteSequence, ContenderKey> byKey = new HashMap<>();
-    private final TreeSet<ContenderKey> keys = new TreeSet<>(Comparator.comparingLong(ContenderKey::since)
-            .thenComparing(one -> one.key().toString()));
+    private final TreeSet<ContenderKey> keys = new TreeSet<>(Comparator.comparingLong(ContenderKey::createRevision)
+            .thenComparing(key -> key.key().toString()));
     private long readRevision;
-    private long seen;
+    private long lastRevision;
 
-    /** What one read found, at that revision. */
+    /** Replaces the content by that of a read at the given revision. */
     void reset(long revision, Iterable<ContenderKey> found) {
         byKey.clear();
         keys.clear();
         readRevision = revision;
-        seen = revision;
+        lastRevision = revision;
         found.forEach(this::add);
     }
 
-    /** A key was written. What the last read has seen already does not count. */
-    void put(ByteSequence key, long since, long revision) {
+    /** Records that a key was written. Ignored if the last read has already seen the write. */
+    void put(ByteSequence key, long createRevision, long revision) {
         if (revision > readRevision) {
-            seen = Math.max(seen, revision);
+            lastRevision = Math.max(lastRevision, revision);
             remove(key);
-            add(new ContenderKey(key, since));
+            add(new ContenderKey(key, createRevision));
         }
     }
 
     void deleted(ByteSequence key, long revision) {
         if (revision > readRevision) {
-            seen = Math.max(seen, revision);
+            lastRevision = Math.max(lastRevision, revision);
             remove(key);
         }
     }
 
-    private void add(ContenderKey one) {
-        byKey.put(one.key(), one);
-        keys.add(one);
+    private void add(ContenderKey key) {
+        byKey.put(key.key(), key);
+        keys.add(key);
     }
 
     private void remove(ByteSequence key) {
@@ -60,13 +61,13 @@ public final class QueueReplica {
         }
     }
 
-    /** Whoever holds the lock. */
+    /** Returns the first key, which is that of the holder. */
     Optional<ContenderKey> head() {
         return keys.isEmpty() ? Optional.empty() : Optional.of(keys.first());
     }
 
-    /** Whether it was queued once, and does not any more; false while it may be yet to come. */
-    boolean misses(ContenderKey one) {
-        return one.since() <= seen && !one.equals(byKey.get(one.key()));
+    /** Returns whether the key was queued and has been deleted; false if its creation may not have been seen yet. */
+    boolean isMissing(ContenderKey key) {
+        return key.createRevision() <= lastRevision && !key.equals(byKey.get(key.key()));
     }
 }

@@ -13,54 +13,54 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This client's contenders in one lock's queue, notified as the queue changes. Not thread-safe; it tells nobody itself, but
- * returns what is to be told once no lock is held.
+ * Determines which of this client's contenders in one lock's queue must be notified when the queue changes. Not
+ * thread-safe. The notifications are returned, and the caller runs them when it holds no lock.
  */
 public final class QueuedContenders {
-    /** One contender of this client, in the store. Returns at once. */
+    /** A contender of this client whose key is in the store. Its methods return at once. */
     public interface Member {
         QueueReplica.ContenderKey contenderKey();
 
-        /** To be asked again: nobody is ahead any more, as far as can be seen from here, or the session has ended. */
+        /** Asks the contender to try again, since no other appears to be ahead of it, or since the session has ended. */
         void firstInQueue();
 
-        /** Its key was deleted, and not by itself. */
+        /** Reports that the contender's key was deleted, but not by the contender itself. */
         void deleted();
     }
 
     private final Map<ByteSequence, Member> waiting = new HashMap<>();
     private final Map<ByteSequence, Member> holding = new HashMap<>();
-    private final QueueReplica view = new QueueReplica();
+    private final QueueReplica replica = new QueueReplica();
 
-    /** What a watch told before the read that it needs. */
-    private final List<WatchResponse> early = new ArrayList<>();
+    /** Events that arrived before the read on which they build. */
+    private final List<WatchResponse> earlyEvents = new ArrayList<>();
 
-    /** The view is up to date: there was a read since the watch began. */
-    private boolean seeing;
+    /** Whether the replica is up to date: the queue was read after the current watch was registered. */
+    private boolean upToDate;
 
-    /** The one that was told last that it is first: once is enough. */
-    private QueueReplica.@Nullable ContenderKey toldHead;
+    /** The first contender that was notified last, so that it is notified only once. */
+    private QueueReplica.@Nullable ContenderKey notifiedHead;
 
-    /** It listens from now on. What it has missed already is told. */
+    /** Adds a contender, and returns notifications of what it has already missed. */
     List<Runnable> add(Member member, boolean holds) {
         (holds ? holding : waiting).put(member.contenderKey().key(), member);
-        List<Runnable> told = new ArrayList<>();
-        if (seeing) {
-            missing(told);
-            tellHead(told);
+        List<Runnable> notifications = new ArrayList<>();
+        if (upToDate) {
+            notifyMissing(notifications);
+            notifyHead(notifications);
         }
-        return told;
+        return notifications;
     }
 
-    /** One that has become the holder listens on, and one that never waited listens if that costs nothing. */
-    boolean granted(Member member, List<Runnable> told) {
+    /** Marks a contender as the holder. Keeps notifying it if it waited before, or if the replica is up to date anyway. */
+    boolean becameHolder(Member member, List<Runnable> notifications) {
         ByteSequence key = member.contenderKey().key();
-        if (!waiting.remove(key, member) && !seeing) {
+        if (!waiting.remove(key, member) && !upToDate) {
             return false;
         }
         holding.put(key, member);
-        if (seeing) {
-            missing(told);
+        if (upToDate) {
+            notifyMissing(notifications);
         }
         return true;
     }
@@ -75,94 +75,94 @@ public final class QueuedContenders {
         return waiting.isEmpty() && holding.isEmpty();
     }
 
-    /** The watch has ended: nothing is seen until the next read. */
-    void blind() {
-        seeing = false;
-        early.clear();
+    /** Marks the replica as outdated until the next read, since the watch has ended. */
+    void markOutdated() {
+        upToDate = false;
+        earlyEvents.clear();
     }
 
-    /** Nobody listens any more. Returns what those who waited are told: to ask. */
+    /** Removes all contenders. Returns notifications that ask the waiters to try again. */
     List<Runnable> clear() {
-        List<Runnable> told = new ArrayList<>();
-        waiting.values().forEach(member -> told.add(member::firstInQueue));
+        List<Runnable> notifications = new ArrayList<>();
+        waiting.values().forEach(member -> notifications.add(member::firstInQueue));
         waiting.clear();
         holding.clear();
-        blind();
-        return told;
+        markOutdated();
+        return notifications;
     }
 
     List<Runnable> refreshed(GetResponse found) {
         List<QueueReplica.ContenderKey> keys = new ArrayList<>();
-        for (KeyValue one : found.getKvs()) {
-            keys.add(new QueueReplica.ContenderKey(one.getKey(), one.getCreateRevision()));
+        for (KeyValue keyValue : found.getKvs()) {
+            keys.add(new QueueReplica.ContenderKey(keyValue.getKey(), keyValue.getCreateRevision()));
         }
-        view.reset(found.getHeader().getRevision(), keys);
-        toldHead = null;
-        seeing = true;
-        List<Runnable> told = new ArrayList<>();
-        missing(told);
-        early.forEach(events -> apply(events, told));
-        early.clear();
-        tellHead(told);
-        return told;
+        replica.reset(found.getHeader().getRevision(), keys);
+        notifiedHead = null;
+        upToDate = true;
+        List<Runnable> notifications = new ArrayList<>();
+        notifyMissing(notifications);
+        earlyEvents.forEach(events -> apply(events, notifications));
+        earlyEvents.clear();
+        notifyHead(notifications);
+        return notifications;
     }
 
     List<Runnable> changed(WatchResponse events) {
-        List<Runnable> told = new ArrayList<>();
-        if (seeing) {
-            apply(events, told);
-            tellHead(told);
+        List<Runnable> notifications = new ArrayList<>();
+        if (upToDate) {
+            apply(events, notifications);
+            notifyHead(notifications);
         } else {
-            early.add(events);
+            earlyEvents.add(events);
         }
-        return told;
+        return notifications;
     }
 
-    private void tellHead(List<Runnable> told) {
-        view.head().ifPresent(head -> {
+    private void notifyHead(List<Runnable> notifications) {
+        replica.head().ifPresent(head -> {
             Member first = waiting.get(head.key());
-            if (first != null && first.contenderKey().equals(head) && !head.equals(toldHead)) {
-                toldHead = head;
-                told.add(first::firstInQueue);
+            if (first != null && first.contenderKey().equals(head) && !head.equals(notifiedHead)) {
+                notifiedHead = head;
+                notifications.add(first::firstInQueue);
             }
         });
     }
 
-    /** Those whose keys were there when they joined, and are not any more. */
-    private void missing(List<Runnable> told) {
-        missing(waiting, told);
-        missing(holding, told);
+    /** Notifies the contenders whose keys existed when they were added and no longer exist. */
+    private void notifyMissing(List<Runnable> notifications) {
+        notifyMissing(waiting, notifications);
+        notifyMissing(holding, notifications);
     }
 
-    private void missing(Map<ByteSequence, Member> members, List<Runnable> told) {
+    private void notifyMissing(Map<ByteSequence, Member> members, List<Runnable> notifications) {
         members.values().removeIf(member -> {
-            boolean missing = view.misses(member.contenderKey());
+            boolean missing = replica.isMissing(member.contenderKey());
             if (missing) {
-                told.add(member::deleted);
+                notifications.add(member::deleted);
             }
             return missing;
         });
     }
 
-    private void apply(WatchResponse events, List<Runnable> told) {
+    private void apply(WatchResponse events, List<Runnable> notifications) {
         for (WatchEvent event : events.getEvents()) {
             KeyValue key = event.getKeyValue();
             if (event.getEventType() == WatchEvent.EventType.DELETE) {
-                view.deleted(key.getKey(), key.getModRevision());
-                deleted(waiting, key, told);
-                deleted(holding, key, told);
+                replica.deleted(key.getKey(), key.getModRevision());
+                onDeleted(waiting, key, notifications);
+                onDeleted(holding, key, notifications);
             } else {
-                view.put(key.getKey(), key.getCreateRevision(), key.getModRevision());
+                replica.put(key.getKey(), key.getCreateRevision(), key.getModRevision());
             }
         }
     }
 
-    private static void deleted(Map<ByteSequence, Member> members, KeyValue key, List<Runnable> told) {
+    private static void onDeleted(Map<ByteSequence, Member> members, KeyValue key, List<Runnable> notifications) {
         Member member = members.get(key.getKey());
-        if (member != null
-                && member.contenderKey().since() < key.getModRevision()) { // else it was the one before in its slot
+        // A deletion before the member's own key was created is that of the slot's previous contender.
+        if (member != null && member.contenderKey().createRevision() < key.getModRevision()) {
             members.remove(key.getKey());
-            told.add(member::deleted);
+            notifications.add(member::deleted);
         }
     }
 }

@@ -9,10 +9,10 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.etcd.connection.EtcdErrors;
-import io.mortise.lock.etcd.connection.EtcdRequests;
+import io.mortise.lock.etcd.connection.EtcdRequestSender;
 import io.mortise.lock.etcd.queue.EtcdKeyLayout;
-import io.mortise.lock.etcd.queue.LockQueue;
-import io.mortise.lock.etcd.queue.TransactionParts;
+import io.mortise.lock.etcd.queue.EtcdTransactionParts;
+import io.mortise.lock.etcd.queue.SessionLockQueue;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.MonotonicTime;
@@ -30,68 +30,74 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One etcd lease, from its grant to its end; it is never revived. All contenders' keys of a client are attached to it, and one
- * key of the session itself. The version of that key is the session's epoch: an acquire is executed only in the
- * epoch in which it was sent, so that a withdrawal which begins a new one defeats what is still on its way (S8).
+ * The client's session with etcd, which is one etcd lease with all of the client's keys attached. An ended session is never
+ * revived. Besides the contenders' keys there is one key of the session itself. The version of that key is the session's
+ * epoch. An acquire is executed only in the epoch in which it was sent, so a withdrawal that starts a new epoch defeats
+ * acquires that are still in flight (S8).
  */
 public final class EtcdSession implements CurrentSession.Session {
     private static final Logger log = LoggerFactory.getLogger(EtcdSession.class);
 
-    /** Why the session ended, if the store says no more. */
-    static final String KEY_GONE = "its key was deleted, or its lease revoked";
+    /** The reason for the end of the session when the store gives no other. */
+    static final String KEY_DELETED = "the session's key was deleted, or its lease was revoked";
 
-    private final EtcdRequests calls;
+    private final EtcdRequestSender requests;
     private final EtcdKeyLayout keys;
     private final BackendContext context;
     private final SessionWaitQueue<EtcdSessionValidity> ready = new SessionWaitQueue<>();
-    private final Map<String, LockQueue> queues = new ConcurrentHashMap<>();
+    private final Map<String, SessionLockQueue> queues = new ConcurrentHashMap<>();
     private final AtomicLong epoch = new AtomicLong();
     private final AtomicInteger keySeries = new AtomicInteger();
     private final CompletableFuture<Boolean> removal = new CompletableFuture<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
-    private final Duration lease;
+    private final Duration requestedLease;
     private final SessionRenewal renewal;
     private final SessionWatch watch;
     private volatile long leaseId;
-    private volatile boolean over;
+    private volatile boolean ended;
 
-    /** @param lease to ask for */
-    EtcdSession(EtcdRequests calls, EtcdKeyLayout keys, BackendContext context, Duration lease) {
-        this.lease = lease;
-        this.calls = calls;
+    /** @param requestedLease the lease duration to request */
+    EtcdSession(EtcdRequestSender requests, EtcdKeyLayout keys, BackendContext context, Duration requestedLease) {
+        this.requestedLease = requestedLease;
+        this.requests = requests;
         this.keys = keys;
         this.context = context;
-        this.renewal = new SessionRenewal(this, calls, context.clock());
-        this.watch = new SessionWatch(this, calls, context.clock());
+        this.renewal = new SessionRenewal(this, requests, context.clock());
+        this.watch = new SessionWatch(this, requests, context.clock());
     }
 
-    /** Begins to open it; {@link #ready} tells how it went. Once. */
+    /** Starts to open the session; {@link #ready} reports the outcome. Called once. */
     @Override
-    public void begin() {
+    public void open() {
         MonotonicTime sent = context.clock().now();
-        calls.grant(seconds(lease)).thenCompose(granted -> enter(granted, sent)).whenComplete((validity, failure) -> {
-            if (failure == null) {
-                opened(validity);
-            } else {
-                over(new LossReason(LossReason.Kind.SESSION_ENDED, "it was not opened"), failure);
-            }
-        });
+        requests.grant(seconds(requestedLease))
+                .thenCompose(granted -> putSessionKey(granted, sent))
+                .whenComplete((validity, failure) -> {
+                    if (failure == null) {
+                        opened(validity);
+                    } else {
+                        end(new LossReason(LossReason.Kind.SESSION_ENDED, "the session was not opened"), failure);
+                    }
+                });
     }
 
     private static long seconds(Duration lease) {
         return lease.plusNanos(999_999_999).toSeconds();
     }
 
-    /** The lease is there; its key comes with it or the session never begins. */
-    private CompletionStage<EtcdSessionValidity> enter(LeaseGrantResponse granted, MonotonicTime sent) {
+    /** Puts the session's key on the granted lease. The session starts only if that succeeds. */
+    private CompletionStage<EtcdSessionValidity> putSessionKey(LeaseGrantResponse granted, MonotonicTime sent) {
         leaseId = granted.getID();
-        if (over) {
+        if (ended) {
             revoke();
         }
-        return calls.txn("opening a session", new Cmp[] {TransactionParts.isAbsent(sessionKey())}, new Op[] {putKey()})
+        return requests.txn(
+                        "opening a session", new Cmp[] {EtcdTransactionParts.isAbsent(sessionKey())}, new Op[] {putKey()
+                        })
                 .thenApply(put -> {
                     if (!put.isSucceeded()) {
-                        throw new BackendUnavailableException("a session of lease " + leaseId() + " was there already");
+                        throw new BackendUnavailableException(
+                                "the key of the session with lease " + leaseIdHex() + " exists already");
                     }
                     epoch.set(1);
                     return new EtcdSessionValidity(this, context.clock(), Duration.ofSeconds(granted.getTTL()), sent);
@@ -101,165 +107,181 @@ public final class EtcdSession implements CurrentSession.Session {
     private void opened(EtcdSessionValidity validity) {
         log.info(
                 "event=session-ready lease={} ttl_ms={} endpoints={}",
-                leaseId(),
-                validity.lease().toMillis(),
-                calls.endpoints());
+                leaseIdHex(),
+                validity.leaseDuration().toMillis(),
+                requests.endpoints());
         if (ready.complete(validity)) {
-            context.keep(validity);
+            context.register(validity);
             watch.open();
         }
     }
 
     public ByteSequence sessionKey() {
-        return keys.session(leaseId);
+        return keys.sessionKey(leaseId);
     }
 
-    /** Begins the session, or a new epoch of it, where it is part of a transaction. */
+    /**
+     * Returns the operation that puts the session's key within a transaction; it starts the session or a new epoch of it.
+     */
     public Op putKey() {
-        return TransactionParts.put(sessionKey(), EtcdKeyLayout.bytes("client=" + context.clientId()), leaseId);
+        return EtcdTransactionParts.put(sessionKey(), EtcdKeyLayout.bytes("client=" + context.clientId()), leaseId);
     }
 
-    public long lease() {
+    public long leaseId() {
         return leaseId;
     }
 
-    /** As etcd's own tools print it. */
-    public String leaseId() {
+    /** Returns the lease id in the hexadecimal form that etcd's own tools print. */
+    public String leaseIdHex() {
         return Long.toHexString(leaseId);
     }
 
-    /** Of acquires that are sent now. */
+    /** Returns the epoch for acquires that are sent now. */
     public long epoch() {
         return epoch.get();
     }
 
-    /** The store said so. */
-    public void sawEpoch(long seen) {
-        epoch.accumulateAndGet(seen, Math::max);
+    /** Records an epoch that the store reported. */
+    public void observeEpoch(long reported) {
+        epoch.accumulateAndGet(reported, Math::max);
     }
 
-    /** Which keys are put from now on. */
+    /** Returns the series for keys that are put from now on. */
     public int keySeries() {
         return keySeries.get();
     }
 
-    /** A deletion of one of its keys may yet be executed at any time: no key that is put from now on is one of those. */
-    public void leaveKeysBehind() {
+    /**
+     * Starts a new key series, since a delayed deletion may still be executed: it must not hit a key that is put from now
+     * on.
+     */
+    public void startKeySeries() {
         keySeries.incrementAndGet();
     }
 
     @Override
     public boolean hasEnded() {
-        return over;
+        return ended;
     }
 
-    /** Completes when it is open; fails with what the waiters are to be told. */
+    /** Completes when the session is open; fails with the exception for the waiters. */
     public CompletionStage<EtcdSessionValidity> ready() {
         return ready.join();
     }
 
+    /** Returns the validity; empty until the session is open. */
     public Optional<EtcdSessionValidity> validity() {
-        return ready.now();
+        return ready.openSession();
     }
 
-    /** The lock as this session sees it; the caller has a slot in it from now on. */
-    public Entry enter(LockName name) {
+    /** Adds a contender to the session's queue for this lock, and returns the queue with the contender's slot. */
+    public Slot joinQueue(LockName name) {
         int[] slot = new int[1];
-        LockQueue queue = queues.compute(keys.contenders(name), (contenders, known) -> {
-            LockQueue used = known != null ? known : new LockQueue(calls, context.clock(), contenders, this::forget);
-            slot[0] = used.enter();
-            return used;
+        SessionLockQueue lockQueue = queues.compute(keys.contenderPrefix(name), (prefix, known) -> {
+            SessionLockQueue queue =
+                    known != null ? known : new SessionLockQueue(requests, context.clock(), prefix, this::discard);
+            slot[0] = queue.addContender();
+            return queue;
         });
-        if (over) {
-            queue.end();
+        if (ended) {
+            lockQueue.end();
         }
-        return new Entry(queue, slot[0]);
+        return new Slot(lockQueue, slot[0]);
     }
 
-    /** A slot in a queue. */
-    public record Entry(LockQueue queue, int slot) {}
+    /** A contender's slot in a lock's queue. */
+    public record Slot(SessionLockQueue queue, int slot) {}
 
-    private void forget(LockQueue idle) {
+    private void discard(SessionLockQueue idle) {
         queues.computeIfPresent(
-                idle.contenders(), (contenders, known) -> known == idle && idle.isIdle() ? null : known);
+                idle.contenderPrefix(), (prefix, known) -> known == idle && idle.isIdle() ? null : known);
     }
 
-    /** Begins to ask for more time; what comes of it is told to the validity. */
+    /** Starts to renew the session; the outcome is reported to the validity. */
     void renew(EtcdSessionValidity validity) {
         renewal.renew(validity);
     }
 
-    /** Whether it is alive after all that the watches have told until now; ends it if not. */
+    /**
+     * Returns whether the session still exists, checked after all watch events received so far. Ends the session if it does
+     * not.
+     */
     public CompletionStage<Boolean> checkAlive() {
         return renewal.checkAlive();
     }
 
-    /** The store or an answer said that it is no more. */
+    /** Ends the session, because the store or a reply showed that it no longer exists. */
     public void end(String why) {
-        over(new LossReason(LossReason.Kind.SESSION_ENDED, why));
+        end(new LossReason(LossReason.Kind.SESSION_ENDED, why));
     }
 
     @Override
-    public void over(LossReason reason) {
-        over(reason, unavailable(reason.detail()));
+    public void end(LossReason reason) {
+        end(reason, unavailable(reason.detail()));
     }
 
-    /** From whichever side it comes: all leases are told, waiters ask for a new session, and the lease is revoked. */
-    private void over(LossReason reason, Throwable failure) {
+    /**
+     * Ends the session for any cause: all leases are lost, waiters request a new session, and the etcd lease is revoked.
+     */
+    private void end(LossReason reason, Throwable failure) {
         synchronized (this) {
-            if (over) {
+            if (ended) {
                 return;
             }
-            over = true;
+            ended = true;
         }
         validity()
                 .ifPresentOrElse(
                         validity -> {
-                            log.info("event=session-ended lease={} reason=\"{}\"", leaseId(), reason);
+                            log.info("event=session-ended lease={} reason=\"{}\"", leaseIdHex(), reason);
                             validity.lost(reason);
                         },
                         () -> log.debug(
-                                "event=session-not-opened lease={} cause=\"{}\"", leaseId(), failure.toString()));
-        ready.fail(EtcdErrors.of(failure, "opening a session", calls.endpoints()));
+                                "event=session-not-opened lease={} cause=\"{}\"", leaseIdHex(), failure.toString()));
+        ready.fail(EtcdErrors.of(failure, "opening a session", requests.endpoints()));
         watch.close();
-        queues.values().forEach(LockQueue::end);
+        queues.values().forEach(SessionLockQueue::end);
         if (leaseId == 0) {
             closed.complete(null);
-            removal.complete(true); // nothing was ever attached to a lease that may yet be granted
+            removal.complete(true); // nothing was attached to the lease, which may still be granted
         } else {
             revoke();
         }
     }
 
-    /** At once, since a client that closes repeats nothing any more; then again, until the store has answered. */
+    /**
+     * Revokes the lease: the first request is sent at once, since a client that closes repeats no requests; then repeats it
+     * until the store replies.
+     */
     private void revoke() {
-        calls.revoke(leaseId).whenComplete((done, failure) -> {
+        requests.revoke(leaseId).whenComplete((done, failure) -> {
             if (failure == null) {
                 removal.complete(true);
                 closed.complete(null);
                 return;
             }
             closed.completeExceptionally(failure);
-            Duration kept = validity().map(EtcdSessionValidity::lease).orElse(context.requestTimeout());
+            Duration leaseDuration =
+                    validity().map(EtcdSessionValidity::leaseDuration).orElse(context.requestTimeout());
             context.cleanUp(
-                    "lease " + leaseId() + " of a session that has ended",
-                    () -> calls.revoke(leaseId).thenApply(removal::complete),
-                    context.clock().now().plus(kept));
+                    "lease " + leaseIdHex() + " of a session that has ended",
+                    () -> requests.revoke(leaseId).thenApply(removal::complete),
+                    context.clock().now().plus(leaseDuration));
         });
     }
 
-    /** Completes when the store has been told of its end, or could not be told. */
+    /** Completes when the store knows that the session has ended, or could not be notified. */
     @Override
     public CompletableFuture<Void> closed() {
         return closed;
     }
 
-    /** Completes when the store has dropped it, with all its keys. */
+    /** Completes when the store has deleted the lease with all its keys. */
     public CompletableFuture<Boolean> removal() {
         return removal;
     }
 
     public LockException unavailable(String why) {
-        return new BackendUnavailableException("no session with " + calls.endpoints() + ": " + why);
+        return new BackendUnavailableException("no session with " + requests.endpoints() + ": " + why);
     }
 }

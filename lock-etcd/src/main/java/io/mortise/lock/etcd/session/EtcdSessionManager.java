@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.etcd.session;
 
-import io.mortise.lock.etcd.connection.EtcdRequests;
+import io.mortise.lock.etcd.connection.EtcdRequestSender;
 import io.mortise.lock.etcd.queue.EtcdKeyLayout;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.session.CurrentSession;
@@ -10,21 +10,22 @@ import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
-/** Keeps one session per client, and opens the next one when it is needed after the last one has ended. */
+/** Keeps the client's current etcd session, and opens a new one on demand after a session has ended. */
 public final class EtcdSessionManager {
-    private final EtcdRequests requests;
+    private final EtcdRequestSender requests;
     private final BackendContext context;
     private final CurrentSession<EtcdSession> sessions;
 
-    /** As granted to the last session: what is known while the next one is opened. */
+    /** The duration granted to the last session, valid until the next session is open. */
     private volatile Duration leaseDuration;
 
     /**
      * Creates a manager that has no session yet.
      *
-     * @param requested the lease duration to ask for
+     * @param requested the lease duration to request
      */
-    public EtcdSessionManager(EtcdRequests requests, EtcdKeyLayout keys, BackendContext context, Duration requested) {
+    public EtcdSessionManager(
+            EtcdRequestSender requests, EtcdKeyLayout keys, BackendContext context, Duration requested) {
         this.requests = requests;
         this.context = context;
         this.sessions = new CurrentSession<>(() -> new EtcdSession(requests, keys, context, requested));
@@ -44,11 +45,11 @@ public final class EtcdSessionManager {
 
     /** Remembers what was granted to a session that has opened. */
     public void opened(EtcdSessionValidity validity) {
-        leaseDuration = validity.lease();
+        leaseDuration = validity.leaseDuration();
     }
 
-    /** Returns the requests of this client. */
-    public EtcdRequests requests() {
+    /** Returns the sender of this client's requests. */
+    public EtcdRequestSender requests() {
         return requests;
     }
 
@@ -58,27 +59,27 @@ public final class EtcdSessionManager {
     }
 
     /**
-     * Adds a deadline of one request timeout to what is waited for.
+     * Adds a deadline of one request timeout to a stage.
      *
-     * @param what names it in the exception
+     * @param what describes the stage in the exception
      */
     public <T> CompletionStage<T> withTimeout(String what, CompletionStage<T> request) {
-        return context.timed(what + " at " + endpoints(), request);
+        return context.withRequestTimeout(what + " at " + endpoints(), request);
     }
 
-    /** Repeats a cleanup until the store has answered, for at most one lease duration. */
+    /** Repeats a cleanup until the store replies, for at most one lease duration. */
     public void cleanUp(String what, Supplier<? extends CompletionStage<?>> cleanup) {
         context.cleanUp(what, cleanup, context.clock().now().plus(leaseDuration));
     }
 
-    /** Ends the session without waiting: a server that did not answer before would not answer this either. */
+    /** Ends the session without waiting, since a server that has not responded before would not respond to this either. */
     public void abort() {
-        sessions.end();
+        sessions.close();
     }
 
-    /** Ends the session, and waits until the server has dropped it or the close deadline has passed. */
+    /** Ends the session, and waits until the server has deleted it or the close deadline has passed. */
     public void close() {
-        sessions.end()
+        sessions.close()
                 .ifPresent(last -> BoundedCloseWait.await(
                         last.closed(),
                         context.requestTimeout(),

@@ -7,47 +7,50 @@ import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 
-/** Validity of the session, on which all its grants depend. */
+/** Tracks the time until which the client's etcd session, and so each of its grants, is certainly valid. */
 public final class EtcdSessionValidity extends GrantValidity {
-    /** More often than each third of it: a response that is older makes "busy" doubtful (S15). */
+    /**
+     * More than three, since a last response older than a third of the lease would make a "busy" result uncertain (S15).
+     */
     private static final int RENEWALS_PER_LEASE = 4;
 
     private final EtcdSession session;
-    private final Duration lease;
+    private final Duration leaseDuration;
 
     /**
-     * Of a session that was opened just now.
+     * Creates the validity of a session that has just been opened.
      *
-     * @param lease as granted
-     * @param sent when it was asked for
+     * @param leaseDuration the lease duration that was granted
+     * @param sent when the lease was requested
      */
-    EtcdSessionValidity(EtcdSession session, LockClock clock, Duration lease, MonotonicTime sent) {
-        super(clock, lease.dividedBy(RENEWALS_PER_LEASE), LockClock.deadline(sent, lease));
+    EtcdSessionValidity(EtcdSession session, LockClock clock, Duration leaseDuration, MonotonicTime sent) {
+        super(clock, leaseDuration.dividedBy(RENEWALS_PER_LEASE), LockClock.deadline(sent, leaseDuration));
         this.session = session;
-        this.lease = lease;
+        this.leaseDuration = leaseDuration;
     }
 
     /**
-     * A renewal was proved.
+     * Extends the validity after a successful check.
      *
-     * @param granted what the server gave it, which counts from the sending of the request
+     * @param sent when the keepalive was sent
+     * @param granted the duration that the server granted, counted from the sending of the keepalive
      */
     void renewed(MonotonicTime sent, Duration granted) {
         extend(LockClock.deadline(sent, granted));
     }
 
-    /** As granted. */
-    public Duration lease() {
-        return lease;
+    /** Returns the lease duration that was granted. */
+    public Duration leaseDuration() {
+        return leaseDuration;
     }
 
-    /** Starts to renew the session; the outcome is told to this validity. */
+    /** Starts to renew the session; the outcome is reported to this validity. */
     public void renew() {
         session.renew(this);
     }
 
     @Override
     protected void onLost(LossReason reason) {
-        session.over(reason);
+        session.end(reason);
     }
 }

@@ -4,21 +4,24 @@ package io.mortise.lock.etcd.session;
 import io.etcd.jetcd.KeyValue;
 import java.util.List;
 
-/** Result of a session liveness check: a keepalive, and the read after it. */
+/**
+ * The result of checking whether a session is still valid. The check is a keepalive, followed by a read of the session's
+ * key.
+ */
 enum SessionCheckResult {
-    /** The leader that renewed the lease was the leader still when the key was read. */
+    /** The leader that renewed the lease was still the leader when the key was read. */
     VALID,
 
-    /** The key is not there, or no longer hangs on our lease. */
-    GONE,
+    /** The key does not exist, or is not attached to the session's lease. */
+    ENDED,
 
-    /** There is another leader, who may know nothing of the keepalive. */
-    UNPROVED;
+    /** The leader has changed since, and the new one may not know of the keepalive. */
+    UNPROVEN;
 
-    static SessionCheckResult of(long leaseId, long termOfRenewal, long termOfRead, List<KeyValue> found) {
+    static SessionCheckResult of(long leaseId, long renewalTerm, long readTerm, List<KeyValue> found) {
         if (found.isEmpty() || found.get(0).getLease() != leaseId) {
-            return GONE;
+            return ENDED;
         }
-        return termOfRenewal == termOfRead ? VALID : UNPROVED;
+        return renewalTerm == readTerm ? VALID : UNPROVEN;
     }
 }

@@ -6,105 +6,110 @@ import io.etcd.jetcd.lease.LeaseKeepAliveResponse;
 import io.etcd.jetcd.options.GetOption;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.etcd.connection.EtcdErrors;
-import io.mortise.lock.etcd.connection.EtcdRequests;
+import io.mortise.lock.etcd.connection.EtcdRequestSender;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** Checks and renews a session: on schedule, or when something hints that it may have ended. */
+/** Renews a session, and checks on request whether the session still exists. */
 final class SessionRenewal {
-    private static final int PROOFS = 3;
+    private static final int MAX_TRIES = 3;
 
     private final EtcdSession session;
-    private final EtcdRequests calls;
+    private final EtcdRequestSender requests;
     private final LockClock clock;
-    private final SharedRead reads = new SharedRead(this::read);
+    private final CoalescedRead reads = new CoalescedRead(this::read);
 
-    SessionRenewal(EtcdSession session, EtcdRequests calls, LockClock clock) {
+    SessionRenewal(EtcdSession session, EtcdRequestSender requests, LockClock clock) {
         this.session = session;
-        this.calls = calls;
+        this.requests = requests;
         this.clock = clock;
     }
 
     /**
-     * A keepalive, and after its answer one linearizable read. A leader that was frozen and has been replaced answers
-     * keepalives by itself: only if the read finds the session's key, in the same term, was it still the leader then.
+     * Sends a keepalive and, after its reply, one linearizable read. A leader that was frozen and has been replaced replies
+     * to keepalives without its successor's knowledge. Only if the read finds the session's key, in the same term, was it
+     * still the leader when it renewed.
      */
     void renew(EtcdSessionValidity validity) {
-        prove(validity, PROOFS);
+        checkAndRenew(validity, MAX_TRIES);
     }
 
-    private void prove(EtcdSessionValidity validity, int tries) {
+    private void checkAndRenew(EtcdSessionValidity validity, int tries) {
         if (session.hasEnded()) {
             return;
         }
         MonotonicTime sent = clock.now();
-        calls.keepAlive(session.lease())
-                .thenCompose(kept ->
-                        calls.proof(session.sessionKey()).thenAccept(read -> proved(validity, sent, kept, read, tries)))
+        requests.keepAlive(session.leaseId())
+                .thenCompose(keepAlive -> requests.readSession(session.sessionKey())
+                        .thenAccept(read -> onCheckCompleted(validity, sent, keepAlive, read, tries)))
                 .whenComplete((done, failure) -> {
                     if (failure == null) {
                         return;
                     }
-                    if (EtcdErrors.isLeaseGone(failure)) {
-                        // A leader that was replaced may say so by itself: what the majority knows decides.
-                        read().whenComplete((there, unknown) -> unknown(validity, unknown != null ? unknown : failure));
+                    if (EtcdErrors.isLeaseNotFound(failure)) {
+                        // A replaced leader may reply so without a majority; a read, which needs the majority, decides.
+                        read().whenComplete((exists, readFailure) ->
+                                reportUnknown(validity, readFailure != null ? readFailure : failure));
                     } else {
-                        unknown(validity, failure);
+                        reportUnknown(validity, failure);
                     }
                 });
     }
 
-    private void unknown(EtcdSessionValidity validity, Throwable failure) {
-        validity.unknown(EtcdErrors.of(failure, "renewal", calls.endpoints()));
+    private void reportUnknown(EtcdSessionValidity validity, Throwable failure) {
+        validity.renewalUnknown(EtcdErrors.of(failure, "renewal", requests.endpoints()));
     }
 
-    private void proved(
+    private void onCheckCompleted(
             EtcdSessionValidity validity,
             MonotonicTime sent,
-            LeaseKeepAliveResponse kept,
+            LeaseKeepAliveResponse keepAlive,
             GetResponse read,
             int tries) {
-        SessionCheckResult proof = SessionCheckResult.of(
-                session.lease(),
-                kept.getHeader().getRaftTerm(),
+        SessionCheckResult result = SessionCheckResult.of(
+                session.leaseId(),
+                keepAlive.getHeader().getRaftTerm(),
                 read.getHeader().getRaftTerm(),
                 read.getKvs());
-        switch (proof) {
+        switch (result) {
             case VALID -> {
-                session.sawEpoch(read.getKvs().get(0).getVersion());
-                validity.renewed(sent, Duration.ofSeconds(kept.getTTL()));
+                session.observeEpoch(read.getKvs().get(0).getVersion());
+                validity.renewed(sent, Duration.ofSeconds(keepAlive.getTTL()));
             }
-            case GONE -> session.end(EtcdSession.KEY_GONE);
-            case UNPROVED -> {
+            case ENDED -> session.end(EtcdSession.KEY_DELETED);
+            case UNPROVEN -> {
                 if (tries > 1) {
-                    prove(validity, tries - 1);
+                    checkAndRenew(validity, tries - 1);
                 } else {
-                    validity.unknown(new BackendUnavailableException(
-                            "renewal: the leader at " + calls.endpoints() + " changed meanwhile"));
+                    validity.renewalUnknown(new BackendUnavailableException(
+                            "renewal: the leader at " + requests.endpoints() + " changed meanwhile"));
                 }
             }
         }
     }
 
-    /** Whether it is alive after all that the watches have told until now; ends it if not. */
+    /**
+     * Returns whether the session still exists, checked after all watch events received so far. Ends the session if it does
+     * not.
+     */
     CompletionStage<Boolean> checkAlive() {
-        return reads.fromNow();
+        return reads.read();
     }
 
     private CompletionStage<Boolean> read() {
         if (session.hasEnded()) {
             return CompletableFuture.completedFuture(false);
         }
-        return calls.get("a read of the session", session.sessionKey(), GetOption.DEFAULT)
+        return requests.get("a read of the session", session.sessionKey(), GetOption.DEFAULT)
                 .thenApply(read -> {
-                    boolean there = read.getKvs().stream().anyMatch(key -> key.getLease() == session.lease());
-                    if (!there) {
-                        session.end(EtcdSession.KEY_GONE);
+                    boolean exists = read.getKvs().stream().anyMatch(key -> key.getLease() == session.leaseId());
+                    if (!exists) {
+                        session.end(EtcdSession.KEY_DELETED);
                     }
-                    return there;
+                    return exists;
                 });
     }
 }

@@ -37,7 +37,7 @@ class EtcdRiskCheckTest {
         "4.0.0,       -,       -",
         "not a version, -,     -"
     })
-    void versionsWithKnownBugsAreNamed(String version, String severity, String text) {
+    void versionsWithKnownBugsAreReported(String version, String severity, String text) {
         List<Finding> findings = EtcdRiskCheck.ofMember("h:1", version, true, true);
         if (severity.equals("-")) {
             assertThat(findings).isEmpty();
@@ -48,13 +48,13 @@ class EtcdRiskCheckTest {
     }
 
     @Test
-    void aMemberAloneHasNoOldLeader() {
+    void aSingleMemberHasNoReplacedLeader() {
         assertThat(EtcdRiskCheck.ofMember("h:1", "3.5.12", true, false)).isEmpty();
         assertThat(EtcdRiskCheck.ofMember("h:1", "3.5.2", true, false)).hasSize(1);
     }
 
     @Test
-    void alarmsAndSizesAreNamed() {
+    void alarmsAndClusterSizesAreReported() {
         assertThat(EtcdRiskCheck.alarms(EnumSet.of(AlarmType.NOSPACE, AlarmType.UNRECOGNIZED)))
                 .extracting(Finding::severity)
                 .containsExactly(Severity.ERROR, Severity.ERROR);
@@ -66,17 +66,18 @@ class EtcdRiskCheckTest {
     }
 
     @Test
-    void aMemberThatIsDownIsNamed() throws Exception {
+    void aStoppedMemberIsReported() throws Exception {
         try (EtcdTestCluster cluster = EtcdTestCluster.start();
                 LockClient client = Locks.connect(cluster.url())) {
             Await.until(
-                    "all answer",
+                    "all members respond",
                     SOON,
-                    () -> what(client).stream().noneMatch(what -> what.contains("answer") || what.contains("server")));
+                    () -> findings(client).stream()
+                            .noneMatch(what -> what.contains("answer") || what.contains("server")));
             EtcdTestServer down = cluster.followers().get(0);
             down.kill();
-            Await.until("that one is named, and no other", SOON, () -> {
-                List<String> silent = what(client).stream()
+            Await.until("only that member is reported", SOON, () -> {
+                List<String> silent = findings(client).stream()
                         .filter(what -> what.contains("answer"))
                         .toList();
                 return silent.size() == 1 && silent.get(0).contains(":" + down.port() + " does not answer");
@@ -84,16 +85,16 @@ class EtcdRiskCheckTest {
         }
     }
 
-    /** While the client searches for another member it has no answer. */
-    private static List<String> what(LockClient client) {
+    /** While the client switches to another member it gets no reply. */
+    private static List<String> findings(LockClient client) {
         try {
-            return diagnosed(client);
+            return diagnose(client);
         } catch (Exception e) {
             return List.of("no answer: " + e);
         }
     }
 
-    private static List<String> diagnosed(LockClient client) throws Exception {
+    private static List<String> diagnose(LockClient client) throws Exception {
         return client.admin().orElseThrow().diagnose().toCompletableFuture().get(30, TimeUnit.SECONDS).stream()
                 .filter(finding -> !finding.what().contains("anyone who reaches"))
                 .map(Finding::what)

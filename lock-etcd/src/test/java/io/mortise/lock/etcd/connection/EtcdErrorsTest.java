@@ -30,7 +30,7 @@ class EtcdErrorsTest {
         "FAILED_PRECONDITION, etcdserver: authentication is not enabled",
         "UNIMPLEMENTED, unknown service",
     })
-    void whatNeverWillWorkIsRefused(Status.Code code, String text) {
+    void permanentFailuresAreRefusals(Status.Code code, String text) {
         assertThat(of(code.toStatus().withDescription(text).asRuntimeException()))
                 .isInstanceOf(BackendRefusedException.class)
                 .hasMessageContaining("acquire of lock \"x\"")
@@ -48,16 +48,16 @@ class EtcdErrorsTest {
         "UNAUTHENTICATED, etcdserver: invalid auth token",
         "INVALID_ARGUMENT, etcdserver: revision of auth store is old",
     })
-    void whatMayHaveWorkedOrMayWorkLaterIsUnknown(Status.Code code, String text) {
+    void temporaryFailuresHaveAnUnknownOutcome(Status.Code code, String text) {
         assertThat(of(new CompletionException(
                         code.toStatus().withDescription(text).asRuntimeException())))
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageContaining(text);
     }
 
-    /** jetcd wraps it in one of its own that says no more than that getting a token failed. */
+    /** jetcd wraps the reason in an exception that says only that getting a token failed. */
     @Test
-    void theReasonForWhichThereIsNoTokenCounts() {
+    void theReasonForAMissingTokenDecides() {
         Throwable wrong = Status.INVALID_ARGUMENT
                 .withDescription("etcdserver: authentication failed")
                 .asRuntimeException();
@@ -77,7 +77,7 @@ class EtcdErrorsTest {
     }
 
     @Test
-    void S15_certificatesThatAreWrongAreRefused() {
+    void S15_wrongCertificatesAreRefused() {
         Throwable untrusted = new SSLHandshakeException("PKIX path building failed")
                 .initCause(new CertificateException("no path to a root"));
         assertThat(ofHandshake(untrusted))
@@ -89,9 +89,9 @@ class EtcdErrorsTest {
                 .isInstanceOf(BackendRefusedException.class);
     }
 
-    /** A line that breaks while TLS is set up, or later. */
+    /** A connection that breaks during the TLS handshake, or later. */
     @Test
-    void S08_S15_aConnectionThatBreaksUnderTlsIsUnknown() {
+    void S08_S15_aTlsConnectionThatBreaksHasAnUnknownOutcome() {
         assertThat(ofHandshake(new SSLHandshakeException("Connection closed while SSL/TLS handshake was in progress")))
                 .isInstanceOf(BackendUnavailableException.class);
         assertThat(ofHandshake(new SSLException("closing inbound before receiving peer's close_notify")))
@@ -99,71 +99,72 @@ class EtcdErrorsTest {
     }
 
     @Test
-    void ownFailuresPassThrough() {
+    void mortisesOwnFailuresPassThrough() {
         LockException known = new BackendUnavailableException("no answer in 5000 ms");
         assertThat(of(new CompletionException(known))).isSameAs(known);
     }
 
     @Test
-    void aLeaseThatIsGoneIsKnownFromBothOfItsForms() {
+    void aMissingLeaseIsRecognizedInBothOfItsForms() {
         Throwable grpc = Status.NOT_FOUND
                 .withDescription("etcdserver: requested lease not found")
                 .asRuntimeException();
         Throwable jetcd =
                 EtcdExceptionFactory.newEtcdException(ErrorCode.NOT_FOUND, "etcdserver: requested lease not found");
-        assertThat(EtcdErrors.isLeaseGone(of(grpc))).isTrue();
-        assertThat(EtcdErrors.isLeaseGone(of(jetcd))).isTrue();
-        assertThat(EtcdErrors.isLeaseGone(of(Status.UNAVAILABLE.asRuntimeException())))
+        assertThat(EtcdErrors.isLeaseNotFound(of(grpc))).isTrue();
+        assertThat(EtcdErrors.isLeaseNotFound(of(jetcd))).isTrue();
+        assertThat(EtcdErrors.isLeaseNotFound(of(Status.UNAVAILABLE.asRuntimeException())))
                 .isFalse();
     }
 
-    /** A lock may have any name, and our own messages quote it. */
+    /** A lock may have any name, and Mortise's own messages quote it. */
     @Test
-    void S08_whatWeSayOurselvesProvesNothing() {
+    void S08_mortisesOwnMessagesProveNothing() {
         Throwable own = new BackendUnavailableException(
                 "acquire of lock \"requested lease not found, invalid auth token\": no answer in 5000 ms");
-        assertThat(EtcdErrors.isLeaseGone(own)).isFalse();
+        assertThat(EtcdErrors.isLeaseNotFound(own)).isFalse();
         assertThat(EtcdErrors.isStaleToken(own)).isFalse();
         Throwable full = new BackendUnavailableException("lock \"etcdserver: space\"");
-        assertThat(EtcdErrors.isRefusedWhenDone(full)).isFalse();
+        assertThat(EtcdErrors.isResourceExhausted(full)).isFalse();
     }
 
     @Test
-    void S15_aServerThatAnswersIsNotDisconnected() {
+    void S15_aServerThatRepliesIsNotDisconnected() {
         Throwable leaderless =
                 Status.UNAVAILABLE.withDescription("etcdserver: no leader").asRuntimeException();
-        Throwable nobody = Status.UNAVAILABLE.withDescription("io exception").asRuntimeException();
+        Throwable unreachable =
+                Status.UNAVAILABLE.withDescription("io exception").asRuntimeException();
         assertThat(EtcdErrors.isDisconnected(leaderless)).isFalse();
-        assertThat(EtcdErrors.isAnswer(leaderless)).isTrue();
-        assertThat(EtcdErrors.isDisconnected(nobody)).isTrue();
-        assertThat(EtcdErrors.isAnswer(nobody)).isFalse();
+        assertThat(EtcdErrors.isServerReply(leaderless)).isTrue();
+        assertThat(EtcdErrors.isDisconnected(unreachable)).isTrue();
+        assertThat(EtcdErrors.isServerReply(unreachable)).isFalse();
     }
 
     @Test
-    void S08_aFullStoreHasDoneItOrNeverWill() {
+    void S08_aFullStoreHasExecutedARequestOrNeverWill() {
         String text = "etcdserver: mvcc: database space exceeded";
-        assertThat(EtcdErrors.isRefusedWhenDone(
+        assertThat(EtcdErrors.isResourceExhausted(
                         of(Status.RESOURCE_EXHAUSTED.withDescription(text).asRuntimeException())))
                 .isTrue();
-        assertThat(EtcdErrors.isRefusedWhenDone(of(Status.UNAVAILABLE
+        assertThat(EtcdErrors.isResourceExhausted(of(Status.UNAVAILABLE
                         .withDescription("etcdserver: request timed out")
                         .asRuntimeException())))
-                .as("it may be done yet")
+                .as("it may still be executed")
                 .isFalse();
-        assertThat(EtcdErrors.isRefusedWhenDone(of(Status.RESOURCE_EXHAUSTED
+        assertThat(EtcdErrors.isResourceExhausted(of(Status.RESOURCE_EXHAUSTED
                         .withDescription("gRPC message exceeds maximum size")
                         .asRuntimeException())))
                 .isFalse();
     }
 
-    /** Such as a proxy that cannot reach its member: it says nothing about that one's leader. */
+    /** A proxy that cannot reach its member says nothing about the member's leader. */
     @Test
-    void onlyEtcdSaysThatItKnowsNoLeader() {
-        assertThat(EtcdErrors.isLeaderless(Status.UNAVAILABLE
+    void onlyAMessageOfEtcdReportsAMissingLeader() {
+        assertThat(EtcdErrors.isWithoutLeader(Status.UNAVAILABLE
                         .withDescription("etcdserver: no leader")
                         .asRuntimeException()))
                 .isTrue();
-        assertThat(EtcdErrors.isLeaderless(
+        assertThat(EtcdErrors.isWithoutLeader(
                         Status.UNAVAILABLE.withDescription("no leader").asRuntimeException()))
                 .isFalse();
     }

@@ -17,13 +17,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** ADR 0035: when a member is left for the next one. Nobody listens at their addresses. */
+/** Tests when a client leaves a member for the next one. No server listens at the members' addresses. See ADR 0035. */
 class EtcdFailoverConnectionTest {
-    private static final Duration A_TRY = Duration.ofMillis(1_250);
+    private static final Duration TRY_TIMEOUT = Duration.ofMillis(1_250);
     private static final Duration INSTANT = Duration.ofNanos(1);
 
     private final ManualClock clock = new ManualClock();
-    private final Queue<Runnable> moves = new ConcurrentLinkedQueue<>();
+    private final Queue<Runnable> failovers = new ConcurrentLinkedQueue<>();
     private boolean isOpen;
     private int renewals;
     private final BackendContext context = (BackendContext) Proxy.newProxyInstance(
@@ -32,7 +32,7 @@ class EtcdFailoverConnectionTest {
             (proxy, method, arguments) -> switch (method.getName()) {
                 case "clock" -> clock;
                 case "connectTimeout", "requestTimeout" -> Duration.ofSeconds(5);
-                case "blocking" -> isOpen ? (Executor) moves::add : (Executor) Runnable::run;
+                case "blocking" -> isOpen ? (Executor) failovers::add : (Executor) Runnable::run;
                 case "renewNow" -> {
                     renewals++;
                     yield null;
@@ -61,108 +61,111 @@ class EtcdFailoverConnectionTest {
         connection.close();
     }
 
-    /** A request is sent and has no answer in time; something else arrives meanwhile, or not. */
-    private void late(EtcdMemberConnection member, boolean heard) {
+    /** Sends a request that times out; meanwhile another response arrives, or not. */
+    private void timeOut(EtcdMemberConnection member, boolean responded) {
         clock.advance(INSTANT);
         MonotonicTime sent = clock.now();
-        clock.advance(A_TRY);
-        if (heard) {
-            member.heard();
+        clock.advance(TRY_TIMEOUT);
+        if (responded) {
+            member.onResponse();
         }
-        connection.late(member, sent);
+        connection.onTimeout(member, sent);
     }
 
-    private void move() {
-        assertThat(moves).hasSize(1);
-        moves.remove().run();
+    private void runFailover() {
+        assertThat(failovers).hasSize(1);
+        failovers.remove().run();
     }
 
     @Test
-    void S15_aMemberThatIsSilentIsLeftForTheNextOneAndThenInTurn() {
-        EtcdMemberConnection first = connection.inUse();
-        late(first, false);
-        late(first, false); // it is being left already
-        move();
-        EtcdMemberConnection second = connection.inUse();
+    void S15_anUnresponsiveMemberIsLeftForTheNextOneAndTheMembersTakeTurns() {
+        EtcdMemberConnection first = connection.current();
+        timeOut(first, false);
+        timeOut(first, false); // the failover is in progress already
+        runFailover();
+        EtcdMemberConnection second = connection.current();
         assertThat(second.endpoints()).isNotEqualTo(first.endpoints());
-        late(first, false); // that one was left long ago
-        assertThat(moves).isEmpty();
-        late(second, false);
-        move();
-        assertThat(connection.inUse().endpoints()).isEqualTo(first.endpoints());
+        timeOut(first, false); // that member is no longer in use
+        assertThat(failovers).isEmpty();
+        timeOut(second, false);
+        runFailover();
+        assertThat(connection.current().endpoints()).isEqualTo(first.endpoints());
     }
 
-    private void leaderless(EtcdMemberConnection member, Duration later) {
+    private void reportNoLeader(EtcdMemberConnection member, Duration later) {
         clock.advance(later);
-        connection.leaderless(member);
+        connection.onNoLeader(member);
     }
 
-    /** As during an election: another one would not know more. After that it is cut off from the leader, in one direction at least. */
+    /**
+     * As during an election, when another member would know no more. After that the member must be cut off from the leader,
+     * in one direction at least.
+     */
     @Test
-    void S15_aMemberThatIsLateButHeardOfIsKeptForAnElection() {
-        EtcdMemberConnection first = connection.inUse();
-        late(first, true);
-        late(first, true);
-        assertThat(moves).isEmpty();
-        late(first, true);
-        move();
-        assertThat(connection.inUse().endpoints()).isNotEqualTo(first.endpoints());
+    void S15_aMemberThatTimesOutButRespondsIsKeptForAnElection() {
+        EtcdMemberConnection first = connection.current();
+        timeOut(first, true);
+        timeOut(first, true);
+        assertThat(failovers).isEmpty();
+        timeOut(first, true);
+        runFailover();
+        assertThat(connection.current().endpoints()).isNotEqualTo(first.endpoints());
     }
 
-    /** Moving would cost what is under way, and find a store as slow. */
+    /** A failover would lose the requests in flight, and find a store that is as slow. */
     @Test
-    void S15_aMemberThatServesLateIsKept() {
-        EtcdMemberConnection first = connection.inUse();
+    void S15_aMemberThatServesRequestsLateIsKept() {
+        EtcdMemberConnection first = connection.current();
         for (int i = 0; i < 10; i++) {
-            late(first, true);
-            connection.answered(first, clock.now().minus(A_TRY));
+            timeOut(first, true);
+            connection.onReply(first, clock.now().minus(TRY_TIMEOUT));
         }
-        assertThat(moves).isEmpty();
-        assertThat(connection.inUse()).isSameAs(first);
+        assertThat(failovers).isEmpty();
+        assertThat(connection.current()).isSameAs(first);
     }
 
     @Test
-    void S07_aMemberThatKnowsNoLeaderForATryIsLeftAndTheSessionRenewedAtOnce() {
-        EtcdMemberConnection first = connection.inUse();
-        leaderless(first, INSTANT);
-        leaderless(first, A_TRY.minus(INSTANT));
-        assertThat(moves).isEmpty();
-        leaderless(first, INSTANT);
+    void S07_aMemberWithoutLeaderForATryTimeoutIsLeftAndTheSessionRenewedAtOnce() {
+        EtcdMemberConnection first = connection.current();
+        reportNoLeader(first, INSTANT);
+        reportNoLeader(first, TRY_TIMEOUT.minus(INSTANT));
+        assertThat(failovers).isEmpty();
+        reportNoLeader(first, INSTANT);
         assertThat(renewals).isZero();
-        move();
-        assertThat(connection.inUse().endpoints()).isNotEqualTo(first.endpoints());
+        runFailover();
+        assertThat(connection.current().endpoints()).isNotEqualTo(first.endpoints());
         assertThat(renewals).isEqualTo(1);
     }
 
     @Test
     void S15_aMemberThatServesBetweenElectionsIsKept() {
-        EtcdMemberConnection first = connection.inUse();
+        EtcdMemberConnection first = connection.current();
         for (int i = 0; i < 10; i++) {
-            leaderless(first, A_TRY.dividedBy(2));
-            leaderless(first, A_TRY.dividedBy(4));
-            connection.answered(first, clock.now());
+            reportNoLeader(first, TRY_TIMEOUT.dividedBy(2));
+            reportNoLeader(first, TRY_TIMEOUT.dividedBy(4));
+            connection.onReply(first, clock.now());
         }
-        assertThat(moves).isEmpty();
+        assertThat(failovers).isEmpty();
     }
 
-    /** Nobody has a leader: each further move would cost a client, and find the same. */
+    /** No member has a leader: each further failover would cost a new client, and find the same. */
     @Test
-    void S15_whileNoMemberKnowsALeaderTheyTakeTurnsOncePerRequestTimeout() {
-        leaderless(connection.inUse(), INSTANT);
-        leaderless(connection.inUse(), A_TRY);
-        move();
-        leaderless(connection.inUse(), INSTANT);
-        leaderless(connection.inUse(), Duration.ofSeconds(5).minus(INSTANT));
-        assertThat(moves).isEmpty();
-        leaderless(connection.inUse(), INSTANT);
-        move();
+    void S15_whileNoMemberKnowsALeaderEachIsUsedForOneRequestTimeout() {
+        reportNoLeader(connection.current(), INSTANT);
+        reportNoLeader(connection.current(), TRY_TIMEOUT);
+        runFailover();
+        reportNoLeader(connection.current(), INSTANT);
+        reportNoLeader(connection.current(), Duration.ofSeconds(5).minus(INSTANT));
+        assertThat(failovers).isEmpty();
+        reportNoLeader(connection.current(), INSTANT);
+        runFailover();
     }
 
     @Test
-    void S11_aMemberWhoseWatchStreamIsSilentIsLeftThoughNothingIsAsked() {
-        EtcdMemberConnection first = connection.inUse();
-        first.silent();
-        move();
-        assertThat(connection.inUse().endpoints()).isNotEqualTo(first.endpoints());
+    void S11_aMemberWithASilentWatchStreamIsLeftEvenWithoutRequests() {
+        EtcdMemberConnection first = connection.current();
+        first.onSilent();
+        runFailover();
+        assertThat(connection.current().endpoints()).isNotEqualTo(first.endpoints());
     }
 }

@@ -20,10 +20,10 @@ class RequestThrottleTest {
     }
 
     @Test
-    void noMoreThanTheLimitAreUnderWay() {
-        List<CompletionStage<String>> answers = new ArrayList<>();
+    void noMoreRequestsThanTheLimitAreInFlight() {
+        List<CompletionStage<String>> results = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
-            answers.add(throttle.run(this::send));
+            results.add(throttle.run(this::send));
         }
         assertThat(sent).hasSize(3);
         sent.get(1).complete("one");
@@ -33,23 +33,23 @@ class RequestThrottleTest {
         for (int i = 2; i < 10; i++) {
             sent.get(i).complete("more");
         }
-        assertThat(answers).allMatch(answer -> answer.toCompletableFuture().isDone());
-        assertThat(answers.get(0).toCompletableFuture()).isCompletedExceptionally();
+        assertThat(results).allMatch(result -> result.toCompletableFuture().isDone());
+        assertThat(results.get(0).toCompletableFuture()).isCompletedExceptionally();
     }
 
     @Test
-    void manyThatFailAtOnceDoNotNest() {
+    void manyRequestsThatFailAtOnceDoNotNest() {
         CompletableFuture<String> first = new CompletableFuture<>();
         RequestThrottle one = new RequestThrottle(1);
-        List<CompletionStage<String>> answers = new ArrayList<>();
+        List<CompletionStage<String>> results = new ArrayList<>();
         CompletionStage<String> running = one.run(() -> first);
         for (int i = 0; i < 100_000; i++) {
-            answers.add(one.run(() -> {
+            results.add(one.run(() -> {
                 throw new IllegalStateException("not sent");
             }));
         }
         first.complete("done");
         assertThat(running.toCompletableFuture()).isCompletedWithValue("done");
-        assertThat(answers).allMatch(answer -> answer.toCompletableFuture().isCompletedExceptionally());
+        assertThat(results).allMatch(result -> result.toCompletableFuture().isCompletedExceptionally());
     }
 }

@@ -13,41 +13,43 @@ class RequestTryTimeoutTest {
     private static final Duration PART = Duration.ofMillis(1_250);
 
     private final ManualClock clock = new ManualClock();
-    private final RequestTryTimeout tries = RequestTryTimeout.parted(clock, WHOLE, Duration.ofSeconds(15));
+    private final RequestTryTimeout tries = RequestTryTimeout.forSeveralMembers(clock, WHOLE, Duration.ofSeconds(15));
 
-    private void late() {
+    private void timeOut() {
         MonotonicTime sent = clock.now();
-        clock.advance(tries.now());
-        tries.late(sent);
+        clock.advance(tries.current());
+        tries.onTimeout(sent);
     }
 
     @Test
-    void aTryIsAPartOfTheRequestTimeoutOrOfAShorterLease() {
-        assertThat(tries.now()).isEqualTo(PART);
-        assertThat(RequestTryTimeout.parted(clock, WHOLE, Duration.ofSeconds(4)).now())
+    void aTryGetsAPartOfTheRequestTimeoutOrOfAShorterLease() {
+        assertThat(tries.current()).isEqualTo(PART);
+        assertThat(RequestTryTimeout.forSeveralMembers(clock, WHOLE, Duration.ofSeconds(4))
+                        .current())
                 .isEqualTo(Duration.ofSeconds(1));
-        assertThat(RequestTryTimeout.parted(clock, WHOLE, Duration.ofSeconds(1)).now())
+        assertThat(RequestTryTimeout.forSeveralMembers(clock, WHOLE, Duration.ofSeconds(1))
+                        .current())
                 .isEqualTo(Duration.ofMillis(500));
-        assertThat(RequestTryTimeout.parted(clock, Duration.ofMillis(300), WHOLE)
-                        .now())
+        assertThat(RequestTryTimeout.forSeveralMembers(clock, Duration.ofMillis(300), WHOLE)
+                        .current())
                 .isEqualTo(Duration.ofMillis(300));
-        assertThat(RequestTryTimeout.whole(clock, WHOLE).now()).isEqualTo(WHOLE);
+        assertThat(RequestTryTimeout.forSingleMember(clock, WHOLE).current()).isEqualTo(WHOLE);
     }
 
     @Test
-    void S15_aStoreThatIsSlowGetsTheWholeRequestTimeoutUntilItIsFastAgain() {
-        late();
-        late();
-        assertThat(tries.now()).isEqualTo(PART);
-        late();
-        assertThat(tries.now()).isEqualTo(WHOLE);
+    void S15_aSlowStoreGetsTheWholeRequestTimeoutUntilItIsFastAgain() {
+        timeOut();
+        timeOut();
+        assertThat(tries.current()).isEqualTo(PART);
+        timeOut();
+        assertThat(tries.current()).isEqualTo(WHOLE);
         MonotonicTime sent = clock.now();
         clock.advance(Duration.ofSeconds(2));
-        tries.answered(sent);
-        assertThat(tries.now()).as("it is slow still").isEqualTo(WHOLE);
-        tries.answered(clock.now());
-        assertThat(tries.now()).isEqualTo(PART);
-        late();
-        assertThat(tries.now()).isEqualTo(PART);
+        tries.onReply(sent);
+        assertThat(tries.current()).as("the store is still slow").isEqualTo(WHOLE);
+        tries.onReply(clock.now());
+        assertThat(tries.current()).isEqualTo(PART);
+        timeOut();
+        assertThat(tries.current()).isEqualTo(PART);
     }
 }

@@ -22,7 +22,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** ADR 0034: what goes over the one stream, and when it ends; the test is the server. */
+/** Tests what is sent over the one watch stream, and when the stream ends; the test acts as the server. See ADR 0034. */
 class WatchMultiplexerTest {
     private static final Duration TICK = Duration.ofMillis(700);
     private static final WatchRequest CREATE = WatchRequest.newBuilder()
@@ -31,22 +31,22 @@ class WatchMultiplexerTest {
 
     private final ManualClock clock = new ManualClock();
     private final List<Stream> streams = new ArrayList<>();
-    private int silences;
+    private int silentCount;
     private final WatchMultiplexer watches = new WatchMultiplexer(clock, new WatchMultiplexer.MemberListener() {
         @Override
-        public void heard() {}
+        public void onResponse() {}
 
         @Override
-        public void silent() {
-            silences++;
+        public void onSilent() {
+            silentCount++;
         }
     });
 
-    /** As the server sees it. */
+    /** The stream as the server sees it. */
     private static final class Stream extends ClientCall<WatchRequest, WatchResponse> {
         private final List<WatchRequest> sent = new ArrayList<>();
         private @Nullable Listener<WatchResponse> client;
-        private boolean answers;
+        private boolean responsive;
         private boolean ended;
 
         @Override
@@ -71,8 +71,8 @@ class WatchMultiplexerTest {
         @Override
         public void sendMessage(WatchRequest request) {
             sent.add(request);
-            if (answers && request.hasProgressRequest()) {
-                say(WatchResponse.newBuilder().setWatchId(-1));
+            if (responsive && request.hasProgressRequest()) {
+                respond(WatchResponse.newBuilder().setWatchId(-1));
             }
         }
 
@@ -80,12 +80,12 @@ class WatchMultiplexerTest {
             return Objects.requireNonNull(client);
         }
 
-        void say(WatchResponse.Builder response) {
+        void respond(WatchResponse.Builder response) {
             listener().onMessage(response.build());
         }
 
         void confirm(long id) {
-            say(WatchResponse.newBuilder().setCreated(true).setWatchId(id));
+            respond(WatchResponse.newBuilder().setCreated(true).setWatchId(id));
         }
 
         long count(WatchRequest.RequestUnionCase kind) {
@@ -103,14 +103,14 @@ class WatchMultiplexerTest {
         }
     }
 
-    /** What jetcd has of one watch. */
-    private static final class Watched extends ClientCall.Listener<WatchResponse> {
-        private final List<WatchResponse> told = new ArrayList<>();
+    /** The listener that jetcd has for one watch. */
+    private static final class WatchListener extends ClientCall.Listener<WatchResponse> {
+        private final List<WatchResponse> received = new ArrayList<>();
         private @Nullable Status closed;
 
         @Override
         public void onMessage(WatchResponse response) {
-            told.add(response);
+            received.add(response);
         }
 
         @Override
@@ -121,7 +121,7 @@ class WatchMultiplexerTest {
 
     private final Channel channel = new Channel() {
         @Override
-        @SuppressWarnings("unchecked") // there are watches alone
+        @SuppressWarnings("unchecked") // only watches are created
         public <Q, A> ClientCall<Q, A> newCall(MethodDescriptor<Q, A> method, CallOptions options) {
             Stream stream = new Stream();
             streams.add(stream);
@@ -134,7 +134,7 @@ class WatchMultiplexerTest {
         }
     };
 
-    private ClientCall<WatchRequest, WatchResponse> watch(Watched watched) {
+    private ClientCall<WatchRequest, WatchResponse> watch(WatchListener watched) {
         ClientCall<WatchRequest, WatchResponse> call =
                 watches.interceptCall(WatchGrpc.getWatchMethod(), CallOptions.DEFAULT, channel);
         call.start(watched, new Metadata());
@@ -148,98 +148,98 @@ class WatchMultiplexerTest {
     }
 
     @Test
-    void S07_aConfirmationIsThatOfTheOldestAndEachHearsItsOwn() {
-        Watched first = new Watched();
-        Watched second = new Watched();
+    void S07_aConfirmationBelongsToTheOldestWatchAndEachWatchGetsItsOwnEvents() {
+        WatchListener first = new WatchListener();
+        WatchListener second = new WatchListener();
         watch(first);
         watch(second);
         stream().confirm(7);
-        assertThat(first.told).hasSize(1);
-        assertThat(second.told).isEmpty();
+        assertThat(first.received).hasSize(1);
+        assertThat(second.received).isEmpty();
         stream().confirm(3);
-        stream().say(WatchResponse.newBuilder().setWatchId(3));
-        assertThat(first.told).hasSize(1);
-        assertThat(second.told).hasSize(2);
+        stream().respond(WatchResponse.newBuilder().setWatchId(3));
+        assertThat(first.received).hasSize(1);
+        assertThat(second.received).hasSize(2);
     }
 
     @Test
-    void S07_aStreamThatAnswersIsKeptHoweverLittleHappensOnIt() {
-        Watched watched = new Watched();
+    void S07_aStreamThatRespondsIsKeptHoweverFewEventsItCarries() {
+        WatchListener watched = new WatchListener();
         watch(watched);
-        stream().answers = true;
+        stream().responsive = true;
         stream().confirm(0);
         clock.advance(Duration.ofMinutes(1));
         assertThat(watched.closed).isNull();
-        assertThat(silences).isZero();
+        assertThat(silentCount).isZero();
         assertThat(stream().count(WatchRequest.RequestUnionCase.PROGRESS_REQUEST))
-                .as("one question each second tick")
+                .as("one progress request every second tick")
                 .isBetween(40L, 45L);
     }
 
     @Test
-    void S11_aStreamThatAnswersNothingEndsAfterTwoQuestionsAndTellsOfIt() {
-        Watched watched = new Watched();
+    void S11_aStreamWithoutResponsesEndsAfterTwoProgressRequestsAndReportsIt() {
+        WatchListener watched = new WatchListener();
         watch(watched);
         stream().confirm(0);
         clock.advance(TICK.multipliedBy(4).minusMillis(1));
-        assertThat(silences).isZero();
+        assertThat(silentCount).isZero();
         assertThat(stream().count(WatchRequest.RequestUnionCase.PROGRESS_REQUEST))
                 .isEqualTo(2);
         clock.advance(Duration.ofMillis(1));
-        assertThat(silences).isEqualTo(1);
+        assertThat(silentCount).isEqualTo(1);
         assertThat(watched.closed).isNotNull();
         clock.advance(Duration.ofMinutes(1));
-        assertThat(silences).isEqualTo(1);
-        assertThat(clock.timers()).isZero();
+        assertThat(silentCount).isEqualTo(1);
+        assertThat(clock.timerCount()).isZero();
     }
 
-    /** The first late timer finds that nothing was heard; what has arrived meanwhile is read before the next one. */
+    /** The first late timer finds no response; responses that have arrived meanwhile are read before the next timer. */
     @Test
-    void S11_aPauseOfThisProcessIsNoSilence() {
-        Watched watched = new Watched();
+    void S11_aPauseOfThisProcessDoesNotEndTheStream() {
+        WatchListener watched = new WatchListener();
         watch(watched);
-        stream().answers = true;
+        stream().responsive = true;
         stream().confirm(0);
         for (int i = 0; i < 10; i++) {
-            clock.jump(Duration.ofMinutes(1));
+            clock.advanceThenRunTimers(Duration.ofMinutes(1));
         }
         assertThat(watched.closed).isNull();
-        assertThat(silences).isZero();
+        assertThat(silentCount).isZero();
     }
 
-    /** The server judges it by the token with which the stream was opened, and would go on refusing. */
+    /** The server checks the watch against the token with which the stream was opened, and would keep refusing. */
     @Test
-    void S07_aWatchThatIsRefusedEndsTheStreamAndTheNextOneOpensAnother() {
-        Watched other = new Watched();
-        Watched refused = new Watched();
-        Watched unanswered = new Watched();
+    void S07_aRefusedWatchEndsTheStreamAndTheNextWatchOpensAnother() {
+        WatchListener other = new WatchListener();
+        WatchListener refused = new WatchListener();
+        WatchListener unconfirmed = new WatchListener();
         watch(other);
         stream().confirm(0);
         watch(refused);
-        watch(unanswered);
+        watch(unconfirmed);
         stream()
-                .say(WatchResponse.newBuilder()
+                .respond(WatchResponse.newBuilder()
                         .setCreated(true)
                         .setCanceled(true)
                         .setWatchId(-1)
                         .setCancelReason("etcdserver: invalid auth token"));
-        assertThat(refused.told).hasSize(1);
+        assertThat(refused.received).hasSize(1);
         assertThat(stream().ended).isTrue();
         assertThat(other.closed).isNotNull();
-        assertThat(unanswered.closed).isNotNull();
-        watch(new Watched());
+        assertThat(unconfirmed.closed).isNotNull();
+        watch(new WatchListener());
         assertThat(streams).hasSize(2);
         assertThat(streams.get(1).count(WatchRequest.RequestUnionCase.CREATE_REQUEST))
                 .isEqualTo(1);
     }
 
     @Test
-    void S17_aWatchThatIsGivenUpBeforeItsConfirmationIsCancelledByIt() {
-        Watched other = new Watched();
+    void S17_aWatchThatIsClosedBeforeItsConfirmationIsCancelledAfterIt() {
+        WatchListener other = new WatchListener();
         watch(other);
         stream().confirm(0);
-        ClientCall<WatchRequest, WatchResponse> givenUp = watch(new Watched());
-        givenUp.cancel("closed", null);
+        ClientCall<WatchRequest, WatchResponse> closed = watch(new WatchListener());
+        closed.cancel("closed", null);
         assertThat(stream().cancelled()).as("the server chooses the id").isEmpty();
         stream().confirm(5);
         assertThat(stream().cancelled()).containsExactly(5L);
@@ -248,8 +248,8 @@ class WatchMultiplexerTest {
 
     @Test
     void S17_theStreamEndsWithItsLastWatch() {
-        ClientCall<WatchRequest, WatchResponse> first = watch(new Watched());
-        ClientCall<WatchRequest, WatchResponse> second = watch(new Watched());
+        ClientCall<WatchRequest, WatchResponse> first = watch(new WatchListener());
+        ClientCall<WatchRequest, WatchResponse> second = watch(new WatchListener());
         stream().confirm(0);
         stream().confirm(1);
         first.cancel("closed", null);
@@ -258,7 +258,7 @@ class WatchMultiplexerTest {
         second.cancel("closed", null);
         assertThat(stream().ended).isTrue();
         clock.advance(Duration.ofMinutes(1));
-        assertThat(silences).isZero();
-        assertThat(clock.timers()).isZero();
+        assertThat(silentCount).isZero();
+        assertThat(clock.timerCount()).isZero();
     }
 }

@@ -7,15 +7,15 @@ import io.mortise.lock.BackendUnavailableException;
 import org.junit.jupiter.api.Test;
 
 class EtcdInDoubtAcquiresTest {
-    private final EtcdInDoubtAcquires unanswered = new EtcdInDoubtAcquires();
+    private final EtcdInDoubtAcquires inDoubt = new EtcdInDoubtAcquires();
 
     @Test
-    void S08_afterTheWithdrawalNothingIsSentThatItWouldNotDefeat() {
-        assertThat(unanswered.sending(1)).isTrue();
-        unanswered.sent(new BackendUnavailableException("no answer"));
-        unanswered.end();
-        assertThat(unanswered.sending(2)).isFalse();
-        assertThat(unanswered.mayCome()).isTrue();
-        assertThat(unanswered.epoch()).isEqualTo(1);
+    void S08_afterTheWithdrawalHasStartedNoFurtherRequestIsSent() {
+        assertThat(inDoubt.beforeSend(1)).isTrue();
+        inDoubt.onCompleted(new BackendUnavailableException("no answer"));
+        inDoubt.end();
+        assertThat(inDoubt.beforeSend(2)).isFalse();
+        assertThat(inDoubt.mayStillExecute()).isTrue();
+        assertThat(inDoubt.latestEpoch()).isEqualTo(1);
     }
 }

@@ -8,191 +8,191 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class AcquireSequencerTest {
-    private final AcquireSequencer order = new AcquireSequencer();
-    private final List<String> told = new ArrayList<>();
+    private final AcquireSequencer sequencer = new AcquireSequencer();
+    private final List<String> events = new ArrayList<>();
 
-    private final class Named implements AcquireSequencer.Sender {
+    private final class NamedSender implements AcquireSequencer.Sender {
         private final String name;
-        private boolean wanted = true;
+        private boolean needed = true;
 
-        Named(String name) {
+        NamedSender(String name) {
             this.name = name;
         }
 
         @Override
-        public void mayGo() {
-            told.add(name + " goes");
+        public void sendNow() {
+            events.add(name + " sends");
         }
 
         @Override
-        public void behind() {
-            told.add(name + " is behind");
-            leavesIfUnwanted();
+        public void lockTaken() {
+            events.add(name + " lock taken");
+            removeIfNotNeeded();
         }
 
         @Override
-        public void unsent() {
-            told.add(name + " is not sent");
-            leavesIfUnwanted();
+        public void notSent() {
+            events.add(name + " not sent");
+            removeIfNotNeeded();
         }
 
-        /** As the core withdraws it, once its attempt has been answered. */
-        private void leavesIfUnwanted() {
-            if (!wanted) {
-                order.leave(this);
+        /** Removes the sender as the core does, once its attempt has a result. */
+        private void removeIfNotNeeded() {
+            if (!needed) {
+                sequencer.remove(this);
             }
         }
 
         @Override
-        public boolean isWanted() {
-            return wanted;
+        public boolean isStillNeeded() {
+            return needed;
         }
     }
 
-    private final Named a = new Named("a");
-    private final Named b = new Named("b");
-    private final Named c = new Named("c");
+    private final NamedSender a = new NamedSender("a");
+    private final NamedSender b = new NamedSender("b");
+    private final NamedSender c = new NamedSender("c");
 
-    private void allAsk() {
-        assertThat(order.mayGo(a)).isTrue();
-        assertThat(order.mayGo(b)).isFalse();
-        assertThat(order.mayGo(c)).isFalse();
+    private void allRequestToSend() {
+        assertThat(sequencer.maySend(a)).isTrue();
+        assertThat(sequencer.maySend(b)).isFalse();
+        assertThat(sequencer.maySend(c)).isFalse();
     }
 
     @Test
-    void S12_oneGoesAtATimeInOrder() {
-        allAsk();
-        order.answered(a, true);
-        assertThat(told).containsExactly("b is behind", "c is behind", "b goes");
-        assertThat(order.mayGo(b)).as("it has its turn still").isTrue();
-        order.answered(b, true);
-        assertThat(told).containsExactly("b is behind", "c is behind", "b goes", "c goes");
-        order.answered(c, true);
-        assertThat(order.mayGo(a)).isTrue();
+    void S12_sendersSendOneAtATimeInOrder() {
+        allRequestToSend();
+        sequencer.onReply(a, true);
+        assertThat(events).containsExactly("b lock taken", "c lock taken", "b sends");
+        assertThat(sequencer.maySend(b)).as("its turn has not ended").isTrue();
+        sequencer.onReply(b, true);
+        assertThat(events).containsExactly("b lock taken", "c lock taken", "b sends", "c sends");
+        sequencer.onReply(c, true);
+        assertThat(sequencer.maySend(a)).isTrue();
     }
 
     @Test
-    void S09_whoIsBehindIsToldWithEachAnswerForWhichItAsked() {
-        allAsk();
-        order.answered(a, true);
-        told.clear();
-        assertThat(order.mayGo(c)).isFalse();
-        order.answered(a, true);
-        order.answered(a, true);
-        assertThat(told).containsExactly("c is behind");
+    void S09_aWaitingSenderIsNotifiedOnceForEachOfItsRequests() {
+        allRequestToSend();
+        sequencer.onReply(a, true);
+        events.clear();
+        assertThat(sequencer.maySend(c)).isFalse();
+        sequencer.onReply(a, true);
+        sequencer.onReply(a, true);
+        assertThat(events).containsExactly("c lock taken");
     }
 
     @Test
-    void whoAsksAgainKeepsItsPlace() {
-        allAsk();
-        assertThat(order.mayGo(b)).isFalse();
-        order.answered(a, true);
-        assertThat(told).containsExactly("b is behind", "c is behind", "b goes");
+    void aSenderThatAsksAgainKeepsItsPosition() {
+        allRequestToSend();
+        assertThat(sequencer.maySend(b)).isFalse();
+        sequencer.onReply(a, true);
+        assertThat(events).containsExactly("b lock taken", "c lock taken", "b sends");
     }
 
     @Test
-    void S10_whoLeavesPassesItsTurnOn() {
-        allAsk();
-        order.answered(a, true);
-        told.clear();
-        order.leave(b);
-        order.leave(b);
-        assertThat(told).containsExactly("c goes");
-        order.leave(c);
-        assertThat(order.mayGo(a)).isTrue();
+    void S10_aSenderThatIsRemovedPassesItsTurnOn() {
+        allRequestToSend();
+        sequencer.onReply(a, true);
+        events.clear();
+        sequencer.remove(b);
+        sequencer.remove(b);
+        assertThat(events).containsExactly("c sends");
+        sequencer.remove(c);
+        assertThat(sequencer.maySend(a)).isTrue();
     }
 
     @Test
-    void S10_whoLeavesTheLineIsNotTold() {
-        allAsk();
-        order.leave(b);
-        order.answered(a, true);
-        assertThat(told).containsExactly("c is behind", "c goes");
+    void S10_aSenderThatLeftTheQueueIsNotNotified() {
+        allRequestToSend();
+        sequencer.remove(b);
+        sequencer.onReply(a, true);
+        assertThat(events).containsExactly("c lock taken", "c sends");
     }
 
     @Test
-    void S15_whileTheStoreIsSilentNobodyWaitsForAnother() {
-        allAsk();
-        order.open();
-        assertThat(told).containsExactly("b goes", "c goes");
-        assertThat(order.mayGo(a)).isTrue();
-        assertThat(order.mayGo(b)).isTrue();
-        order.answered(a, true);
-        assertThat(order.mayGo(b)).isTrue();
-        assertThat(order.mayGo(c)).as("in order again").isFalse();
+    void S15_whileTheStoreDoesNotRespondNoSenderWaitsForAnother() {
+        allRequestToSend();
+        sequencer.releaseAll();
+        assertThat(events).containsExactly("b sends", "c sends");
+        assertThat(sequencer.maySend(a)).isTrue();
+        assertThat(sequencer.maySend(b)).isTrue();
+        sequencer.onReply(a, true);
+        assertThat(sequencer.maySend(b)).isTrue();
+        assertThat(sequencer.maySend(c)).as("in order again").isFalse();
     }
 
     @Test
-    void oneThatFailsDoesNotKeepItFromTheOthers() {
-        assertThat(order.mayGo(a)).isTrue();
+    void aFailingSenderDoesNotBlockTheOthers() {
+        assertThat(sequencer.maySend(a)).isTrue();
         AcquireSequencer.Sender bad = new AcquireSequencer.Sender() {
             @Override
-            public void mayGo() {
+            public void sendNow() {
                 throw new IllegalStateException("as planned");
             }
 
             @Override
-            public void behind() {
+            public void lockTaken() {
                 throw new IllegalStateException("as planned");
             }
 
             @Override
-            public void unsent() {
+            public void notSent() {
                 throw new IllegalStateException("as planned");
             }
 
             @Override
-            public boolean isWanted() {
+            public boolean isStillNeeded() {
                 return true;
             }
         };
-        assertThat(order.mayGo(bad)).isFalse();
-        assertThat(order.mayGo(c)).isFalse();
-        order.answered(a, true);
-        assertThat(told).containsExactly("c is behind");
-        order.leave(bad);
-        assertThat(told).containsExactly("c is behind", "c goes");
+        assertThat(sequencer.maySend(bad)).isFalse();
+        assertThat(sequencer.maySend(c)).isFalse();
+        sequencer.onReply(a, true);
+        assertThat(events).containsExactly("c lock taken");
+        sequencer.remove(bad);
+        assertThat(events).containsExactly("c lock taken", "c sends");
     }
 
-    /** Who is ahead is about to go: nobody knows yet whether the lock is busy for the others. */
+    /** The contender ahead is about to leave: it is not known yet whether the lock is busy for the others. */
     @Test
-    void S15_anAnswerThatFindsItFreeIsNoneForTheOthers() {
-        allAsk();
-        order.answered(a, false);
-        assertThat(told).containsExactly("b goes");
-        order.answered(b, true);
-        assertThat(told).containsExactly("b goes", "c is behind", "c goes");
-    }
-
-    @Test
-    void S10_whoIsNotWantedAnyMoreIsAnsweredAndGetsNoTurn() {
-        allAsk();
-        b.wanted = false;
-        order.answered(a, false);
-        assertThat(told).containsExactly("b is behind", "c goes");
-        order.answered(c, true);
-        assertThat(order.mayGo(a)).isTrue();
+    void S15_aReplyThatFindsTheLockFreeDoesNotNotifyTheOthers() {
+        allRequestToSend();
+        sequencer.onReply(a, false);
+        assertThat(events).containsExactly("b sends");
+        sequencer.onReply(b, true);
+        assertThat(events).containsExactly("b sends", "c lock taken", "c sends");
     }
 
     @Test
-    void S10_manyWhoAreNotWantedArePassedOver() {
-        assertThat(order.mayGo(a)).isTrue();
+    void S10_aSenderThatIsNoLongerNeededIsNotifiedAndGetsNoTurn() {
+        allRequestToSend();
+        b.needed = false;
+        sequencer.onReply(a, false);
+        assertThat(events).containsExactly("b lock taken", "c sends");
+        sequencer.onReply(c, true);
+        assertThat(sequencer.maySend(a)).isTrue();
+    }
+
+    @Test
+    void S10_manySendersThatAreNotNeededAreSkipped() {
+        assertThat(sequencer.maySend(a)).isTrue();
         for (int i = 0; i < 100_000; i++) {
-            Named left = new Named("left");
-            assertThat(order.mayGo(left)).isFalse();
-            left.wanted = false;
+            NamedSender cancelled = new NamedSender("cancelled");
+            assertThat(sequencer.maySend(cancelled)).isFalse();
+            cancelled.needed = false;
         }
-        assertThat(order.mayGo(b)).isFalse();
-        order.answered(a, false);
-        assertThat(told).hasSize(100_001).endsWith("left is behind", "b goes");
+        assertThat(sequencer.maySend(b)).isFalse();
+        sequencer.onReply(a, false);
+        assertThat(events).hasSize(100_001).endsWith("cancelled lock taken", "b sends");
     }
 
-    /** Nothing passed between it and the store, so it is not "waiting" either. */
+    /** No message passed between the sender and the store, so the result is not "waiting" either. */
     @Test
-    void S10_S15_whoIsNotWantedIsNotSentIntoTheSilence() {
-        allAsk();
-        b.wanted = false;
-        order.open();
-        assertThat(told).containsExactly("b is not sent", "c goes");
+    void S10_S15_whileTheStoreDoesNotRespondAnUnneededRequestIsNotSent() {
+        allRequestToSend();
+        b.needed = false;
+        sequencer.releaseAll();
+        assertThat(events).containsExactly("b not sent", "c sends");
     }
 }

@@ -14,42 +14,42 @@ class EtcdKeyLayoutTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"x", "inventory/42", "%session", "%session/1", "%", "a b", "…", "A.b-c_d:e@f+g~h", "//"})
-    void S13_aKeySaysWhoseItIs(String name) {
-        String contenders = keys.contenders(new LockName(name));
+    void S13_theLockNameIsReadFromAKey(String name) {
+        String contenders = keys.contenderPrefix(new LockName(name));
         assertThat(keys.lockName(contenders + "1f")).hasValue(name);
         assertThat(keys.lockName(contenders + "1f-3")).hasValue(name);
         assertThat(keys.lockName("b" + contenders)).isEmpty();
     }
 
     @Test
-    void S13_plainNamesStayReadableAndOthersNeverMeet() {
-        assertThat(keys.contenders(new LockName("inventory"))).isEqualTo("a/inventory/");
-        assertThat(keys.contenders(new LockName("inventory/42"))).isEqualTo("a/inventory%2F42/");
+    void S13_simpleNamesStayReadableAndDifferentNamesNeverCollide() {
+        assertThat(keys.contenderPrefix(new LockName("inventory"))).isEqualTo("a/inventory/");
+        assertThat(keys.contenderPrefix(new LockName("inventory/42"))).isEqualTo("a/inventory%2F42/");
     }
 
     @Test
-    void S13_noLockMeetsASession() {
-        String session = keys.session(31).toString();
+    void S13_noLockCollidesWithASession() {
+        String session = keys.sessionKey(31).toString();
         assertThat(session).isEqualTo("a/%session/1f");
         assertThat(keys.lockName(session)).isEmpty();
     }
 
     @Test
-    void slotsHaveKeysOfTheirOwn() {
-        assertThat(EtcdKeyLayout.contender("a/x/", 31, 0, 0)).hasToString("a/x/1f");
-        assertThat(EtcdKeyLayout.contender("a/x/", 31, 2, 0)).hasToString("a/x/1f-2");
-        assertThat(EtcdKeyLayout.contender("a/x/", -1, 0, 0)).hasToString("a/x/ffffffffffffffff");
-        assertThat(EtcdKeyLayout.contender("a/x/", 31, 0, 1)).hasToString("a/x/1f-0.1");
-        assertThat(EtcdKeyLayout.contender("a/x/", 31, 2, 1)).hasToString("a/x/1f-2.1");
+    void eachSlotHasItsOwnKey() {
+        assertThat(EtcdKeyLayout.contenderKey("a/x/", 31, 0, 0)).hasToString("a/x/1f");
+        assertThat(EtcdKeyLayout.contenderKey("a/x/", 31, 2, 0)).hasToString("a/x/1f-2");
+        assertThat(EtcdKeyLayout.contenderKey("a/x/", -1, 0, 0)).hasToString("a/x/ffffffffffffffff");
+        assertThat(EtcdKeyLayout.contenderKey("a/x/", 31, 0, 1)).hasToString("a/x/1f-0.1");
+        assertThat(EtcdKeyLayout.contenderKey("a/x/", 31, 2, 1)).hasToString("a/x/1f-2.1");
     }
 
     @Test
     void theNamespaceMayBeEmpty() {
-        EtcdKeyLayout bare = new EtcdKeyLayout("");
-        assertThat(bare.contenders(new LockName("x"))).isEqualTo("x/");
-        assertThat(bare.lockName("x/1")).isEqualTo(Optional.of("x"));
-        assertThat(bare.lockName("x")).isEmpty();
-        assertThat(bare.first().getBytes()).containsExactly(0);
-        assertThat(bare.end().getBytes()).as("all there is").containsExactly(0);
+        EtcdKeyLayout withoutNamespace = new EtcdKeyLayout("");
+        assertThat(withoutNamespace.contenderPrefix(new LockName("x"))).isEqualTo("x/");
+        assertThat(withoutNamespace.lockName("x/1")).isEqualTo(Optional.of("x"));
+        assertThat(withoutNamespace.lockName("x")).isEmpty();
+        assertThat(withoutNamespace.first().getBytes()).containsExactly(0);
+        assertThat(withoutNamespace.end().getBytes()).as("all there is").containsExactly(0);
     }
 }

@@ -12,65 +12,65 @@ class QueueReplicaTest {
     private static final ByteSequence A = EtcdKeyLayout.bytes("a");
     private static final ByteSequence B = EtcdKeyLayout.bytes("b");
 
-    private final QueueReplica view = new QueueReplica();
+    private final QueueReplica replica = new QueueReplica();
 
     @Test
     void theFirstCreatedIsTheHead() {
-        view.reset(10, List.of(new ContenderKey(A, 9), new ContenderKey(B, 7)));
-        assertThat(view.head()).hasValue(new ContenderKey(B, 7));
-        view.deleted(B, 11);
-        assertThat(view.head()).hasValue(new ContenderKey(A, 9));
-        view.put(B, 12, 12);
-        assertThat(view.head()).hasValue(new ContenderKey(A, 9));
-        view.deleted(A, 13);
-        view.deleted(B, 14);
-        assertThat(view.head()).isEmpty();
+        replica.reset(10, List.of(new ContenderKey(A, 9), new ContenderKey(B, 7)));
+        assertThat(replica.head()).hasValue(new ContenderKey(B, 7));
+        replica.deleted(B, 11);
+        assertThat(replica.head()).hasValue(new ContenderKey(A, 9));
+        replica.put(B, 12, 12);
+        assertThat(replica.head()).hasValue(new ContenderKey(A, 9));
+        replica.deleted(A, 13);
+        replica.deleted(B, 14);
+        assertThat(replica.head()).isEmpty();
     }
 
-    /** The watch began before the read: it reports again what the read has seen. */
+    /** The watch began before the read, so it reports changes that the read has already seen. */
     @Test
-    void whatTheLookHasSeenAlreadyDoesNotCount() {
-        view.reset(10, List.of(new ContenderKey(A, 9)));
-        view.put(A, 5, 5);
-        view.deleted(A, 8);
-        view.put(B, 3, 3);
-        assertThat(view.head()).hasValue(new ContenderKey(A, 9));
-        assertThat(view.misses(new ContenderKey(A, 9))).isFalse();
+    void eventsThatTheReadHasSeenAreIgnored() {
+        replica.reset(10, List.of(new ContenderKey(A, 9)));
+        replica.put(A, 5, 5);
+        replica.deleted(A, 8);
+        replica.put(B, 3, 3);
+        assertThat(replica.head()).hasValue(new ContenderKey(A, 9));
+        assertThat(replica.isMissing(new ContenderKey(A, 9))).isFalse();
     }
 
-    /** A slot is used again: the same key, another place. */
+    /** A slot is used again: the same key, but another position. */
     @Test
-    void aKeyThatWasMadeAnewIsAnotherContender() {
-        view.reset(10, List.of(new ContenderKey(A, 9), new ContenderKey(B, 10)));
-        view.deleted(A, 11);
-        view.put(A, 12, 12);
-        assertThat(view.head()).hasValue(new ContenderKey(B, 10));
-        assertThat(view.misses(new ContenderKey(A, 9))).isTrue();
-        assertThat(view.misses(new ContenderKey(A, 12))).isFalse();
-    }
-
-    @Test
-    void aValueThatChangesKeepsItsPlace() {
-        view.reset(10, List.of(new ContenderKey(A, 9), new ContenderKey(B, 10)));
-        view.put(A, 9, 11);
-        assertThat(view.head()).hasValue(new ContenderKey(A, 9));
+    void aKeyThatIsCreatedAgainIsAnotherContender() {
+        replica.reset(10, List.of(new ContenderKey(A, 9), new ContenderKey(B, 10)));
+        replica.deleted(A, 11);
+        replica.put(A, 12, 12);
+        assertThat(replica.head()).hasValue(new ContenderKey(B, 10));
+        assertThat(replica.isMissing(new ContenderKey(A, 9))).isTrue();
+        assertThat(replica.isMissing(new ContenderKey(A, 12))).isFalse();
     }
 
     @Test
-    void whoIsYetToComeIsNotMissed() {
-        view.reset(10, List.of());
-        assertThat(view.misses(new ContenderKey(A, 11))).isFalse();
-        view.put(B, 12, 12);
-        assertThat(view.misses(new ContenderKey(A, 11)))
-                .as("later ones were seen, and it was not")
+    void aKeyWhoseValueChangesKeepsItsPosition() {
+        replica.reset(10, List.of(new ContenderKey(A, 9), new ContenderKey(B, 10)));
+        replica.put(A, 9, 11);
+        assertThat(replica.head()).hasValue(new ContenderKey(A, 9));
+    }
+
+    @Test
+    void aKeyThatMayNotHaveBeenSeenYetIsNotMissing() {
+        replica.reset(10, List.of());
+        assertThat(replica.isMissing(new ContenderKey(A, 11))).isFalse();
+        replica.put(B, 12, 12);
+        assertThat(replica.isMissing(new ContenderKey(A, 11)))
+                .as("a later event was seen, but not this key")
                 .isTrue();
     }
 
     @Test
-    void aNewLookForgetsWhatWas() {
-        view.reset(10, List.of(new ContenderKey(A, 9)));
-        view.reset(20, List.of(new ContenderKey(B, 15)));
-        assertThat(view.head()).hasValue(new ContenderKey(B, 15));
-        assertThat(view.misses(new ContenderKey(A, 9))).isTrue();
+    void aNewReadReplacesTheContent() {
+        replica.reset(10, List.of(new ContenderKey(A, 9)));
+        replica.reset(20, List.of(new ContenderKey(B, 15)));
+        assertThat(replica.head()).hasValue(new ContenderKey(B, 15));
+        assertThat(replica.isMissing(new ContenderKey(A, 9))).isTrue();
     }
 }

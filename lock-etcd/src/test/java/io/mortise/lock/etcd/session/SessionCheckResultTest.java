@@ -22,22 +22,22 @@ class SessionCheckResultTest {
     }
 
     @Test
-    void aKeyInTheTermOfTheKeepaliveIsProof() {
+    void aKeyReadInTheTermOfTheKeepaliveConfirmsTheSession() {
         assertThat(SessionCheckResult.of(LEASE, 3, 3, keyOf(LEASE))).isEqualTo(SessionCheckResult.VALID);
     }
 
-    /** The old one's answer counts for nothing, whether the read is of its successor's term or of an older one. */
+    /** The old leader's reply does not count, whether the read is of its successor's term or of an older one. */
     @Test
-    void S02_aKeepaliveThatALeaderAnsweredByItselfIsNone() {
-        assertThat(SessionCheckResult.of(LEASE, 3, 4, keyOf(LEASE))).isEqualTo(SessionCheckResult.UNPROVED);
-        assertThat(SessionCheckResult.of(LEASE, 4, 3, keyOf(LEASE))).isEqualTo(SessionCheckResult.UNPROVED);
+    void S02_aKeepaliveToAReplacedLeaderConfirmsNothing() {
+        assertThat(SessionCheckResult.of(LEASE, 3, 4, keyOf(LEASE))).isEqualTo(SessionCheckResult.UNPROVEN);
+        assertThat(SessionCheckResult.of(LEASE, 4, 3, keyOf(LEASE))).isEqualTo(SessionCheckResult.UNPROVEN);
     }
 
     @Test
-    void S06_withoutItsKeyASessionIsGoneInAnyTerm() {
-        assertThat(SessionCheckResult.of(LEASE, 3, 3, List.of())).isEqualTo(SessionCheckResult.GONE);
-        assertThat(SessionCheckResult.of(LEASE, 3, 4, List.of())).isEqualTo(SessionCheckResult.GONE);
-        assertThat(SessionCheckResult.of(LEASE, 3, 3, keyOf(0))).isEqualTo(SessionCheckResult.GONE);
-        assertThat(SessionCheckResult.of(LEASE, 3, 3, keyOf(LEASE + 1))).isEqualTo(SessionCheckResult.GONE);
+    void S06_withoutItsKeyASessionHasEndedInAnyTerm() {
+        assertThat(SessionCheckResult.of(LEASE, 3, 3, List.of())).isEqualTo(SessionCheckResult.ENDED);
+        assertThat(SessionCheckResult.of(LEASE, 3, 4, List.of())).isEqualTo(SessionCheckResult.ENDED);
+        assertThat(SessionCheckResult.of(LEASE, 3, 3, keyOf(0))).isEqualTo(SessionCheckResult.ENDED);
+        assertThat(SessionCheckResult.of(LEASE, 3, 3, keyOf(LEASE + 1))).isEqualTo(SessionCheckResult.ENDED);
     }
 }

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The folder of the inventory files, deleted at the end. */
+/** A temporary directory for the stock files of the demo, deleted on close. */
 final class DemoDirectory implements AutoCloseable {
     private final Path path;
 
@@ -19,7 +19,7 @@ final class DemoDirectory implements AutoCloseable {
         return path;
     }
 
-    /** Idempotent; what cannot be deleted stays, in the system's folder for such things. */
+    /** Deletes the directory; a file that cannot be deleted stays in the system's temporary directory. Idempotent. */
     @Override
     public void close() {
         try (Stream<Path> files = Files.list(path)) {
@@ -29,7 +29,7 @@ final class DemoDirectory implements AutoCloseable {
             }
             Files.deleteIfExists(path);
         } catch (IOException e) {
-            // Nothing depends on it.
+            // The demo's result does not depend on it.
         }
     }
 }

@@ -6,9 +6,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Figures of a whole demo.
+ * Results of a complete demo, with and without the lock.
  *
- * @param url without secrets
+ * @param url URL of the store, without secrets
+ * @param workers number of workers
+ * @param items number of items in stock at the start of each run
+ * @param without result of the run without the lock
+ * @param with result of the run with the lock
+ * @param kill result of killing a holder
+ * @param frozen result of freezing a holder
+ * @param took duration of the demo
  */
 record DemoResult(
         String url,
@@ -19,7 +26,7 @@ record DemoResult(
         FaultDrillResult.Kill kill,
         FaultDrillResult.Frozen frozen,
         Duration took) {
-    /** What the demo claims and this run did not show; empty when all of it held. */
+    /** Returns the claims of the demo that this run has not confirmed; empty if all are confirmed. */
     List<String> failures() {
         List<String> failures = new ArrayList<>();
         if (without.lost() <= 0) {
@@ -35,13 +42,13 @@ record DemoResult(
             failures.add("fencing tokens came out of order: " + with.repeatedTokens() + " repeated, "
                     + with.refusedHolders() + " holders refused");
         }
-        if (!kill.held()) {
+        if (!kill.promiseKept()) {
             failures.add("after the kill token " + kill.token() + " was followed by " + kill.nextToken());
         }
-        if (!frozen.held()) {
+        if (!frozen.promiseKept()) {
             failures.add("the frozen holder's late write was " + (frozen.refused() ? "refused" : "accepted")
                     + " with token " + frozen.token() + " after " + frozen.nextToken() + ", isHeld="
-                    + frozen.believed());
+                    + frozen.heldAfterwards());
         }
         return failures;
     }

@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import tools.jackson.jr.ob.JSON;
 
-/** The result as one JSON object on one line, for scripts. */
+/** Formats the demo's result as a one-line JSON object for scripts. */
 final class DemoResultJson {
     private DemoResultJson() {}
 
@@ -28,7 +28,7 @@ final class DemoResultJson {
         FaultDrillResult.Frozen frozen = result.frozen();
         Map<String, Object> freeze = drill(frozen, frozen.token(), frozen.nextToken());
         freeze.put("lateWriteRefused", frozen.refused());
-        freeze.put("isHeldAfterwards", frozen.believed());
+        freeze.put("isHeldAfterwards", frozen.heldAfterwards());
         json.put("frozen", freeze);
         json.put("millis", result.took().toMillis());
         return JSON.std.asString(json);
@@ -43,10 +43,10 @@ final class DemoResultJson {
     }
 
     private static Map<String, Object> drill(FaultDrillResult drill, long token, long nextToken) {
-        Map<String, Object> figures = new LinkedHashMap<>();
-        figures.put("recoveryMillis", drill.recovery().toMillis());
-        figures.put("token", token);
-        figures.put("nextToken", nextToken);
-        return figures;
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("recoveryMillis", drill.recovery().toMillis());
+        fields.put("token", token);
+        fields.put("nextToken", nextToken);
+        return fields;
     }
 }

@@ -3,7 +3,7 @@ package io.mortise.lock.example.demo;
 
 import java.time.Duration;
 
-/** Prints the demo's result as a table. Plain ASCII: it must look right in any terminal and any log. */
+/** Formats the demo's result as a text table, in plain ASCII for any terminal and log. */
 final class DemoResultTable {
     private DemoResultTable() {}
 
@@ -22,7 +22,7 @@ final class DemoResultTable {
         row(out, "recovery, holder frozen", "-", time(result.frozen().recovery()));
         out.append('\n');
         if (result.ok()) {
-            out.append("All of it held, in ").append(time(result.took())).append(".\n");
+            out.append("All checks passed, in ").append(time(result.took())).append(".\n");
         }
         result.failures()
                 .forEach(failure -> out.append("FAILED: ").append(failure).append('\n'));

@@ -2,29 +2,29 @@
 package io.mortise.lock.example.demo;
 
 /**
- * Result of one run, with or without the lock: sales, refused writes, hand-offs.
+ * Counts of sales, refused writes and hand-offs in one run of the demo, with or without the lock.
  *
- * @param items in stock at the start
- * @param left in stock at the end, as the file says
- * @param sold sales that workers acknowledged
- * @param refused writes that the file refused
- * @param refusedHolders those of them whose writer still held the lock afterwards; right is 0
- * @param handOffs how often a sale was another worker's than the one before
- * @param repeatedTokens sales with a token that an earlier one had; each sale has a grant of its own, so 0 is right
+ * @param items number of items in stock at the start
+ * @param left number of items in stock at the end, according to the file
+ * @param sold number of sales that workers acknowledged
+ * @param refused number of writes that the file refused
+ * @param refusedHolders number of refused writes whose writer still held the lock afterwards; must be 0
+ * @param handOffs number of sales by another worker than the sale before
+ * @param repeatedTokens number of sales with the token of an earlier sale; must be 0, since each sale has its own grant
  */
 record DemoRunResult(
         int items, int left, long sold, long refused, long refusedHolders, long handOffs, long repeatedTokens) {
-    /** By how much the stock went down. */
+    /** Returns the number of items by which the stock decreased. */
     long removed() {
         return (long) items - left;
     }
 
-    /** Sales that left no trace in the stock. */
+    /** Returns the number of sales whose update of the stock was lost. */
     long lost() {
         return sold - removed();
     }
 
-    /** Each sale had a token of its own, and no holder was refused. */
+    /** Returns whether each sale had its own token and no write of a current holder was refused. */
     boolean tokensInOrder() {
         return repeatedTokens == 0 && refusedHolders == 0;
     }

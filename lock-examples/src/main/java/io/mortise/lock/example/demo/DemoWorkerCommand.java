@@ -11,8 +11,11 @@ import java.util.concurrent.LinkedBlockingQueue;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** One worker process of the demo. Ends with the demo, however that ends: its standard input ends then. */
-@Command(name = "demo-worker", hidden = true, description = "A worker of the demo, which starts it by itself.")
+/**
+ * Implements the hidden command {@code demo-worker}, which runs one worker process of the demo. The process ends when its
+ * standard input ends, and hence with the demo, even if the demo is killed.
+ */
+@Command(name = "demo-worker", hidden = true, description = "One worker process of the demo; started by 'demo' only.")
 public final class DemoWorkerCommand implements Callable<Integer> {
     @Parameters(index = "0", description = "The lock's name.")
     private String lockName = "";
@@ -21,7 +24,7 @@ public final class DemoWorkerCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         BlockingQueue<String> commands = new LinkedBlockingQueue<>();
         StdinWatchdog.install(commands::add, () -> {});
-        // The demo reads UTF-8, whatever the locale is.
+        // The demo expects UTF-8, whatever the locale is.
         PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
         try (Seller seller = new Seller(lockName, commands, message -> out.println(message.line()))) {
             seller.run();

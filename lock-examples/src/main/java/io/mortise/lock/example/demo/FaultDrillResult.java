@@ -3,40 +3,42 @@ package io.mortise.lock.example.demo;
 
 import java.time.Duration;
 
-/** Outcome of one fault drill in the run with the lock. */
+/** Result of killing or freezing one lock holder during the part of the demo that uses the lock. */
 sealed interface FaultDrillResult {
-    /** From the fault to the next grant. */
+    /** Returns the time from the fault to the next grant. */
     Duration recovery();
 
-    /** Whether the lock did what it promises. */
-    boolean held();
+    /** Returns whether the lock kept its promises. */
+    boolean promiseKept();
 
     /**
-     * A holder was killed between its read and its write.
+     * Result of killing a holder between its read and its write.
      *
-     * @param token the killed holder's
-     * @param nextToken that of the next grant
+     * @param recovery time from the kill to the next grant
+     * @param token fencing token of the killed holder
+     * @param nextToken fencing token of the next grant
      */
     record Kill(Duration recovery, long token, long nextToken) implements FaultDrillResult {
         @Override
-        public boolean held() {
+        public boolean promiseKept() {
             return nextToken > token;
         }
     }
 
     /**
-     * A holder was stopped between its read and its write, and went on when another had sold.
+     * Result of pausing a holder between its read and its write until another worker has sold an item.
      *
-     * @param token the frozen holder's
-     * @param nextToken that of the sale meanwhile
-     * @param refused whether its late write was
-     * @param believed whether its lease said {@code isHeld()} after that
+     * @param recovery time from the pause to that sale
+     * @param token fencing token of the paused holder
+     * @param nextToken fencing token of that sale
+     * @param refused whether the late write of the resumed holder was refused
+     * @param heldAfterwards result of {@code Lease.isHeld()} after the late write
      */
-    record Frozen(Duration recovery, long token, long nextToken, boolean refused, boolean believed)
+    record Frozen(Duration recovery, long token, long nextToken, boolean refused, boolean heldAfterwards)
             implements FaultDrillResult {
         @Override
-        public boolean held() {
-            return nextToken > token && refused && !believed;
+        public boolean promiseKept() {
+            return nextToken > token && refused && !heldAfterwards;
         }
     }
 }

@@ -8,14 +8,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-/** The run with the lock, until the stock is sold out, with two drills on the way. */
+/** Runs the demo with the lock until the stock is sold out, killing one lock holder and freezing another. */
 final class LockedDemoRun {
     private final WorkerProcesses workers;
     private final String url;
     private final int items;
     private final ProgressPrinter progress;
     private final SalesCounter sales = new SalesCounter();
-    private String doing = "";
+    private String activity = "";
 
     LockedDemoRun(WorkerProcesses workers, String url, int items, ProgressPrinter progress) {
         this.workers = workers;
@@ -24,16 +24,16 @@ final class LockedDemoRun {
         this.progress = progress;
     }
 
-    /** The run and its drills. */
+    /** Results of the run and of its two fault drills. */
     record Outcome(DemoRunResult run, FaultDrillResult.Kill kill, FaultDrillResult.Frozen frozen) {}
 
     Outcome run(Path file) throws IOException, InterruptedException {
         StockFile stock = SalesDemo.newStock(file, items);
         workers.watch(event -> sales.count(event.from().name(), event.message()), this::tick);
-        doing = "connecting";
+        activity = "connecting";
         join(workers.all(), file);
-        // Each drill needs one item left, or there is nothing to read, write and refuse.
-        doing = "selling";
+        // Each drill needs at least one item in stock, since its worker must read, write and be refused.
+        activity = "selling";
         sell(workers.all(), Math.max(1, items - items / 3));
         workers.awaitIdle("the first third of the sales");
         progress.line("  " + sales.sold() + " sold");
@@ -46,10 +46,10 @@ final class LockedDemoRun {
         WorkerProcess victim = workers.all().get(0);
         long token = holdAfterRead(victim);
         sell(workers.except(victim), floor);
-        doing = "killed " + victim.name() + ", waiting for the next grant";
+        activity = "killed " + victim.name() + ", waiting for the next grant";
         long killed = System.nanoTime();
         workers.kill(victim);
-        WorkerProcess replacement = workers.hire();
+        WorkerProcess replacement = workers.startWorker();
         Event next =
                 workers.await("the next grant after the kill", event -> event.message() instanceof WorkerMessage.Read);
         FaultDrillResult.Kill drill =
@@ -57,7 +57,7 @@ final class LockedDemoRun {
         progress.line("  killed " + victim.name() + " (kill -9) while it held token " + token + ": "
                 + next.from().name() + " got the lock after " + ProgressPrinter.seconds(drill.recovery()) + ", token "
                 + drill.nextToken());
-        doing = "selling";
+        activity = "selling";
         workers.awaitIdle("the second third of the sales");
         join(List.of(replacement), file);
         progress.line("  " + sales.sold() + " sold, " + replacement.name() + " replaces " + victim.name());
@@ -69,9 +69,9 @@ final class LockedDemoRun {
         long token = holdAfterRead(victim);
         long frozen = System.nanoTime();
         Event next;
-        victim.pause(); // wakes by itself if the demo is killed
+        victim.pause(); // it does not stay paused if the demo is killed
         try {
-            doing = "froze " + victim.name() + ", waiting for another's sale";
+            activity = "froze " + victim.name() + ", waiting for a sale by another worker";
             sell(workers.except(victim), 0);
             next = workers.await("a sale after the freeze", event -> event.message() instanceof WorkerMessage.Sold);
         } finally {
@@ -80,28 +80,28 @@ final class LockedDemoRun {
         Duration recovery = Duration.ofNanos(next.nanos() - frozen);
         progress.line("  froze " + victim.name() + " (SIGSTOP) while it held token " + token + ": "
                 + next.from().name() + " sold after " + ProgressPrinter.seconds(recovery) + ", token " + token(next));
-        doing = "resumed " + victim.name();
-        victim.tell("go");
+        activity = "resumed " + victim.name();
+        victim.send("go");
         Event late = workers.await(
                 "the late write",
                 event -> event.from() == victim
                         && (event.message() instanceof WorkerMessage.Refused
                                 || event.message() instanceof WorkerMessage.Sold));
-        boolean believed = late.message() instanceof WorkerMessage.Refused refused && refused.held();
+        boolean heldAfterwards = late.message() instanceof WorkerMessage.Refused refused && refused.held();
         FaultDrillResult.Frozen drill = new FaultDrillResult.Frozen(
-                recovery, token, token(next), late.message() instanceof WorkerMessage.Refused, believed);
+                recovery, token, token(next), late.message() instanceof WorkerMessage.Refused, heldAfterwards);
         progress.line("  resumed " + victim.name() + ": its late write with token " + token + " was "
-                + (drill.refused() ? "refused" : "ACCEPTED") + ", its lease says isHeld=" + believed);
-        doing = "selling";
+                + (drill.refused() ? "refused" : "ACCEPTED") + ", its lease reports isHeld=" + heldAfterwards);
+        activity = "selling";
         workers.awaitIdle("the last third of the sales");
-        sell(List.of(victim), 0); // it can go on as if nothing had happened
+        sell(List.of(victim), 0); // the resumed worker can continue normally
         workers.awaitIdle("the last sales");
         return drill;
     }
 
-    /** Has the worker take the lock and read, and stay there; returns its token. */
+    /** Makes the worker acquire the lock and read, but not write yet; returns its fencing token. */
     private long holdAfterRead(WorkerProcess worker) throws InterruptedException {
-        worker.tell("hold");
+        worker.send("hold");
         return token(workers.await(
                 worker.name() + " to hold the lock",
                 event -> event.from() == worker && event.message() instanceof WorkerMessage.Read));
@@ -109,14 +109,14 @@ final class LockedDemoRun {
 
     private void join(List<WorkerProcess> joining, Path file) throws InterruptedException {
         workers.awaitIdle("the workers to start");
-        joining.forEach(worker -> worker.tell("open " + file));
+        joining.forEach(worker -> worker.send("open " + file));
         workers.awaitIdle("the workers to open the file");
-        joining.forEach(worker -> worker.tell("connect " + url));
+        joining.forEach(worker -> worker.send("connect " + url));
         workers.awaitIdle("the workers to connect");
     }
 
     private static void sell(List<WorkerProcess> sellers, int floor) {
-        sellers.forEach(worker -> worker.tell("sell " + floor + " " + Integer.MAX_VALUE));
+        sellers.forEach(worker -> worker.send("sell " + floor + " " + Integer.MAX_VALUE));
     }
 
     private static long token(Event event) {
@@ -130,6 +130,7 @@ final class LockedDemoRun {
     }
 
     private void tick(Duration waited) {
-        progress.tick("  " + sales.sold() + " of " + items + " sold, " + doing + " " + ProgressPrinter.seconds(waited));
+        progress.status(
+                "  " + sales.sold() + " of " + items + " sold, " + activity + " " + ProgressPrinter.seconds(waited));
     }
 }

@@ -5,7 +5,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.OptionalLong;
 
-/** Reads {@code name=value name=value …}, the form of the inventory file and of what workers say. */
+/** Parses the {@code name=value} fields of a worker's message. */
 final class MessageFields {
     private final String line;
     private final Map<String, String> values = new HashMap<>();
@@ -15,7 +15,7 @@ final class MessageFields {
         for (String field : line.split(" ", -1)) {
             int equals = field.indexOf('=');
             if (equals > 0) {
-                // The first of a name: free text at the end of a line may look like fields.
+                // Keeps the first value of a name, since free text at the end of a line may look like fields.
                 values.putIfAbsent(field.substring(0, equals), field.substring(equals + 1));
             }
         }
@@ -41,7 +41,7 @@ final class MessageFields {
         }
     }
 
-    /** {@code -} stands for none: the runs without the lock pass no token. */
+    /** Returns a number, or empty for {@code -}, which stands for no token in runs without the lock. */
     OptionalLong optional(String name) {
         return text(name).equals("-") ? OptionalLong.empty() : OptionalLong.of(number(name));
     }

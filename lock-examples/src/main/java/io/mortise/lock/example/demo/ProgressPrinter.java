@@ -5,8 +5,8 @@ import java.io.PrintWriter;
 import java.time.Duration;
 
 /**
- * Prints the demo's progress: lines that stay, and one that counts. On a terminal that one is rewritten in place; in
- * a pipe or a file it is a plain line now and then.
+ * Prints the demo's progress as permanent lines and one status line. On a terminal the status line is updated in place; in a
+ * pipe or a file it is a plain line from time to time.
  */
 final class ProgressPrinter {
     private static final Duration ON_TERMINAL = Duration.ofMillis(100);
@@ -14,7 +14,7 @@ final class ProgressPrinter {
 
     private final PrintWriter out;
     private final boolean terminal;
-    private long lastTick = System.nanoTime();
+    private long lastPrinted = System.nanoTime();
     private int width;
 
     ProgressPrinter(PrintWriter out, boolean terminal) {
@@ -22,20 +22,20 @@ final class ProgressPrinter {
         this.terminal = terminal;
     }
 
-    /** A line that stays. */
+    /** Prints a permanent line. */
     void line(String text) {
-        wipe();
+        clearStatus();
         out.println(text);
         out.flush();
-        lastTick = System.nanoTime();
+        lastPrinted = System.nanoTime();
     }
 
-    /** The state of what is going on; shown only now and then. */
-    void tick(String text) {
-        if (System.nanoTime() - lastTick < (terminal ? ON_TERMINAL : IN_PIPE).toNanos()) {
+    /** Updates the status line, unless it was updated a moment ago. */
+    void status(String text) {
+        if (System.nanoTime() - lastPrinted < (terminal ? ON_TERMINAL : IN_PIPE).toNanos()) {
             return;
         }
-        lastTick = System.nanoTime();
+        lastPrinted = System.nanoTime();
         if (terminal) {
             out.print("\r" + text + " ".repeat(Math.max(0, width - text.length())));
             width = text.length();
@@ -45,13 +45,14 @@ final class ProgressPrinter {
         out.flush();
     }
 
-    private void wipe() {
+    private void clearStatus() {
         if (width > 0) {
             out.print("\r" + " ".repeat(width) + "\r");
             width = 0;
         }
     }
 
+    /** Formats a duration in seconds with one decimal. */
     static String seconds(Duration duration) {
         long tenths = Math.round(duration.toNanos() / 1e8);
         return tenths / 10 + "." + tenths % 10 + " s";

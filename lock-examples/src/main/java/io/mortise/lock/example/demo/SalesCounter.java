@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Counts what the workers report in one run. Not thread-safe. */
+/** Counts the sales and refused writes that the workers report in one run of the demo. Not thread-safe. */
 final class SalesCounter {
     private final Map<Long, String> sellers = new TreeMap<>();
     private long sold;
@@ -25,17 +25,22 @@ final class SalesCounter {
         }
     }
 
-    /** Acknowledged sales. */
+    /** Returns the number of acknowledged sales. */
     long sold() {
         return sold;
     }
 
-    /** @param left what the stock's file says in the end */
+    /**
+     * Returns the result of the run.
+     *
+     * @param items number of items in stock at the start
+     * @param left number of items in stock at the end
+     */
     DemoRunResult result(int items, int left) {
         return new DemoRunResult(items, left, sold, refused, refusedHolders, handOffs(), repeatedTokens);
     }
 
-    /** How often a sale was another worker's than the one before; tokens are their order. */
+    /** Returns the number of sales by another worker than the sale before, in the order of their tokens. */
     private long handOffs() {
         long handOffs = 0;
         @Nullable String before = null;

@@ -13,12 +13,12 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.function.Consumer;
 
-/** The demo against one server: both runs, one after the other, with the same worker processes. */
+/** Runs the demo against one lock store, first without and then with the lock, using the same worker processes. */
 final class SalesDemo {
-    /** Where the store has a lease per lock: short, so that the drills take seconds. */
+    /** Lease duration for stores with a lease per lock; short, so that the fault drills take only seconds. */
     static final Duration LEASE = Duration.ofSeconds(4);
 
-    /** What is sold. */
+    /** Name of the item for sale. */
     static final String ITEM = "lamp";
 
     private final String url;
@@ -40,25 +40,25 @@ final class SalesDemo {
     DemoResult run() throws IOException, InterruptedException {
         long start = System.nanoTime();
         String shownUrl = LockUrl.parse(url).toString();
-        // Before any process is started: a wrong URL or a server that is down is found here, with its own message.
+        // Checks the URL and the server before any process is started, so that an error has its own message.
         try (LockClient probe = Locks.connect(url, Capability.FENCING)) {
-            progress.line(shownUrl + " answers; starting " + workers + " worker processes");
+            progress.line(shownUrl + " is reachable; starting " + workers + " worker processes");
         }
-        // A name of its own, so that two demos on one server do not wait for each other.
+        // A unique name, so that two demos on one server do not wait for each other.
         String lockName = "mortise-demo/" + UUID.randomUUID();
         DemoDirectory dir = new DemoDirectory();
         WorkerProcesses processes = new WorkerProcesses(lockName, verbose, log);
         Thread atExit = new Thread(() -> cleanUp(processes, dir), "demo-exit");
-        // Ctrl-C: a stopped worker would not notice by itself.
+        // Needed after Ctrl-C, since a paused worker would not notice the end of the demo.
         Runtime.getRuntime().addShutdownHook(atExit);
         try {
             for (int i = 0; i < workers; i++) {
-                processes.hire();
+                processes.startWorker();
             }
             processes.watch(
-                    event -> {}, waited -> progress.tick("  " + ready(processes) + " of " + workers + " started"));
+                    event -> {}, waited -> progress.status("  " + ready(processes) + " of " + workers + " started"));
             processes.awaitIdle("the workers to start");
-            progress.line("1. " + items + " items, without the lock: read the stock, think, write it less one");
+            progress.line("1. " + items + " items, without the lock: read the stock, think, write the stock minus one");
             DemoRunResult without = new UnlockedDemoRun(processes, items, progress).run(file(dir, "without-lock"));
             progress.line("  " + without.sold() + " sold, but the stock went down by " + without.removed() + ": "
                     + without.lost() + " updates lost");
@@ -100,7 +100,7 @@ final class SalesDemo {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
-            // The JVM is ending already, and the hook runs.
+            // The JVM is already shutting down, and the hook runs.
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.example.demo;
 
+import io.mortise.lock.example.BoundedInteger;
 import io.mortise.lock.example.StoreOption;
 import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
 import java.io.IOException;
@@ -13,17 +14,21 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The command {@code ./demo}: sales from one stock with and without the lock, while holders are killed and frozen. */
+/**
+ * Implements {@code ./demo}, which sells one stock first without and then with the lock, while it kills and freezes
+ * workers.
+ */
 @Command(
         name = "demo",
-        header = "Shows what goes wrong without a lock, and what the lock does about it.",
+        header = "Shows what goes wrong without a lock, and how the lock prevents it.",
         description = {
-            "Worker processes buy items from a shared stock file, first without the lock, then with it, while one"
-                    + " holder is killed and another frozen past its deadline. Exits with 0 only if no update was lost"
-                    + " under the lock and the frozen holder's late write was refused.",
-            "Without a URL it starts a ZooKeeper server of its own. The drills take as long as the store's session timeout;"
-                    + " where leases are per lock they are of 4 s.",
-            "With --json it prints one JSON object at the end; the progress goes to standard error."
+            "Worker processes sell items from a shared stock file, first without the lock and then with it. In the run with"
+                    + " the lock, one holder is killed, and another one is frozen until its lease has expired. The exit"
+                    + " code is 0 only if no update was lost under the lock and the frozen holder's late write was"
+                    + " refused.",
+            "Without a URL, the demo starts its own ZooKeeper server. Recovery from each fault takes as long as the store's"
+                    + " session timeout, or 4 s if the store has a lease for each lock.",
+            "With --json, it prints one JSON object at the end, and the progress goes to standard error."
         },
         footerHeading = "%nExamples:%n",
         footer = {"  ./demo", "  ./demo --url redis://localhost:6379 --workers 8", "  ./demo --json | jq .ok"})
@@ -34,12 +39,12 @@ public final class SalesDemoCommand implements Callable<Integer> {
     @Mixin
     private StoreOption store = new StoreOption();
 
-    @Option(names = "--json", description = "Print JSON, for a program.")
+    @Option(names = "--json", description = "Print the result as JSON, for scripts.")
     private boolean json;
 
     @Option(
             names = {"-v", "--verbose"},
-            description = "Show the log.")
+            description = "Show the log of all processes.")
     private boolean verbose;
 
     @Option(
@@ -47,7 +52,7 @@ public final class SalesDemoCommand implements Callable<Integer> {
             paramLabel = "N",
             defaultValue = "4",
             converter = BoundedInteger.Workers.class,
-            description = "Worker processes, 2 to 64. Default: ${DEFAULT-VALUE}.")
+            description = "Number of worker processes, 2 to 64. Default: ${DEFAULT-VALUE}.")
     private int workers;
 
     @Option(
@@ -55,7 +60,7 @@ public final class SalesDemoCommand implements Callable<Integer> {
             paramLabel = "N",
             defaultValue = "300",
             converter = BoundedInteger.Items.class,
-            description = "Items in stock, 1 to 1,000,000. Default: ${DEFAULT-VALUE}.")
+            description = "Number of items in stock, 1 to 1,000,000. Default: ${DEFAULT-VALUE}.")
     private int items;
 
     @Override
@@ -93,22 +98,22 @@ public final class SalesDemoCommand implements Callable<Integer> {
         return new SalesDemo(serverUrl, workers, items, verbose, progress, err::println).run();
     }
 
-    /** What the demo does on purpose, it says in its own words. */
+    /** Configures logging. By default it hides warnings about faults that the demo injects on purpose and reports itself. */
     private void logging() {
         log("defaultLogLevel", verbose ? "info" : "error");
         log("log.org.apache.zookeeper", verbose ? "warn" : "error");
         if (!verbose) {
             log("log.io.netty.util.concurrent", "off");
-            // What a user would take for a hang: that masters in quarantine are waited for, and for how long.
+            // Shows how long the demo waits for masters in quarantine, since a user might think that it hangs.
             log("log.io.mortise.lock.redlock.master.ConnectMajorityWait", "info");
         }
     }
 
     private static void log(String setting, String value) {
-        System.getProperties().putIfAbsent("org.slf4j.simpleLogger." + setting, value); // a user's -D comes first
+        System.getProperties().putIfAbsent("org.slf4j.simpleLogger." + setting, value); // a user's -D takes precedence
     }
 
-    /** The launcher knows: Java cannot tell a terminal on one of its outputs from a pipe. */
+    /** Returns what the launcher script found out, since Java cannot tell whether a single output stream is a terminal. */
     private static boolean terminal(String stream) {
         return Boolean.getBoolean("demo.terminal." + stream);
     }

@@ -22,37 +22,44 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sells items by read-modify-write of the stock file, as the commands on its standard input say.
+ * Demo worker that sells items by read-modify-write of the stock file, as the demo commands.
  *
  * <pre>
- * open PATH             from now on that file, without the lock
- * connect URL           from now on with the lock
- * sell FLOOR MOST       sells while the stock is above FLOOR, at most MOST items
+ * open PATH             uses this stock file, without the lock
+ * connect URL           uses the lock from now on
+ * sell FLOOR MAX        sells at max MAX items, while the stock is above FLOOR
  * hold                  sells one item, but waits for "go" between its read and its write
  * </pre>
  */
 final class Seller implements AutoCloseable {
-    /** Long enough for processes to get in each other's way, short enough for a demo. */
+    /** Maximum pause between read and write; long enough that workers interfere, short enough for a demo. */
     private static final int MAX_THINK_NANOS = 1_000_000;
 
-    /** The store has answered the demo itself; what takes long here is that all processes load their client at once. */
+    /** Options with a long timeout, since all workers load their client together; the store has already been checked. */
     private static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
 
     private final String lockName;
     private final BlockingQueue<String> commands;
-    private final Consumer<WorkerMessage> say;
+    private final Consumer<WorkerMessage> report;
     private @Nullable StockFile stock;
     private @Nullable LockClient client;
     private @Nullable DistributedLock lock;
 
-    Seller(String lockName, BlockingQueue<String> commands, Consumer<WorkerMessage> say) {
+    /**
+     * Creates a seller; {@link #run} executes its commands.
+     *
+     * @param lockName name of the lock
+     * @param commands the commands to execute
+     * @param report receives the messages to the demo
+     */
+    Seller(String lockName, BlockingQueue<String> commands, Consumer<WorkerMessage> report) {
         this.lockName = lockName;
         this.commands = commands;
-        this.say = say;
+        this.report = report;
     }
 
     void run() throws IOException, InterruptedException {
-        say.accept(new WorkerMessage.Ready());
+        report.accept(new WorkerMessage.Ready());
         while (true) {
             String[] command = commands.take().split(" ", 2);
             switch (command[0]) {
@@ -65,7 +72,7 @@ final class Seller implements AutoCloseable {
                 }
                 default -> throw new IllegalStateException("unknown command " + command[0]);
             }
-            say.accept(new WorkerMessage.Done());
+            report.accept(new WorkerMessage.Done());
         }
     }
 
@@ -78,11 +85,11 @@ final class Seller implements AutoCloseable {
         lock = connected.named(lockName, options);
     }
 
-    private void sell(int floor, int most) throws IOException, InterruptedException {
-        for (int sold = 0; sold < most; ) {
+    private void sell(int floor, int max) throws IOException, InterruptedException {
+        for (int sold = 0; sold < max; ) {
             switch (sale(floor, Seller::think)) {
                 case SOLD -> sold++;
-                case REFUSED -> {} // the lock was lost on the way, which is what the token is for: read again
+                case REFUSED -> {} // the lock was lost, and the token prevented a lost update: read again
                 case SOLD_OUT -> {
                     return;
                 }
@@ -100,10 +107,10 @@ final class Seller implements AutoCloseable {
     }
 
     private Outcome sale(int floor, Pause between, @Nullable Lease lease) throws IOException, InterruptedException {
-        StockFile file = Objects.requireNonNull(stock, "open comes first");
+        StockFile file = Objects.requireNonNull(stock, "the command open must come first");
         OptionalLong token = lease == null ? OptionalLong.empty() : OptionalLong.of(lease.fencingToken());
         int left = SalesDemo.left(file);
-        say.accept(new WorkerMessage.Read(left, token));
+        report.accept(new WorkerMessage.Read(left, token));
         if (left <= floor) {
             return Outcome.SOLD_OUT;
         }
@@ -112,15 +119,16 @@ final class Seller implements AutoCloseable {
             file.writeUnfenced(SalesDemo.ITEM, left - 1);
         } else {
             try {
-                // No isHeld() here: the demo shows that the resource refuses a late write even when the writer does not
-                // check.
+                // Deliberately no isHeld() here: the demo shows that the resource refuses a late write even if the
+                // writer does
+                // not check.
                 file.write(SalesDemo.ITEM, left - 1, lease.fencingToken());
             } catch (StaleTokenException e) {
-                say.accept(new WorkerMessage.Refused(lease.fencingToken(), e.highest(), lease.isHeld()));
+                report.accept(new WorkerMessage.Refused(lease.fencingToken(), e.highest(), lease.isHeld()));
                 return Outcome.REFUSED;
             }
         }
-        say.accept(new WorkerMessage.Sold(token));
+        report.accept(new WorkerMessage.Sold(token));
         return Outcome.SOLD;
     }
 

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The run without the lock: the workers share the items evenly, and overwrite each other's updates. */
+/** Runs the demo without the lock, so that the workers overwrite each other's updates of the stock. */
 final class UnlockedDemoRun {
     private final WorkerProcesses workers;
     private final int items;
@@ -23,21 +23,22 @@ final class UnlockedDemoRun {
         SalesCounter sales = new SalesCounter();
         workers.watch(
                 event -> sales.count(event.from().name(), event.message()),
-                waited -> progress.tick("  " + sales.sold() + " of " + items + " sold"));
-        workers.all().forEach(worker -> worker.tell("open " + file));
+                waited -> progress.status("  " + sales.sold() + " of " + items + " sold"));
+        workers.all().forEach(worker -> worker.send("open " + file));
         workers.awaitIdle("the workers to open the file");
-        // All read before the first writes: of these sales one at most survives, whatever the scheduler does later.
-        workers.all().forEach(worker -> worker.tell("hold"));
+        // All workers read before the first one writes, so at most one of these sales survives, whatever the scheduler
+        // does.
+        workers.all().forEach(worker -> worker.send("hold"));
         for (int i = 0; i < workers.all().size(); i++) {
             workers.await("every worker's first read", event -> event.message() instanceof WorkerMessage.Read);
         }
-        workers.all().forEach(worker -> worker.tell("go"));
+        workers.all().forEach(worker -> worker.send("go"));
         workers.awaitIdle("the first sales");
         List<WorkerProcess> all = workers.all();
         int rest = Math.max(0, items - all.size());
         for (int i = 0; i < all.size(); i++) {
             int share = rest / all.size() + (i < rest % all.size() ? 1 : 0);
-            all.get(i).tell("sell 0 " + share);
+            all.get(i).send("sell 0 " + share);
         }
         workers.awaitIdle("the sales");
         return sales.result(items, SalesDemo.left(stock));

@@ -4,11 +4,12 @@ package io.mortise.lock.example.demo;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** Message from a worker process to the demo, written as one line. {@link #line()} and {@link #parse} are inverse. */
+/** A message from a worker process to the demo, encoded as one line. {@link #parse} is the inverse of {@link #line()}. */
 sealed interface WorkerMessage {
+    /** Returns the message as a line of text. */
     String line();
 
-    /** Empty: not of the protocol, a line of the worker's log. */
+    /** Parses a line; empty if it is not a message but a line of the worker's log. */
     static Optional<WorkerMessage> parse(String line) {
         MessageFields fields = new MessageFields(line);
         return Optional.ofNullable(
@@ -22,12 +23,12 @@ sealed interface WorkerMessage {
                                 fields.number("highest"),
                                 fields.text("held").equals("true"));
                     case "DONE" -> new Done();
-                    case "FAILED" -> new Failed(line.substring(line.indexOf(" text=") + " text=".length()));
+                    case "FAILED" -> new Failed(line.replaceFirst("^FAILED( text=)?", ""));
                     default -> null;
                 });
     }
 
-    /** The worker has started and takes commands. */
+    /** The worker has started and accepts commands. */
     record Ready() implements WorkerMessage {
         @Override
         public String line() {
@@ -35,7 +36,7 @@ sealed interface WorkerMessage {
         }
     }
 
-    /** It has read the file, with the lock if it uses one, and has not written yet. */
+    /** The worker has read the stock, under the lock if it uses one, and has not written yet. */
     record Read(int stock, OptionalLong token) implements WorkerMessage {
         @Override
         public String line() {
@@ -43,7 +44,7 @@ sealed interface WorkerMessage {
         }
     }
 
-    /** Its write was accepted: the sale is acknowledged. */
+    /** The worker's write was accepted, which completes a sale. */
     record Sold(OptionalLong token) implements WorkerMessage {
         @Override
         public String line() {
@@ -52,9 +53,11 @@ sealed interface WorkerMessage {
     }
 
     /**
-     * The file refused its write.
+     * The stock file refused the worker's write.
      *
-     * @param held what {@code Lease.isHeld()} said after that
+     * @param token fencing token of the refused write
+     * @param highest highest fencing token of an accepted write
+     * @param held result of {@code Lease.isHeld()} after the refusal
      */
     record Refused(long token, long highest, boolean held) implements WorkerMessage {
         @Override
@@ -63,7 +66,7 @@ sealed interface WorkerMessage {
         }
     }
 
-    /** The command is carried out. */
+    /** The worker has executed a command. */
     record Done() implements WorkerMessage {
         @Override
         public String line() {
@@ -71,7 +74,7 @@ sealed interface WorkerMessage {
         }
     }
 
-    /** It cannot go on; why, in one line. */
+    /** The worker cannot continue, for the reason given in one line. */
     record Failed(String text) implements WorkerMessage {
         @Override
         public String line() {
@@ -79,7 +82,7 @@ sealed interface WorkerMessage {
         }
     }
 
-    /** Said for it: its output has ended. */
+    /** The worker's output has ended; the demo creates this message itself. */
     record Ended(String lastLines) implements WorkerMessage {
         @Override
         public String line() {

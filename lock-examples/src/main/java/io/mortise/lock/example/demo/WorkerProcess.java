@@ -11,17 +11,17 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Starts one worker process for the demo, and exchanges messages with it. What it says is handed off by a thread of its
- * own, line by line.
+ * A worker process of the demo, with which the demo exchanges commands and messages. A separate thread reads the messages of
+ * each worker.
  */
 final class WorkerProcess implements AutoCloseable {
-    /** The pipe's end comes long before. */
-    private static final Duration FOR_EVER = Duration.ofDays(365);
+    /** Timeout that is never reached, since the pipe ends long before. */
+    private static final Duration UNLIMITED = Duration.ofDays(365);
 
     private static final Map<String, String> QUIET = Map.of(
             "org.slf4j.simpleLogger.defaultLogLevel", "off",
             "org.slf4j.simpleLogger.log.org.apache.zookeeper", "off");
-    // Beside the protocol, which the demo tells from the log by its first word.
+    // The log shares standard output with the messages, which the demo recognizes by their first word.
     private static final Map<String, String> VERBOSE = Map.of(
             "org.slf4j.simpleLogger.defaultLogLevel", "info",
             "org.slf4j.simpleLogger.log.org.apache.zookeeper", "warn",
@@ -29,7 +29,7 @@ final class WorkerProcess implements AutoCloseable {
 
     private final String name;
     private final ChildJvm jvm;
-    private boolean busy = true; // until it says that it is ready
+    private boolean busy = true; // until the worker reports that it is ready
 
     private WorkerProcess(String name, ChildJvm jvm) {
         this.name = name;
@@ -39,8 +39,11 @@ final class WorkerProcess implements AutoCloseable {
     /**
      * Starts the process; it is busy until {@link WorkerMessage.Ready}.
      *
-     * @param listener makes the consumer of what this worker says
-     * @param log gets the lines of its log
+     * @param name name of the worker in the demo's output
+     * @param lockName name of the lock
+     * @param verbose whether the worker prints its log
+     * @param listener creates the consumer of this worker's messages
+     * @param log receives the lines of the worker's log
      */
     static WorkerProcess start(
             String name,
@@ -69,18 +72,18 @@ final class WorkerProcess implements AutoCloseable {
         return busy;
     }
 
-    /** Sends a command; busy until the worker says that it is done. */
-    void tell(String command) {
+    /** Sends a command; the worker is busy until it reports that it is done. */
+    void send(String command) {
         busy = true;
         try {
             jvm.writeLine(command);
         } catch (UncheckedIOException e) {
-            // It has ended: its end is among its messages, with its last lines.
+            // The worker has ended, which its last message reports together with its last lines.
         }
     }
 
-    /** On the demo's own thread, in the order in which it said them. */
-    void heard(WorkerMessage message) {
+    /** Updates the state after a message. Called on the demo's thread, in the order of the messages. */
+    void onMessage(WorkerMessage message) {
         if (message instanceof WorkerMessage.Ready || message instanceof WorkerMessage.Done) {
             busy = false;
         }
@@ -94,7 +97,7 @@ final class WorkerProcess implements AutoCloseable {
         jvm.resume();
     }
 
-    /** {@code kill -9}; it has ended when this returns. */
+    /** Kills the process (SIGKILL), and waits for its end. */
     @Override
     public void close() {
         jvm.close();
@@ -103,10 +106,10 @@ final class WorkerProcess implements AutoCloseable {
     private void read(Consumer<WorkerMessage> messages, Consumer<String> log) {
         try {
             while (true) {
-                String line = jvm.nextLine(FOR_EVER);
+                String line = jvm.nextLine(UNLIMITED);
                 WorkerMessage.parse(line).ifPresentOrElse(messages, () -> log.accept(name + ": " + line));
             }
-        } catch (IllegalStateException ended) {
+        } catch (RuntimeException ended) { // the output ended, or a message cannot be parsed
             messages.accept(new WorkerMessage.Ended(String.valueOf(ended.getMessage())));
         }
     }

@@ -11,12 +11,12 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * The worker processes and what they say, in one queue that the demo's thread reads. Not thread-safe but for
+ * Runs the demo's worker processes, and collects their messages in one queue for the demo's thread. Not thread-safe, except for
  * {@link #close()}.
  */
 final class WorkerProcesses implements AutoCloseable {
-    /** Longer than any sensible session: what takes so long without a word from anybody will not come. */
-    private static final Duration SILENCE = Duration.ofMinutes(2);
+    /** Maximum time without any message; longer than any sensible session timeout. */
+    private static final Duration MAX_SILENCE = Duration.ofMinutes(2);
 
     private static final long POLL_MILLIS = 100;
 
@@ -25,7 +25,7 @@ final class WorkerProcesses implements AutoCloseable {
     private final Consumer<String> log;
     private final LinkedBlockingQueue<Event> events = new LinkedBlockingQueue<>();
     private final List<WorkerProcess> workers = new ArrayList<>();
-    private final List<WorkerProcess> everybody = new CopyOnWriteArrayList<>(); // for close(), from any thread
+    private final List<WorkerProcess> started = new CopyOnWriteArrayList<>(); // for close(), which any thread may call
     private Consumer<Event> onEvent = event -> {};
     private Consumer<Duration> onTick = waited -> {};
     private volatile boolean closed;
@@ -36,18 +36,29 @@ final class WorkerProcesses implements AutoCloseable {
         this.log = log;
     }
 
-    /** What one worker said and when it was heard, by {@link System#nanoTime()}. */
+    /**
+     * A message of one worker.
+     *
+     * @param from the worker
+     * @param message the message
+     * @param nanos when the message was received, by {@link System#nanoTime()}
+     */
     record Event(WorkerProcess from, WorkerMessage message, long nanos) {}
 
-    /** Hears every event, and is called some times a second with how long the present wait has been. */
+    /**
+     * Sets the listeners.
+     *
+     * @param eachEvent receives every event
+     * @param eachTick called several times a second with the duration of the current wait
+     */
     void watch(Consumer<Event> eachEvent, Consumer<Duration> eachTick) {
         onEvent = eachEvent;
         onTick = eachTick;
     }
 
-    /** Starts a process, which is busy until it is ready. */
-    WorkerProcess hire() {
-        String name = "w" + (everybody.size() + 1);
+    /** Starts a worker, which is busy until it is ready. */
+    WorkerProcess startWorker() {
+        String name = "w" + (started.size() + 1);
         WorkerProcess worker = WorkerProcess.start(
                 name,
                 lockName,
@@ -55,7 +66,7 @@ final class WorkerProcesses implements AutoCloseable {
                 from -> message -> events.add(new Event(from, message, System.nanoTime())),
                 verbose ? log : line -> {});
         workers.add(worker);
-        everybody.add(worker);
+        started.add(worker);
         if (closed) {
             worker.close();
         }
@@ -70,42 +81,48 @@ final class WorkerProcesses implements AutoCloseable {
         return workers.stream().filter(worker -> worker != one).toList();
     }
 
-    /** {@code kill -9}. */
+    /** Kills a worker (SIGKILL). */
     void kill(WorkerProcess worker) {
         workers.remove(worker);
         worker.close();
     }
 
-    /** The next event that matches; those before it only go to the watcher. */
-    Event await(String what, Predicate<Event> wanted) throws InterruptedException {
+    /**
+     * Waits for the next event that matches; events before that only reach the listeners.
+     *
+     * @param what what is awaited, for the message of a failure
+     * @param condition whether an event matches
+     * @throws IllegalStateException if a worker fails or ends, or if no worker sends a message for a long time
+     */
+    Event await(String what, Predicate<Event> condition) throws InterruptedException {
         long start = System.nanoTime();
-        long lastHeard = start;
+        long lastReceived = start;
         while (true) {
             Event event = events.poll(POLL_MILLIS, TimeUnit.MILLISECONDS);
             long now = System.nanoTime();
             onTick.accept(Duration.ofNanos(now - start));
             if (event == null) {
-                if (now - lastHeard > SILENCE.toNanos()) {
+                if (now - lastReceived > MAX_SILENCE.toNanos()) {
                     throw new IllegalStateException(
-                            "no worker has said anything for " + SILENCE.toSeconds() + " s while waiting for " + what
-                                    + "; a long session timeout in --url makes the drills long");
+                            "no message from any worker for " + MAX_SILENCE.toSeconds() + " s while waiting for " + what
+                                    + "; if --url has a long session timeout, choose a shorter one");
                 }
                 continue;
             }
-            lastHeard = now;
+            lastReceived = now;
             if (!workers.contains(event.from())) {
                 continue; // killed on purpose
             }
             check(event);
-            event.from().heard(event.message());
+            event.from().onMessage(event.message());
             onEvent.accept(event);
-            if (wanted.test(event)) {
+            if (condition.test(event)) {
                 return event;
             }
         }
     }
 
-    /** Returns when every worker has carried out what it was told. */
+    /** Waits until every worker has executed its commands. */
     void awaitIdle(String what) throws InterruptedException {
         while (workers.stream().anyMatch(WorkerProcess::busy)) {
             await(what, event -> !event.from().busy());
@@ -125,6 +142,6 @@ final class WorkerProcesses implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        everybody.forEach(WorkerProcess::close);
+        started.forEach(WorkerProcess::close);
     }
 }

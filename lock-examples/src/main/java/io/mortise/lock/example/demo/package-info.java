@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The demo: what goes wrong without a lock, and what the lock and its fencing token do about it. */
+/** The demo, which shows what goes wrong without a lock, and how a lock and its fencing token prevent it. */
 @NullMarked
 package io.mortise.lock.example.demo;
 

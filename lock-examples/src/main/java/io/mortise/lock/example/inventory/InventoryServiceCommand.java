@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.example.inventory;
 
+import io.mortise.lock.example.BoundedInteger;
 import io.mortise.lock.example.ChildProgram;
 import io.mortise.lock.example.StoreOption;
 import java.io.IOException;
@@ -19,13 +20,14 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Starts the inventory service: its stock and its instances. */
+/** Implements {@code ./example inventory}, which starts several instances of an HTTP service that share one stock. */
 @Command(
         name = "inventory",
         description = {
-            "An HTTP service of several instances, each a process with a port of its own, which sell from one stock.",
-            "GET /items/NAME tells how many are left; POST /items/NAME/buy sells one: 200 with the number of the unit, 409 sold"
-                    + " out, 429 too many buyers, 503 the lock's store does not answer or the lock was lost."
+            "Runs an HTTP service that sells items from one stock. Each instance is a separate process with its own port.",
+            "GET /items/NAME returns the number of units left. POST /items/NAME/buy sells one unit and replies 200 with the"
+                    + " number of the unit, 409 if the item is sold out, 429 if there are too many buyers, or 503 if the"
+                    + " lock store does not reply or the lock was lost."
         },
         footer = {
             "",
@@ -43,34 +45,37 @@ public final class InventoryServiceCommand implements Callable<Integer> {
             names = "--instances",
             paramLabel = "N",
             defaultValue = "2",
-            description = "How many. Default: ${DEFAULT-VALUE}.")
+            converter = BoundedInteger.Processes.class,
+            description = "Number of instances, 1 to 64. Default: ${DEFAULT-VALUE}.")
     private int instances;
 
     @Option(
             names = "--port",
             paramLabel = "PORT",
             defaultValue = "8080",
-            description = "The first one's; the others follow. 0: any free ones. Default: ${DEFAULT-VALUE}.")
+            description = "Port of the first instance; the others use the following ports. 0: any free ports."
+                    + " Default: ${DEFAULT-VALUE}.")
     private int port;
 
     @Option(
             names = "--item",
             paramLabel = "NAME=COUNT",
             defaultValue = "lamp=100",
-            description = "An item of a new stock; may be repeated. Default: ${DEFAULT-VALUE}.")
+            description = "Item and number of units in a new stock; can be repeated. Default: ${DEFAULT-VALUE}.")
     private Map<String, Integer> items = Map.of();
 
     @Option(
             names = "--file",
             paramLabel = "FILE",
-            description = "The stock; made if it is missing. Default: a new file in the temporary folder.")
+            description = "Stock file; created if it does not exist. Default: a new file in the temporary directory.")
     private @Nullable Path file;
 
     @Option(
             names = "--work-millis",
             paramLabel = "N",
             defaultValue = "0",
-            description = "How long a sale takes under the lock beside writing the file. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "Time that each sale takes under the lock beside writing the file. Default: ${DEFAULT-VALUE}.")
     private int workMillis;
 
     @Override
@@ -81,7 +86,7 @@ public final class InventoryServiceCommand implements Callable<Integer> {
         Path stock =
                 file != null ? file : Files.createTempDirectory("inventory").resolve("stock");
         StockFile.createIfMissing(stock, items);
-        out.println("the stock is " + stock);
+        out.println("stock file: " + stock);
         if (port != 0) {
             String item = items.keySet().iterator().next();
             out.println("try: curl -X POST http://127.0.0.1:" + port + "/items/" + item + "/buy");
@@ -103,7 +108,7 @@ public final class InventoryServiceCommand implements Callable<Integer> {
             Process instance = ended.take();
             out.println("process " + instance.pid() + (ChildProgram.wasKilled(instance) ? " was killed" : " ended"));
             if (instance.exitValue() != 0 && !ChildProgram.wasKilled(instance)) {
-                return instance.exitValue(); // it has said why; the others end with this process
+                return instance.exitValue(); // the instance has printed why; the others end with this process
             }
         }
         return 0;

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.example.inventory;
 
-/** Outcome of one sale. */
+/** The outcome of a request to buy one unit of an item. */
 sealed interface SaleOutcome {
-    /** Bought. Units are numbered downwards: this one is nobody else's. */
+    /**
+     * The unit was sold.
+     *
+     * @param unit number of the unit, counting down; no other buyer gets the same number
+     * @param token fencing token of the sale
+     */
     record Sold(int unit, long token) implements SaleOutcome {}
 
-    /** None is left. */
+    /** The item is sold out. */
     record SoldOut() implements SaleOutcome {}
 
-    /** There is no such item. */
+    /** There is no item of that name. */
     record Unknown() implements SaleOutcome {}
 
-    /** Others were buying it all the time. */
+    /** The lock of the item was not granted in time, since other buyers held it. */
     record Busy() implements SaleOutcome {}
 }

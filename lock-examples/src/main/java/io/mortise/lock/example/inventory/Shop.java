@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 
-/** Sells units under the lock of their item, each unit once. Thread-safe. */
+/** Sells items from the stock, holding each item's lock so that no unit is sold twice. Thread-safe. */
 final class Shop {
     private final LockClient locks;
     private final StockFile stock;
@@ -18,8 +18,12 @@ final class Shop {
     private final Duration work;
 
     /**
-     * @param maxWait how long a buyer waits for those before
-     * @param work how long a sale takes beside reading and writing the stock
+     * Creates a shop.
+     *
+     * @param locks client for the locks of the items
+     * @param stock the stock
+     * @param maxWait how long a buyer waits for the lock of an item
+     * @param work how long each sale works, in addition to reading and writing the stock
      */
     Shop(LockClient locks, StockFile stock, Duration maxWait, Duration work) {
         this.locks = locks;
@@ -29,14 +33,15 @@ final class Shop {
     }
 
     /**
-     * Sells one unit under the lock of its item. Items do not wait for each other: a buyer who waits takes no thread from others.
+     * Sells one unit under the lock of its item. A waiting buyer occupies no thread, so buyers of other items are not delayed.
      *
-     * @param threads on which the sale runs once this buyer has the lock; fails with what selling fails with
+     * @param threads executor that runs the sale once the lock is granted
+     * @return the outcome; fails if the sale fails
      */
     CompletableFuture<SaleOutcome> buy(String item, Executor threads) throws IOException {
         if (left(item).isEmpty()) {
             return CompletableFuture.completedFuture(
-                    new SaleOutcome.Unknown()); // and no lock for any name that somebody makes up
+                    new SaleOutcome.Unknown()); // does not acquire a lock for an arbitrary name
         }
         return locks.named(lockName(item))
                 .tryAcquireAsync(maxWait)
@@ -62,18 +67,21 @@ final class Shop {
         }
         Thread.sleep(work.toMillis());
         try {
-            // If this process was paused until the lock was another's, the token is too low and the stock refuses it.
+            // If this process was paused until another client held the lock, its token is too low and the stock rejects
+            // it.
             stock.write(item, left - 1, lease.fencingToken());
         } catch (StaleTokenException e) {
             if (lease.isHeld()) {
-                throw new IOException("the stock was written under locks of another store, whose tokens are higher", e);
+                throw new IOException(
+                        "the stock was written under locks of another store, whose tokens are higher; use a new stock file",
+                        e);
             }
             throw e;
         }
         return new SaleOutcome.Sold(left, lease.fencingToken());
     }
 
-    /** Reading needs no lock. */
+    /** Returns the number of units left, without a lock; empty if there is no such item. */
     OptionalInt left(String item) throws IOException {
         return stock.left(item);
     }

@@ -16,8 +16,14 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** One instance of the service: a process with one client and one port. Ends when its standard input does. */
-@Command(name = "inventory-instance", hidden = true, description = "One instance, which 'inventory' starts by itself.")
+/**
+ * Implements the hidden command {@code inventory-instance}, which runs one instance of the inventory service. The process has
+ * one lock client and one port, and ends when its standard input ends.
+ */
+@Command(
+        name = "inventory-instance",
+        hidden = true,
+        description = "One instance of the service; started by 'inventory' only.")
 public final class ShopInstanceCommand implements Callable<Integer> {
     private static final Duration MAX_WAIT = Duration.ofSeconds(1);
 
@@ -27,13 +33,13 @@ public final class ShopInstanceCommand implements Callable<Integer> {
     @Mixin
     private StoreOption store = new StoreOption();
 
-    @Option(names = "--port", defaultValue = "0", description = "0: any free one.")
+    @Option(names = "--port", defaultValue = "0", description = "Port; 0: any free port.")
     private int port;
 
-    @Option(names = "--work-millis", defaultValue = "0", description = "How long a sale takes.")
+    @Option(names = "--work-millis", defaultValue = "0", description = "How long each sale works under the lock.")
     private int workMillis;
 
-    @Parameters(index = "0", paramLabel = "FILE", description = "The stock.")
+    @Parameters(index = "0", paramLabel = "FILE", description = "Stock file.")
     private Path file = Path.of("");
 
     @Override
@@ -42,14 +48,14 @@ public final class ShopInstanceCommand implements Callable<Integer> {
         Shop shop = new Shop(locks, new StockFile(file), MAX_WAIT, Duration.ofMillis(workMillis));
         ShopServer server = listen(shop);
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
-            server.close(); // first the work, then the locks under it
+            server.close(); // first the sales, then the locks that they hold
             locks.close();
         }));
         spec.commandLine()
                 .getOut()
                 .println("listening on " + server.url() + ", process "
                         + ProcessHandle.current().pid());
-        ChildProgram.awaitParentsEnd();
+        ChildProgram.awaitParentExit();
         return 0;
     }
 
@@ -57,7 +63,8 @@ public final class ShopInstanceCommand implements Callable<Integer> {
         try {
             return ShopServer.start(shop, port);
         } catch (BindException e) {
-            throw new IOException("port " + port + ": " + e.getMessage() + "; give another by --port", e);
+            throw new IOException(
+                    "cannot listen on port " + port + ": " + e.getMessage() + "; choose another one with --port", e);
         }
     }
 }

@@ -19,7 +19,7 @@ import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** HTTP interface of the shop: {@code GET /items/NAME} and {@code POST /items/NAME/buy}. */
+/** Serves the shop over HTTP, with {@code GET /items/NAME} and {@code POST /items/NAME/buy}. */
 final class ShopServer implements HttpHandler, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ShopServer.class);
     private static final int THREADS = 16;
@@ -33,7 +33,7 @@ final class ShopServer implements HttpHandler, AutoCloseable {
         this.server = server;
     }
 
-    /** On that port of this machine; 0 for any that is free. */
+    /** Starts a server on a port of the loopback address; 0 for any free port. */
     static ShopServer start(Shop shop, int port) throws IOException {
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
         ShopServer shopServer = new ShopServer(shop, server);
@@ -49,73 +49,74 @@ final class ShopServer implements HttpHandler, AutoCloseable {
 
     @Override
     public void handle(HttpExchange exchange) {
-        asked(exchange.getRequestMethod(), exchange.getRequestURI().getPath())
-                .exceptionally(ShopServer::failed)
-                .thenAccept(answer -> send(exchange, answer));
+        respond(exchange.getRequestMethod(), exchange.getRequestURI().getPath())
+                .exceptionally(ShopServer::failureResponse)
+                .thenAccept(response -> send(exchange, response));
     }
 
-    private static void send(HttpExchange exchange, Answer answer) {
+    private static void send(HttpExchange exchange, Answer response) {
         try (exchange) {
-            byte[] body = (answer.json() + "\n").getBytes(StandardCharsets.UTF_8);
+            byte[] body = (response.json() + "\n").getBytes(StandardCharsets.UTF_8);
             exchange.getResponseHeaders().set("Content-Type", "application/json");
-            if (answer.again()) {
+            if (response.retry()) {
                 exchange.getResponseHeaders().set("Retry-After", "1");
             }
-            exchange.sendResponseHeaders(answer.status(), body.length);
+            exchange.sendResponseHeaders(response.status(), body.length);
             exchange.getResponseBody().write(body);
         } catch (IOException e) {
             log.info("event=buyer-gone error={}", e.getMessage());
         }
     }
 
-    /** What is answered; {@code again}: the same request may do better a little later. */
-    private record Answer(int status, String json, boolean again) {
+    /** An HTTP response; {@code retry} if the same request may succeed a little later. */
+    private record Answer(int status, String json, boolean retry) {
         static Answer of(int status, String text) {
             return new Answer(status, "{\"error\":\"" + text + "\"}", status == 429 || status == 503);
         }
     }
 
-    private CompletableFuture<Answer> asked(String method, String path) {
+    private CompletableFuture<Answer> respond(String method, String path) {
         String[] parts = path.split("/", -1); // "", "items", NAME, "buy"
         try {
             if (parts.length == 3 && method.equals("GET")) {
-                return CompletableFuture.completedFuture(stock(parts[2]));
+                return CompletableFuture.completedFuture(stockResponse(parts[2]));
             }
             if (parts.length == 4 && parts[3].equals("buy") && method.equals("POST")) {
-                return shop.buy(parts[2], threads).thenApply(sale -> answer(parts[2], sale));
+                return shop.buy(parts[2], threads).thenApply(sale -> saleResponse(parts[2], sale));
             }
-            return CompletableFuture.completedFuture(Answer.of(404, "GET /items/NAME or POST /items/NAME/buy"));
+            return CompletableFuture.completedFuture(
+                    Answer.of(404, "not found; use GET /items/NAME or POST /items/NAME/buy"));
         } catch (IOException | LockException e) {
             return CompletableFuture.failedFuture(e);
         }
     }
 
-    private static Answer failed(Throwable failure) {
+    private static Answer failureResponse(Throwable failure) {
         Throwable cause =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
         if (cause instanceof BackendUnavailableException) {
             log.warn("event=store-unavailable error={}", cause.getMessage());
-            return Answer.of(503, "the lock service does not answer; nothing was sold");
+            return Answer.of(503, "the lock store does not reply; nothing was sold");
         }
         if (cause instanceof StaleTokenException) {
             log.warn("event=late-write-refused error={}", cause.getMessage());
-            return Answer.of(503, "the sale took longer than the lock was ours; nothing was sold");
+            return Answer.of(503, "the lock was lost during the sale; nothing was sold");
         }
         if (cause instanceof InterruptedException || cause instanceof RejectedExecutionException) {
-            return Answer.of(503, "the shop closes; nothing was sold");
+            return Answer.of(503, "the shop is closing; nothing was sold");
         }
         log.error("event=sale-failed", cause);
-        return Answer.of(500, "see the log");
+        return Answer.of(500, "the sale failed; see the log");
     }
 
-    private Answer stock(String item) throws IOException {
+    private Answer stockResponse(String item) throws IOException {
         OptionalInt left = shop.left(item);
         return left.isPresent()
                 ? new Answer(200, "{\"item\":\"" + item + "\",\"left\":" + left.getAsInt() + "}", false)
                 : Answer.of(404, "no such item");
     }
 
-    private static Answer answer(String item, SaleOutcome sale) {
+    private static Answer saleResponse(String item, SaleOutcome sale) {
         if (sale instanceof SaleOutcome.Sold sold) {
             return new Answer(200, "{\"item\":\"" + item + "\",\"unit\":" + sold.unit() + "}", false);
         } else if (sale instanceof SaleOutcome.SoldOut) {
@@ -126,7 +127,7 @@ final class ShopServer implements HttpHandler, AutoCloseable {
         return Answer.of(429, "too many buyers");
     }
 
-    /** Lets sales that have begun end. */
+    /** Stops the server after the sales that have begun. */
     @Override
     public void close() {
         server.stop(1);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.example.inventory;
 
-/** Thrown when a higher fencing token has written before: the lock was lost meanwhile, and nothing was written. */
+/** Thrown when a write is rejected because a write with a higher fencing token came before. The writer has lost the lock. */
 public final class StaleTokenException extends Exception {
     private static final long serialVersionUID = 1L;
 
     private final long highest;
 
     StaleTokenException(long token, long highest) {
-        super("token " + token + " is below " + highest);
+        super("fencing token " + token + " is below " + highest + ", the highest token of an earlier write");
         this.highest = highest;
     }
 
-    /** The token that has written before. */
+    /** Returns the highest token of an earlier write. */
     public long highest() {
         return highest;
     }

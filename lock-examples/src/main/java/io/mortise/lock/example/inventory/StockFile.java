@@ -16,29 +16,34 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 
 /**
- * The protected resource: units of each item, and the highest fencing token that has written. It stands for a database: one
- * write is atomic over all processes, and refuses a lower token, as {@code UPDATE … SET left = ?, token = ? WHERE item = ? AND
- * token <= ?} would. What a caller does between a read and a write it does not protect.
+ * A file with the stock of each item, which rejects writes whose fencing token is too low. It is the resource that the lock
+ * protects, and stands for a database: a write is atomic across processes and rejects a lower token, as
+ * {@code UPDATE … SET left = ?, token = ? WHERE item = ? AND token <= ?} would. The file does not protect a caller's work
+ * between a read and a write.
  */
 public final class StockFile {
-    // A FileLock is the process's: to its threads it is an error, not a wait.
+    // A FileLock belongs to the process: a second thread that locks the file gets an exception instead of waiting.
     private static final ReentrantLock inThisProcess = new ReentrantLock();
 
     private final Path file;
 
-    /** @param file made by {@link #createIfMissing} */
+    /**
+     * Opens a stock file.
+     *
+     * @param file a file that {@link #createIfMissing} has created
+     */
     public StockFile(Path file) {
         this.file = file;
     }
 
-    /** Stores these items unless the file exists. */
+    /** Creates a file with these items, unless the file exists. */
     public static void createIfMissing(Path file, Map<String, Integer> items) throws IOException {
         if (Files.notExists(file)) {
             Map<String, Stock> stocks = new TreeMap<>();
             items.forEach((item, left) -> {
                 if (!item.matches("[\\w.-]+") || left < 0) {
-                    throw new IllegalArgumentException(
-                            "not an item: " + item + "=" + left + "; letters, digits, _ . - and a number");
+                    throw new IllegalArgumentException("invalid item: " + item + "=" + left
+                            + "; expected a name of letters, digits, _ . - and a number that is not negative");
                 }
                 stocks.put(item, new Stock(left, 0));
             });
@@ -46,27 +51,28 @@ public final class StockFile {
         }
     }
 
-    /** Empty: there is no such item. */
+    /** Returns the number of units left of an item; empty if there is no such item. */
     public OptionalInt left(String item) throws IOException {
         Stock stock = read().get(item);
         return stock == null ? OptionalInt.empty() : OptionalInt.of(stock.left());
     }
 
     /**
-     * Writes how many are left of an item that is there.
+     * Writes the number of units left of an existing item.
      *
-     * @throws StaleTokenException if a higher token has written before; nothing is written
+     * @param token fencing token of the writer's lease
+     * @throws StaleTokenException if a write with a higher token came before; nothing is written then
      */
     public void write(String item, int left, long token) throws IOException, StaleTokenException {
         write(item, left, OptionalLong.of(token));
     }
 
-    /** The same without a token, which is never refused: as a resource without fencing would. */
+    /** Writes without a token, as to a resource without fencing; the write is never rejected. */
     public void writeUnfenced(String item, int left) throws IOException {
         try {
             write(item, left, OptionalLong.empty());
         } catch (StaleTokenException e) {
-            throw new AssertionError(e); // there is no token to be stale
+            throw new AssertionError(e); // cannot happen without a token
         }
     }
 
@@ -78,7 +84,7 @@ public final class StockFile {
             Map<String, Stock> stocks = read();
             Stock before = stocks.get(item);
             if (before == null) {
-                throw new IOException("no item " + item + " in " + file);
+                throw new IOException("no item \"" + item + "\" in " + file);
             }
             long written = token.orElse(before.token());
             if (written < before.token()) {
@@ -102,7 +108,7 @@ public final class StockFile {
         return stocks;
     }
 
-    /** Whoever reads meanwhile sees the old or the new, never a part. */
+    /** Replaces the file atomically, so that readers see either the old or the new content. */
     private void replace(Map<String, Stock> stocks) throws IOException {
         Path next = sibling(".next");
         Files.writeString(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** An HTTP service of several instances that share one stock, and sell no unit twice. */
+/** An HTTP service with several instances that share one stock and never sell a unit twice. */
 @NullMarked
 package io.mortise.lock.example.inventory;
 

@@ -11,8 +11,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.function.Consumer;
 
 /**
- * The ledger's file: whole lines, appended. A local file, or one on a file system whose appends are atomic over all who write;
- * NFS is none. Not thread-safe.
+ * Appends entries to the ledger file as complete lines, and reads the entries of all writers. The file must be on a local file
+ * system, or on another one on which appends of all writers are atomic, unlike NFS. Not thread-safe.
  */
 final class AppendOnlyLedgerFile implements AutoCloseable {
     private static final byte END = '\n';
@@ -20,29 +20,31 @@ final class AppendOnlyLedgerFile implements AutoCloseable {
     private final FileChannel read;
     private final FileChannel append;
     private long seen;
-    private int torn;
+    private int incompleteLines;
 
     private AppendOnlyLedgerFile(FileChannel read, FileChannel append) {
         this.read = read;
         this.append = append;
     }
 
+    /** Opens an existing ledger file. */
     static AppendOnlyLedgerFile open(Path file) throws IOException {
         return new AppendOnlyLedgerFile(
                 FileChannel.open(file, StandardOpenOption.READ),
                 FileChannel.open(file, StandardOpenOption.WRITE, StandardOpenOption.APPEND));
     }
 
+    /** Creates a ledger file with its first entry, unless the file exists. */
     static void createIfMissing(Path file, LedgerEntry.Start start) throws IOException {
         if (Files.notExists(file)) {
             Files.writeString(file, start.line() + "\n");
         }
     }
 
-    /** Adds one entry; it is on the disk when this returns. */
+    /** Appends one entry; it is on the disk when this returns. */
     void append(LedgerEntry entry) throws IOException {
-        // A writer that was killed may have left half a line: ours begins on a new one.
-        String line = (endsWithin() ? "\n" : "") + entry.line() + "\n";
+        // A killed writer may have left an incomplete line, so this entry then begins on a new line.
+        String line = (endsWithIncompleteLine() ? "\n" : "") + entry.line() + "\n";
         ByteBuffer bytes = ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8));
         while (bytes.hasRemaining()) {
             append.write(bytes);
@@ -50,30 +52,30 @@ final class AppendOnlyLedgerFile implements AutoCloseable {
         append.force(false);
     }
 
-    /** Passes on each entry that was added since the last call, by whomever. */
+    /** Passes on each entry that any writer has appended since the last call. */
     void readNew(Consumer<LedgerEntry> to) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(Math.toIntExact(read.size() - seen));
         while (bytes.hasRemaining() && read.read(bytes, seen + bytes.position()) >= 0) {
-            // The rest comes with the next read.
+            // Continues with the remaining bytes.
         }
         byte[] found = bytes.array();
         int begin = 0;
         for (int i = 0; i < bytes.position(); i++) {
             if (found[i] == END) {
                 LedgerEntry.parse(new String(found, begin, i - begin, StandardCharsets.UTF_8))
-                        .ifPresentOrElse(to, () -> torn++);
+                        .ifPresentOrElse(to, () -> incompleteLines++);
                 begin = i + 1;
             }
         }
-        seen += begin; // what comes after it is not whole yet
+        seen += begin; // the last line is still incomplete
     }
 
-    /** How many lines were not whole. */
-    int torn() {
-        return torn;
+    /** Returns the number of incomplete lines so far, such as those of killed writers. */
+    int incompleteLines() {
+        return incompleteLines;
     }
 
-    private boolean endsWithin() throws IOException {
+    private boolean endsWithIncompleteLine() throws IOException {
         ByteBuffer last = ByteBuffer.allocate(1);
         return read.read(last, read.size() - 1) == 1 && last.get(0) != END;
     }

@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 import java.util.stream.LongStream;
 
 /**
- * Balances of the accounts, computed from the ledger's entries. Whoever reads the same entries comes to the same result. Not
+ * Computes the balances of the accounts from the ledger's entries. All readers of the same entries get the same result. Not
  * thread-safe.
  */
 final class LedgerBalances implements Consumer<LedgerEntry> {
@@ -41,39 +41,42 @@ final class LedgerBalances implements Consumer<LedgerEntry> {
         }
     }
 
+    /** Returns the number of accounts. */
     int accounts() {
         return balances.length;
     }
 
+    /** Returns the balance of one account. */
     long balance(int account) {
         return balances[account];
     }
 
+    /** Returns the sum of all balances. */
     long total() {
         return LongStream.of(balances).sum();
     }
 
-    /** The highest fencing token so far. */
+    /** Returns the highest fencing token so far. */
     long token() {
         return token;
     }
 
-    /** How many moves of that writer count. */
+    /** Returns the number of accepted moves by a writer. */
     int movesBy(String writer) {
         return movesBy.getOrDefault(writer, 0);
     }
 
-    /** How many moves count. */
+    /** Returns the number of accepted moves. */
     int moves() {
         return movesBy.values().stream().mapToInt(Integer::intValue).sum();
     }
 
-    /** Moves that came after another had the lock, and do not count. */
+    /** Returns the number of ignored moves, which were written after another writer had got the lock. */
     int late() {
         return late;
     }
 
-    /** Moves whose writer did not know those before: an update was nearly lost. There must be none. */
+    /** Returns the number of accepted moves whose writer did not know all earlier moves, and so lost an update; must be 0. */
     int wrong() {
         return wrong;
     }

@@ -5,24 +5,32 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.zip.CRC32;
 
-/** One line of the ledger, with its checksum. It ends with a checksum: a line that was written in part is no entry. */
+/** One entry of the ledger, encoded as a text line with a checksum. The checksum reveals incomplete lines. */
 sealed interface LedgerEntry {
-    /** The first one: so many accounts, each with so much. */
+    /**
+     * The first entry of a ledger.
+     *
+     * @param accounts number of accounts
+     * @param each initial balance of each account
+     */
     record Start(int accounts, long each) implements LedgerEntry {}
 
-    /** From here on, entries with a lower fencing token do not count. */
+    /** Makes readers ignore later entries with a lower fencing token. */
     record Fence(long token) implements LedgerEntry {}
 
     /**
-     * Money moved from one account to another.
+     * Moves money from one account to another.
      *
-     * @param token the fencing token of the writer's lease
-     * @param writer its name
-     * @param left what the first account has then, as the writer believes
+     * @param token fencing token of the writer's lease
+     * @param writer name of the writer
+     * @param from account that loses the amount
+     * @param to account that gets the amount
+     * @param amount amount of money
+     * @param left balance of {@code from} after the move, as computed by the writer
      */
     record Move(long token, String writer, int from, int to, long amount, long left) implements LedgerEntry {}
 
-    /** The line of the file, without the end of the line. */
+    /** Returns the line in the file, without a line break. */
     default String line() {
         String text;
         if (this instanceof Start start) {
@@ -37,7 +45,7 @@ sealed interface LedgerEntry {
         return text + " " + checksum(text);
     }
 
-    /** Empty: the line is not whole. */
+    /** Parses a line; empty if the line is incomplete. */
     static Optional<LedgerEntry> parse(String line) {
         int end = line.lastIndexOf(' ');
         if (end < 0 || !line.substring(end + 1).equals(checksum(line.substring(0, end)))) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.example.ledger;
 
+import io.mortise.lock.example.BoundedInteger;
 import io.mortise.lock.example.ChildProgram;
 import io.mortise.lock.example.StoreOption;
 import java.io.IOException;
@@ -21,20 +22,20 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Starts the writers of the ledger, and restarts those that are killed. */
+/** Implements {@code ./example ledger}, which starts the writers of a ledger and restarts those that are killed. */
 @Command(
         name = "ledger",
         description = {
-            "Several processes move money between the accounts of one file, and one reads it all the time.",
-            "Ends with 0 if every move is there once, none was made without knowledge of the one before, and no money is"
-                    + " lost. Kill writers meanwhile, or stop them with kill -STOP and let them go on: each is started"
-                    + " again, and what comes late does not count."
+            "Several processes move money between the accounts of one ledger file, and another one keeps reading the file.",
+            "The exit code is 0 if every move is in the ledger once, each was made with knowledge of all earlier ones, and no"
+                    + " money is lost. Try killing writers, or pause and resume them with kill -STOP and kill -CONT: killed"
+                    + " writers are restarted, and writes after the loss of the lock are ignored."
         },
         footer = {"", "  ./example ledger --url redis://localhost:6379 --writers 4 --moves 1000"})
 public final class LedgerSupervisorCommand implements Callable<Integer> {
-    private static final long READ_EACH_MILLIS = 50;
+    private static final long READ_INTERVAL_MILLIS = 50;
 
-    private static final long TELL_EACH_NANOS = 1_000_000_000;
+    private static final long REPORT_INTERVAL_NANOS = 1_000_000_000;
 
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -46,20 +47,22 @@ public final class LedgerSupervisorCommand implements Callable<Integer> {
             names = "--writers",
             paramLabel = "N",
             defaultValue = "3",
-            description = "How many processes. Default: ${DEFAULT-VALUE}.")
+            converter = BoundedInteger.Processes.class,
+            description = "Number of writer processes, 1 to 64. Default: ${DEFAULT-VALUE}.")
     private int writers;
 
     @Option(
             names = "--moves",
             paramLabel = "N",
             defaultValue = "100",
-            description = "How many moves of each are in the ledger at the end. Default: ${DEFAULT-VALUE}.")
+            converter = BoundedInteger.Moves.class,
+            description = "Number of moves by each writer at the end. Default: ${DEFAULT-VALUE}.")
     private int moves;
 
     @Option(
             names = "--file",
             paramLabel = "FILE",
-            description = "The ledger; made if it is missing. Default: a new file in the temporary folder.")
+            description = "Ledger file; created if it does not exist. Default: a new file in the temporary directory.")
     private @Nullable Path file;
 
     private final BlockingQueue<Process> ended = new LinkedBlockingQueue<>();
@@ -72,36 +75,36 @@ public final class LedgerSupervisorCommand implements Callable<Integer> {
         store.check();
         Path ledger = file != null ? file : Files.createTempDirectory("ledger").resolve("ledger");
         AppendOnlyLedgerFile.createIfMissing(ledger, new LedgerEntry.Start(10, 100));
-        out.println("the ledger is " + ledger);
+        out.println("ledger file: " + ledger);
         for (int i = 1; i <= writers; i++) {
             start("w" + i, url, ledger);
         }
-        LedgerBalances books = new LedgerBalances();
+        LedgerBalances balances = new LedgerBalances();
         try (AppendOnlyLedgerFile reader = AppendOnlyLedgerFile.open(ledger)) {
-            reader.readNew(books);
-            long total = books.total();
-            long told = System.nanoTime();
+            reader.readNew(balances);
+            long total = balances.total();
+            long lastReport = System.nanoTime();
             while (!running.isEmpty()) {
-                Process process = ended.poll(READ_EACH_MILLIS, TimeUnit.MILLISECONDS);
+                Process process = ended.poll(READ_INTERVAL_MILLIS, TimeUnit.MILLISECONDS);
                 if (process != null && !ended(process, url, ledger)) {
                     return process.exitValue();
                 }
-                reader.readNew(books);
-                if (System.nanoTime() - told > TELL_EACH_NANOS) {
-                    told = System.nanoTime();
-                    out.println(books.moves() + " moves, " + books.total() + " in the accounts");
+                reader.readNew(balances);
+                if (System.nanoTime() - lastReport > REPORT_INTERVAL_NANOS) {
+                    lastReport = System.nanoTime();
+                    out.println(balances.moves() + " moves, " + balances.total() + " in the accounts");
                 }
             }
-            reader.readNew(books);
+            reader.readNew(balances);
             boolean all = true;
             for (int i = 1; i <= writers; i++) {
-                out.println("w" + i + " made " + books.movesBy("w" + i) + " moves");
-                all &= books.movesBy("w" + i) >= moves;
+                out.println("w" + i + " made " + balances.movesBy("w" + i) + " moves");
+                all &= balances.movesBy("w" + i) >= moves;
             }
-            out.println(books.total() + " in the accounts, " + total + " at the start; " + books.wrong()
-                    + " updates lost, " + books.late() + " came late and do not count, " + reader.torn()
-                    + " lines are not whole");
-            return all && books.wrong() == 0 && books.total() == total ? 0 : 1;
+            out.println(balances.total() + " in the accounts, " + total + " at the start; " + balances.wrong()
+                    + " updates lost, " + balances.late() + " late moves ignored, " + reader.incompleteLines()
+                    + " incomplete lines");
+            return all && balances.wrong() == 0 && balances.total() == total ? 0 : 1;
         }
     }
 
@@ -113,7 +116,7 @@ public final class LedgerSupervisorCommand implements Callable<Integer> {
         spec.commandLine().getOut().println(writer + " is process " + process.pid());
     }
 
-    /** Whether the others may go on. */
+    /** Handles the end of a writer, and returns whether the other writers may continue. */
     private boolean ended(Process process, String url, Path ledger) throws IOException {
         String writer = running.remove(process);
         if (ChildProgram.wasKilled(process) && writer != null) {

@@ -12,19 +12,22 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Runs one writer process of the ledger example. Ends at the latest when its standard input does. */
-@Command(name = "ledger-writer", hidden = true, description = "One writer, which 'ledger' starts by itself.")
+/**
+ * Implements the hidden command {@code ledger-writer}, which runs one writer process of the ledger example. The process ends at
+ * the latest when its standard input ends.
+ */
+@Command(name = "ledger-writer", hidden = true, description = "One writer process; started by 'ledger' only.")
 public final class LedgerWriterCommand implements Callable<Integer> {
     @Mixin
     private StoreOption store = new StoreOption();
 
-    @Option(names = "--moves", required = true, description = "How many there are to be.")
+    @Option(names = "--moves", required = true, description = "Number of moves by this writer at the end.")
     private int moves;
 
-    @Parameters(index = "0", paramLabel = "NAME", description = "The writer's name.")
+    @Parameters(index = "0", paramLabel = "NAME", description = "Name of the writer.")
     private String name = "";
 
-    @Parameters(index = "1", paramLabel = "FILE", description = "The ledger.")
+    @Parameters(index = "1", paramLabel = "FILE", description = "Ledger file.")
     private Path file = Path.of("");
 
     @Override
@@ -39,16 +42,16 @@ public final class LedgerWriterCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** One lock for each file, so the same for all who name it in the same way. */
+    /** Returns the name of the lock for a ledger file, which depends on the file name only. */
     static String lockName(Path file) {
         return "ledger/" + file.getFileName();
     }
 
     private static void endWithParent() {
         try {
-            ChildProgram.awaitParentsEnd();
+            ChildProgram.awaitParentExit();
         } catch (IOException e) {
-            // That is an end as well.
+            // A broken pipe means that the parent has ended, too.
         }
         System.exit(1);
     }

@@ -11,18 +11,18 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Transfers money between random accounts, one transfer each time it holds the lock. */
+/** Writes transfers between random accounts to the ledger, one transfer per acquired lock. */
 final class TransferWriter {
     private static final Logger log = LoggerFactory.getLogger(TransferWriter.class);
-    private static final long MOST = 50;
+    private static final long MAX_AMOUNT = 50;
 
-    /** In a row. After one that was only this process standing still, the next attempt succeeds. */
-    private static final int MOST_OUTAGES = 3;
+    /** Maximum number of consecutive outages. If only this process was paused, the next attempt succeeds. */
+    private static final int MAX_OUTAGES = 3;
 
     private final String name;
     private final AppendOnlyLedgerFile file;
     private final DistributedLock lock;
-    private final LedgerBalances books = new LedgerBalances();
+    private final LedgerBalances balances = new LedgerBalances();
 
     TransferWriter(String name, AppendOnlyLedgerFile file, LockClient locks, String lockName) {
         this.name = name;
@@ -31,20 +31,21 @@ final class TransferWriter {
     }
 
     /**
-     * Goes on until so many of its moves count. The ledger alone says how many do: what was written at the moment of a loss, or
-     * by an earlier process of this name, is neither done twice nor forgotten.
+     * Writes transfers until the ledger contains the given number of accepted moves by this writer. Only the ledger decides
+     * which moves were accepted, so a move that was written when the lock was lost, or by an earlier process of this name, is
+     * neither repeated nor forgotten.
      */
     void run(int moves) throws IOException, InterruptedException {
-        file.readNew(books);
+        file.readNew(balances);
         int outages = 0;
-        while (books.movesBy(name) < moves) {
+        while (balances.movesBy(name) < moves) {
             try {
                 lock.run(this::writeNext);
                 outages = 0;
             } catch (LeaseLostException e) {
                 log.warn("event=lost writer={} error={}", name, e.getMessage());
             } catch (BackendUnavailableException e) {
-                if (++outages == MOST_OUTAGES) {
+                if (++outages == MAX_OUTAGES) {
                     throw e;
                 }
                 log.warn("event=outage writer={} error={}", name, e.getMessage());
@@ -53,23 +54,24 @@ final class TransferWriter {
     }
 
     private void writeNext(Lease lease) throws IOException {
-        // First the fence, then a read: what earlier holders write from now on does not count, so what is seen here
+        // The fence comes before the read: readers ignore what earlier holders write after it, so the result of this
+        // read
         // is final.
         file.append(new LedgerEntry.Fence(lease.fencingToken()));
-        file.readNew(books);
-        if (books.token() > lease.fencingToken()) {
-            lease.ensureHeld(); // throws if a later holder was faster
+        file.readNew(balances);
+        if (balances.token() > lease.fencingToken()) {
+            lease.ensureHeld(); // throws if a later holder has already written
             throw new IOException(
-                    "the ledger has tokens higher than the lock's: it was written under locks of another store");
+                    "the ledger was written under locks of another store, whose tokens are higher; use a new ledger file");
         }
         ThreadLocalRandom random = ThreadLocalRandom.current();
-        int from = random.nextInt(books.accounts());
-        int to = (from + 1 + random.nextInt(books.accounts() - 1)) % books.accounts();
-        long amount = Math.min(books.balance(from), 1 + random.nextLong(MOST));
+        int from = random.nextInt(balances.accounts());
+        int to = (from + 1 + random.nextInt(balances.accounts() - 1)) % balances.accounts();
+        long amount = Math.min(balances.balance(from), 1 + random.nextLong(MAX_AMOUNT));
         if (amount > 0) {
-            long left = books.balance(from) - amount;
+            long left = balances.balance(from) - amount;
             file.append(new LedgerEntry.Move(lease.fencingToken(), name, from, to, amount, left));
-            file.readNew(books);
+            file.readNew(balances);
         }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Processes that write to one file, where each record is whole and no update is lost. */
+/** Several processes that write to one ledger file, with complete entries and without lost updates. */
 @NullMarked
 package io.mortise.lock.example.ledger;
 

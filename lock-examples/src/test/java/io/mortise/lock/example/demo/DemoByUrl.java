@@ -10,20 +10,25 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Duration;
 
-/** The demo, small, on a server that runs already. */
+/** Runs a small demo against a running server, and checks its result. */
 final class DemoByUrl {
     private static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(50));
 
     private DemoByUrl() {}
 
-    static void showsWhatItClaims(String url) {
-        showsWhatItClaims(url, () -> {});
+    static void assertDemoSucceeds(String url) {
+        assertDemoSucceeds(url, () -> {});
     }
 
-    /** @param duringTheLockedRun done once workers have sold under the lock, before the next of them is told anything */
-    static void showsWhatItClaims(String url, Runnable duringTheLockedRun) {
+    /**
+     * Runs the demo and checks that all of its claims hold.
+     *
+     * @param url URL of the server
+     * @param duringTheLockedRun action that runs once workers have sold under the lock, before they get more commands
+     */
+    static void assertDemoSucceeds(String url, Runnable duringTheLockedRun) {
         String small = url + (url.contains("?") ? "&" : "?") + "lease=3s";
-        // A store's client may need seconds to load on a busy machine, and the demo waits no longer than a user would.
+        // Loads the store's client, which may take seconds on a busy machine; the demo itself uses short timeouts.
         Locks.connect(small, LONG_TIMEOUTS).close();
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class DemoOutputTest {
     @Test
-    void theTable() {
+    void tableShowsAllResults() {
         assertThat(DemoResultTable.of(SampleResults.good())).isEqualTo("""
                                             without lock     with lock
                 sales acknowledged                   100           100
@@ -23,22 +23,22 @@ class DemoOutputTest {
                 recovery, holder killed                -         4.1 s
                 recovery, holder frozen                -         4.0 s
 
-                All of it held, in 14.0 s.
+                All checks passed, in 14.0 s.
                 """);
     }
 
     @Test
-    void theTableNamesWhatDidNotHold() {
+    void tableShowsFailedChecks() {
         DemoResult result = SampleResults.result(
                 SampleResults.WITHOUT, SampleResults.WITHOUT, SampleResults.KILL, SampleResults.FROZEN);
 
         assertThat(DemoResultTable.of(result))
                 .contains("FAILED: the run with the lock lost 60 updates")
-                .doesNotContain("All of it held");
+                .doesNotContain("All checks passed");
     }
 
     @Test
-    void theJson() throws IOException {
+    void jsonContainsAllResults() throws IOException {
         assertThat(DemoResultJson.of(SampleResults.good()))
                 .isEqualTo("{\"ok\":true,\"failures\":[],\"url\":\"zookeeper://h:2181\",\"workers\":4,\"items\":100,"
                         + "\"withoutLock\":{\"sales\":100,\"stockRemoved\":40,\"lost\":60},"
@@ -50,13 +50,13 @@ class DemoOutputTest {
     }
 
     @Test
-    void inAPipeProgressIsPlainLinesAndTicksAreRare() {
+    void progressInAPipeHasPlainLinesAndFewStatusLines() {
         StringWriter out = new StringWriter();
         ProgressPrinter progress = new ProgressPrinter(new PrintWriter(out), false);
 
         progress.line("one");
         for (int i = 0; i < 100; i++) {
-            progress.tick("tick");
+            progress.status("status");
         }
         progress.line("two");
 

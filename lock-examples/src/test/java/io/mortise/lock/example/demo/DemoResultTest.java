@@ -15,22 +15,22 @@ class DemoResultTest {
         return new DemoRunResult(100, left, sold, 1, refusedHolders, 70, repeatedTokens);
     }
 
-    private static void fails(DemoResult result, String why) {
+    private static void assertFails(DemoResult result, String why) {
         assertThat(result.ok()).isFalse();
         assertThat(result.failures()).singleElement().asString().contains(why);
     }
 
     @Test
-    void lostIsAcknowledgedSalesLessStockRemoved() {
+    void lostUpdatesAreAcknowledgedSalesMinusRemovedStock() {
         assertThat(WITHOUT.removed()).isEqualTo(40);
         assertThat(WITHOUT.lost()).isEqualTo(60);
         assertThat(WITH.lost()).isZero();
-        // Sold more often than there were items: the run without the lock, with more workers than items.
+        // Without the lock, more workers than items sell more often than there are items.
         assertThat(new DemoRunResult(1, 0, 64, 0, 0, 63, 0).lost()).isEqualTo(63);
     }
 
     @Test
-    void allOfItHolds() {
+    void goodResultHasNoFailures() {
         assertThat(SampleResults.good().failures()).isEmpty();
         assertThat(SampleResults.good().ok()).isTrue();
     }
@@ -38,42 +38,42 @@ class DemoResultTest {
     @Test
     void withoutTheLockUpdatesMustBeLost() {
         DemoRunResult lucky = new DemoRunResult(100, 0, 100, 0, 0, 51, 0);
-        fails(SampleResults.result(lucky, WITH, KILL, FROZEN), "lost no update");
+        assertFails(SampleResults.result(lucky, WITH, KILL, FROZEN), "lost no update");
     }
 
     @Test
-    void withTheLockNoneMay() {
-        fails(SampleResults.result(WITHOUT, with(100, 0, 1, 0), KILL, FROZEN), "lost 1 updates");
+    void withTheLockNoUpdateMayBeLost() {
+        assertFails(SampleResults.result(WITHOUT, with(100, 0, 1, 0), KILL, FROZEN), "lost 1 updates");
     }
 
     @Test
     void allItemsMustBeSold() {
-        fails(SampleResults.result(WITHOUT, with(99, 0, 1, 0), KILL, FROZEN), "99 of 100 items");
+        assertFails(SampleResults.result(WITHOUT, with(99, 0, 1, 0), KILL, FROZEN), "99 of 100 items");
     }
 
     @Test
-    void tokensMustRise() {
-        fails(SampleResults.result(WITHOUT, with(100, 0, 0, 2), KILL, FROZEN), "2 repeated");
+    void tokensMustNotRepeat() {
+        assertFails(SampleResults.result(WITHOUT, with(100, 0, 0, 2), KILL, FROZEN), "2 repeated");
     }
 
     @Test
-    void aHolderMustNotBeRefused() {
-        fails(SampleResults.result(WITHOUT, with(100, 1, 0, 0), KILL, FROZEN), "1 holders refused");
+    void writesOfHoldersMustNotBeRefused() {
+        assertFails(SampleResults.result(WITHOUT, with(100, 1, 0, 0), KILL, FROZEN), "1 holders refused");
     }
 
     @Test
-    void theGrantAfterTheKillMustHaveAHigherToken() {
+    void grantAfterTheKillMustHaveAHigherToken() {
         FaultDrillResult.Kill kill = new FaultDrillResult.Kill(Duration.ofSeconds(1), 36, 36);
-        fails(SampleResults.result(WITHOUT, WITH, kill, FROZEN), "token 36 was followed by 36");
+        assertFails(SampleResults.result(WITHOUT, WITH, kill, FROZEN), "token 36 was followed by 36");
     }
 
     @Test
-    void theLateWriteMustBeRefusedAndTheLeaseMustKnow() {
+    void lateWriteMustBeRefusedAndItsLeaseMustNotBeHeld() {
         Duration time = Duration.ofSeconds(1);
-        fails(
+        assertFails(
                 SampleResults.result(WITHOUT, WITH, KILL, new FaultDrillResult.Frozen(time, 7, 8, false, false)),
                 "accepted");
-        fails(
+        assertFails(
                 SampleResults.result(WITHOUT, WITH, KILL, new FaultDrillResult.Frozen(time, 7, 8, true, true)),
                 "isHeld=true");
     }

@@ -8,7 +8,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
 
-/** The command as people call it, with its own ZooKeeper, and as small as it gets. */
+/** Tests the command without a URL, with its own ZooKeeper server and the smallest possible numbers. */
 class EmbeddedDemoTest {
     @Test
     void oneItemAndTwoWorkersAreEnough() {

@@ -14,13 +14,16 @@ class EtcdDemoTest {
     private static final Duration SOON = Duration.ofSeconds(20);
 
     @Test
-    void runsByUrlAndLeavesNothing() {
+    void succeedsAndLeavesNoKeys() {
         try (EtcdTestServer server = EtcdTestServer.start()) {
             RawEtcd etcd = server.connect();
 
-            DemoByUrl.showsWhatItClaims(server.url());
+            DemoByUrl.assertDemoSucceeds(server.url());
 
-            Await.until("killed workers have left", SOON, () -> etcd.list("").isEmpty());
+            Await.until(
+                    "the keys of killed workers are deleted",
+                    SOON,
+                    () -> etcd.list("").isEmpty());
         }
     }
 }

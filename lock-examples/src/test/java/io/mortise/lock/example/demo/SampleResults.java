@@ -3,7 +3,7 @@ package io.mortise.lock.example.demo;
 
 import java.time.Duration;
 
-/** Results to render and to judge. */
+/** Sample results of the demo. */
 final class SampleResults {
     static final DemoRunResult WITHOUT = new DemoRunResult(100, 60, 100, 0, 0, 51, 0);
     static final DemoRunResult WITH = new DemoRunResult(100, 0, 100, 1, 0, 70, 0);

@@ -23,8 +23,8 @@ class SellerTest {
     Path dir = Path.of("");
 
     private final BlockingQueue<String> commands = new LinkedBlockingQueue<>();
-    private final BlockingQueue<WorkerMessage> said = new LinkedBlockingQueue<>();
-    private final Seller seller = new Seller("demo", commands, said::add);
+    private final BlockingQueue<WorkerMessage> messages = new LinkedBlockingQueue<>();
+    private final Seller seller = new Seller("demo", commands, messages::add);
     private final Thread thread = new Thread(this::run, "seller");
     private StockFile stock = new StockFile(Path.of(""));
 
@@ -32,7 +32,7 @@ class SellerTest {
         try {
             seller.run();
         } catch (Exception e) {
-            said.add(new WorkerMessage.Ended(e.toString()));
+            messages.add(new WorkerMessage.Ended(e.toString()));
         }
     }
 
@@ -53,7 +53,7 @@ class SellerTest {
     }
 
     private @Nullable WorkerMessage next() throws InterruptedException {
-        return said.poll(20, TimeUnit.SECONDS);
+        return messages.poll(20, TimeUnit.SECONDS);
     }
 
     private void connect() throws InterruptedException {
@@ -62,7 +62,7 @@ class SellerTest {
     }
 
     @Test
-    void withoutTheLockItOverwritesWhatOthersWroteMeanwhile() throws Exception {
+    void withoutTheLockUpdatesOfOthersAreOverwritten() throws Exception {
         commands.add("hold");
         assertThat(next()).isEqualTo(new WorkerMessage.Read(5, OptionalLong.empty()));
         stock.writeUnfenced(SalesDemo.ITEM, 2);
@@ -73,7 +73,7 @@ class SellerTest {
     }
 
     @Test
-    void withTheLockEachSaleHasATokenOfItsOwn() throws Exception {
+    void withTheLockEachSaleHasItsOwnToken() throws Exception {
         connect();
         commands.add("sell 2 100");
 
@@ -88,7 +88,7 @@ class SellerTest {
         assertThatThrownBy(() -> stock.write(SalesDemo.ITEM, 1, last - 2)).hasMessageContaining("below " + (last - 1));
     }
 
-    /** Of a read under the lock, which is above the one before. */
+    /** Checks a read under the lock, and returns its token, which must be above the token before. */
     private static long tokenOf(@Nullable WorkerMessage read, int left, long before) {
         assertThat(read).isInstanceOfSatisfying(WorkerMessage.Read.class, its -> {
             assertThat(its.stock()).isEqualTo(left);
@@ -98,7 +98,7 @@ class SellerTest {
     }
 
     @Test
-    void aSaleMayStopAtANumber() throws Exception {
+    void sellStopsAtTheMaximum() throws Exception {
         commands.add("sell 0 1");
 
         assertThat(next()).isInstanceOf(WorkerMessage.Read.class);
@@ -107,7 +107,7 @@ class SellerTest {
     }
 
     @Test
-    void aRefusedWriteIsReportedWithWhatTheLeaseBelieves() throws Exception {
+    void refusedWriteIsReportedWithTheStateOfTheLease() throws Exception {
         connect();
         commands.add("hold");
         long token = tokenOf(next(), 5, 0);

@@ -24,17 +24,17 @@ class WorkerMessageTest {
 
     @ParameterizedTest
     @MethodSource("messages")
-    void isReadAsItWasWritten(WorkerMessage message) {
+    void parseIsTheInverseOfLine(WorkerMessage message) {
         assertThat(WorkerMessage.parse(message.line())).contains(message);
     }
 
     @Test
-    void aFailureStaysOnOneLine() {
+    void failureIsOneLine() {
         assertThat(new WorkerMessage.Failed("one\r\ntwo").line()).isEqualTo("FAILED text=one two");
     }
 
     @Test
-    void aLineOfTheLogIsNoMessage() {
+    void lineOfTheLogIsNotAMessage() {
         assertThat(WorkerMessage.parse("12:00:00.000 [main] WARN HeldLease - event=lost token=7"))
                 .isEmpty();
     }

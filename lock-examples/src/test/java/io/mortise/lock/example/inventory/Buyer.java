@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Requests to one instance. */
+/** HTTP client that sends a buyer's requests to one instance of the service. */
 record Buyer(HttpClient http, String url) {
     private static final Duration MAX_WAIT = Duration.ofSeconds(30);
     private static final Pattern NUMBER = Pattern.compile("\"(?:unit|left)\":(\\d+)");
@@ -20,7 +20,13 @@ record Buyer(HttpClient http, String url) {
         return new Buyer(HttpClient.newHttpClient(), url);
     }
 
-    /** An answer; {@code number} is the unit, or how many are left; -1 if it has none. */
+    /**
+     * A response of the service.
+     *
+     * @param status HTTP status
+     * @param number number of the sold unit, or of the units left; -1 if there is none
+     * @param retryAfter whether the response asks the buyer to retry
+     */
     record Answer(int status, int number, boolean retryAfter) {
         static Answer of(HttpResponse<String> response) {
             Matcher number = NUMBER.matcher(response.body());
@@ -35,8 +41,8 @@ record Buyer(HttpClient http, String url) {
         return send("POST", "/items/" + item + "/buy");
     }
 
-    /** Comes again for as long as it is told to, within limits. */
-    Answer buyInTheEnd(String item) throws IOException, InterruptedException {
+    /** Buys a unit, retrying as long as the service asks for it and a time limit is not reached. */
+    Answer buyWithRetries(String item) throws IOException, InterruptedException {
         long start = System.nanoTime();
         Answer answer = buy(item);
         while (answer.retryAfter() && System.nanoTime() - start < MAX_WAIT.toNanos()) {

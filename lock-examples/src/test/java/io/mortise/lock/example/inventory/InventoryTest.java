@@ -36,22 +36,23 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The service as it is started by its command, on a real Redis. */
+/** Tests the inventory service in its own processes, started by its command, on a real Redis server. */
 @Tag("once")
 @Tag("long")
 class InventoryTest {
-    /** On a machine that does many things at once, the first connection of a JVM takes its time. */
+    /** Options with a long timeout, since the first connection of a JVM takes long on a busy machine. */
     private static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
 
     private static final Duration SOON = Duration.ofSeconds(30);
-    private static final int UNITS = 240; // many, so that some are left when the victim is seen to sell one
+    private static final int UNITS =
+            240; // many, so that some are left when the test sees that the victim holds the lock
     private static final Pattern LISTENING = Pattern.compile("listening on (\\S+), process (\\d+)");
 
     @TempDir
     Path dir = Path.of("");
 
     private final RedisTestServer redis = RedisTestServer.start();
-    private final String url = redis.url() + "?lease=3s"; // so that a killed holder is not waited for half a minute
+    private final String url = redis.url() + "?lease=3s"; // short, so that buyers do not wait long for a killed holder
     private final LockClient operator = Locks.connect(url, LONG_TIMEOUTS);
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final List<ChildJvm> started = new ArrayList<>();
@@ -80,9 +81,9 @@ class InventoryTest {
     }
 
     private record Instance(Buyer buyer, long pid) {
-        static Instance from(ChildJvm speaker) {
+        static Instance from(ChildJvm child) {
             Matcher line = LISTENING.matcher(
-                    speaker.awaitLine(text -> LISTENING.matcher(text).find(), SOON));
+                    child.awaitLine(text -> LISTENING.matcher(text).find(), SOON));
             assertThat(line.find()).isTrue();
             return new Instance(Buyer.at(line.group(1)), Long.parseLong(line.group(2)));
         }
@@ -96,20 +97,20 @@ class InventoryTest {
                         .anyMatch(holder -> holder.pid().orElse(0) == pid));
     }
 
-    /** Returns when the store shows that the lock has more time to live than a moment before. */
+    /** Waits until the remaining time of the lock increases in the store. */
     private void awaitRenewal() {
-        try (RawRedis bare = redis.connect()) {
+        try (RawRedis raw = redis.connect()) {
             AtomicLong before = new AtomicLong(Long.MAX_VALUE);
             Await.until("the lock is renewed", SOON, () -> {
                 long left = (Long) Objects.requireNonNull(
-                        bare.call("PTTL", "lock:" + Shop.lockName("lamp").replace("/", "%2F")));
+                        raw.call("PTTL", "lock:" + Shop.lockName("lamp").replace("/", "%2F")));
                 return left > before.getAndSet(left);
             });
         }
     }
 
     @Test
-    void twoInstancesSellEachUnitOnceThoughOneIsKilledInTheMiddleOfASale() throws Exception {
+    void eachUnitIsSoldOnceEvenIfAnInstanceIsKilledDuringASale() throws Exception {
         ChildJvm service = example("inventory", "--port", "0", "--file", stock.toString(), "--work-millis", "20");
         Instance victim = Instance.from(service);
         Instance other = Instance.from(service);
@@ -130,7 +131,7 @@ class InventoryTest {
                         }
                     } catch (IOException e) {
                         assertThat(toTheVictim).isTrue();
-                        unanswered.incrementAndGet(); // sold or not: nobody knows
+                        unanswered.incrementAndGet(); // it is unknown whether the unit was sold
                         buyer = other.buyer();
                     }
                 }
@@ -151,16 +152,16 @@ class InventoryTest {
     }
 
     @Test
-    void whatAnInstanceSellsAfterItWasFrozenUntilAnotherSoldIsRefused() throws Exception {
+    void saleOfAFrozenInstanceIsRefusedAfterAnotherInstanceHasSold() throws Exception {
         ChildJvm slow = example("inventory-instance", "--work-millis", "10000", stock.toString());
         ChildJvm quick = example("inventory-instance", stock.toString());
         Instance frozen = Instance.from(slow);
         Instance other = Instance.from(quick);
         CompletableFuture<Buyer.Answer> late = frozen.buyer().buyAsync("lamp");
         awaitHolder(frozen.pid());
-        awaitRenewal(); // the process itself knows by now that it has the lock
+        awaitRenewal(); // the process has received its grant by now
         slow.pause();
-        assertThat(other.buyer().buyInTheEnd("lamp")).isEqualTo(new Buyer.Answer(200, UNITS, false));
+        assertThat(other.buyer().buyWithRetries("lamp")).isEqualTo(new Buyer.Answer(200, UNITS, false));
         assertThat(late).isNotDone();
         slow.resume();
         assertThat(late.get(40, TimeUnit.SECONDS)).isEqualTo(new Buyer.Answer(503, -1, true));

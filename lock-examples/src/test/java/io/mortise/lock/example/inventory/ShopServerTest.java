@@ -23,9 +23,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is answered when; one instance in this process, on locks in memory. */
+/** Tests the responses of one instance of the service in this process, with locks in memory. */
 class ShopServerTest {
-    /** On a machine that does many things at once, the first connection of a JVM takes its time. */
+    /** Options with a long timeout, since the first connection of a JVM takes long on a busy machine. */
     private static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
 
     private static final Duration MAX_WAIT = Duration.ofSeconds(1);
@@ -61,7 +61,7 @@ class ShopServerTest {
     }
 
     @Test
-    void sellsWhatThereIs() throws Exception {
+    void sellsUntilTheItemIsSoldOut() throws Exception {
         assertThat(buyer.buy("lamp")).isEqualTo(new Buyer.Answer(200, 2, false));
         assertThat(buyer.stock("lamp")).isEqualTo(new Buyer.Answer(200, 1, false));
         assertThat(buyer.buy("lamp")).isEqualTo(new Buyer.Answer(200, 1, false));
@@ -70,20 +70,22 @@ class ShopServerTest {
     }
 
     @Test
-    void whoeverWaitsForTooLongMayComeAgain() throws Exception {
+    void buyerThatWaitsTooLongIsAskedToRetry() throws Exception {
         try (Lease lease = locks.named(Shop.lockName("chair")).acquire()) {
             assertThat(buyer.buy("chair")).isEqualTo(new Buyer.Answer(429, -1, true));
-            assertThat(buyer.stock("chair").number()).as("needs no lock").isEqualTo(7);
+            assertThat(buyer.stock("chair").number())
+                    .as("reading needs no lock")
+                    .isEqualTo(7);
             assertThat(lease.isHeld()).isTrue();
         }
         assertThat(buyer.buy("chair").status()).isEqualTo(200);
     }
 
-    /** More than there are threads wait for one item, for as long as the test wants. */
+    /** More buyers than threads wait for one item. */
     @Test
-    void aBusyItemKeepsNobodyFromAnother() throws Exception {
-        Shop patient = new Shop(locks, stock, Duration.ofSeconds(60), Duration.ZERO);
-        ShopServer server = ShopServer.start(patient, 0);
+    void waitersForOneItemDoNotDelayBuyersOfAnother() throws Exception {
+        Shop patientShop = new Shop(locks, stock, Duration.ofSeconds(60), Duration.ZERO);
+        ShopServer server = ShopServer.start(patientShop, 0);
         servers.add(server);
         Buyer there = Buyer.at(server.url());
         List<CompletableFuture<Buyer.Answer>> waiting = new ArrayList<>();
@@ -91,7 +93,7 @@ class ShopServerTest {
             for (int i = 0; i < 40; i++) {
                 waiting.add(there.buyAsync("bed"));
             }
-            Await.until("all wait", LONG_TIMEOUTS.connectTimeout(), () -> waiters("bed") == 40);
+            Await.until("all buyers are waiting", LONG_TIMEOUTS.connectTimeout(), () -> waiters("bed") == 40);
             assertThat(there.buy("sofa")).isEqualTo(new Buyer.Answer(200, 9, false));
             assertThat(there.stock("bed").number()).isEqualTo(40);
             assertThat(lease.isHeld()).isTrue();
@@ -105,22 +107,22 @@ class ShopServerTest {
     }
 
     @Test
-    void withoutTheLocksStoreNothingIsSoldUntilItIsBack() throws Exception {
+    void nothingIsSoldWhileTheLockStoreIsUnavailable() throws Exception {
         try (RedisTestServer redis = RedisTestServer.start();
                 LockClient onRedis = Locks.connect(redis.url(), LONG_TIMEOUTS)) {
             Buyer there = open(onRedis);
-            assertThat(there.buyInTheEnd("vase")).isEqualTo(new Buyer.Answer(200, 3, false));
+            assertThat(there.buyWithRetries("vase")).isEqualTo(new Buyer.Answer(200, 3, false));
             redis.kill();
             assertThat(there.buy("vase")).isEqualTo(new Buyer.Answer(503, -1, true));
             assertThat(there.stock("vase").number()).isEqualTo(2);
             redis.restart();
-            assertThat(there.buyInTheEnd("vase")).isEqualTo(new Buyer.Answer(200, 2, false));
+            assertThat(there.buyWithRetries("vase")).isEqualTo(new Buyer.Answer(200, 2, false));
         }
     }
 
-    /** Who tries one store after the other with the same file. */
+    /** This happens if a user tries several lock stores with the same file. */
     @Test
-    void aStockOfAnotherStoresTokensIsNotTakenForALostLock() throws Exception {
+    void stockWithTokensOfAnotherStoreIsAnErrorRatherThanALostLock() throws Exception {
         stock.write("desk", 4, Long.MAX_VALUE);
         assertThat(buyer.buy("desk")).isEqualTo(new Buyer.Answer(500, -1, false));
         assertThat(buyer.stock("desk").number()).isEqualTo(4);
@@ -135,7 +137,7 @@ class ShopServerTest {
         "POST, /items/lamp/steal",
         "GET, /"
     })
-    void whatIsNotThereIsNotFound(String method, String path) throws Exception {
+    void unknownItemsAndPathsAreNotFound(String method, String path) throws Exception {
         assertThat(buyer.send(method, path).status()).isEqualTo(404);
     }
 }

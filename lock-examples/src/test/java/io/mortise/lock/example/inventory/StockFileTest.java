@@ -31,17 +31,17 @@ class StockFileTest {
     }
 
     @Test
-    void refusesATokenBelowTheHighestOfThatItem() throws Exception {
+    void rejectsATokenBelowTheHighestOfThatItem() throws Exception {
         stock.write("lamp", 2, 7);
         assertThatThrownBy(() -> stock.write("lamp", 1, 6)).isInstanceOf(StaleTokenException.class);
-        stock.write("lamp", 1, 7); // twice under one lease is fine
-        stock.write("chair", 1, 3); // tokens of different locks have nothing to do with each other
+        stock.write("lamp", 1, 7); // several writes under one lease are allowed
+        stock.write("chair", 1, 3); // tokens of different locks are independent
         assertThat(stock.left("lamp")).hasValue(1);
         assertThat(stock.left("chair")).hasValue(1);
     }
 
     @Test
-    void aWriteWithoutATokenIsNeverRefusedAndKeepsTheHighest() throws Exception {
+    void writeWithoutATokenIsNeverRejectedAndKeepsTheHighest() throws Exception {
         stock.write("lamp", 2, 7);
         stock.writeUnfenced("lamp", 1);
         assertThat(stock.left("lamp")).hasValue(1);
@@ -51,14 +51,14 @@ class StockFileTest {
     }
 
     @Test
-    void writesAreAtomicOverInstances() throws Exception {
+    void writesAreAtomicAcrossInstances() throws Exception {
         int writers = 8;
         int writes = 40;
         ExecutorService threads = Executors.newFixedThreadPool(writers);
         AtomicLong tokens = new AtomicLong();
         try {
             List<Callable<Boolean>> all = Collections.nCopies(writers, () -> {
-                StockFile own = new StockFile(dir.resolve("stock")); // as a process of its own would have
+                StockFile own = new StockFile(dir.resolve("stock")); // as in a separate process
                 for (int i = 0; i < writes; i++) {
                     long token = tokens.incrementAndGet();
                     try {
@@ -66,7 +66,7 @@ class StockFileTest {
                     } catch (StaleTokenException e) {
                         assertThat(e.highest()).isGreaterThan(token);
                     }
-                    own.left("chair").orElseThrow(); // a part of a file would not have it
+                    own.left("chair").orElseThrow(); // a partially written file would not contain it
                 }
                 return true;
             });
@@ -80,7 +80,7 @@ class StockFileTest {
     }
 
     @Test
-    void whatIsThereStays() throws Exception {
+    void createIfMissingKeepsAnExistingFile() throws Exception {
         stock.write("lamp", 2, 7);
         StockFile.createIfMissing(dir.resolve("stock"), Map.of("lamp", 100));
         assertThat(stock.left("lamp")).hasValue(2);
@@ -88,7 +88,7 @@ class StockFileTest {
     }
 
     @Test
-    void refusesWhatIsNoItem() {
+    void rejectsInvalidItems() {
         assertThatThrownBy(() -> StockFile.createIfMissing(dir.resolve("new"), Map.of("a lamp", 3)))
                 .hasMessageContaining("a lamp=3");
         assertThatThrownBy(() -> StockFile.createIfMissing(dir.resolve("new"), Map.of("lamp", -1)))

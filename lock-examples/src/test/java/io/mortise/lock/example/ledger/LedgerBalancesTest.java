@@ -12,12 +12,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What counts in a ledger that several write to. */
+/** Tests which moves are accepted in a ledger with several writers. */
 class LedgerBalancesTest {
     @TempDir
     Path dir = Path.of("");
 
-    private final LedgerBalances books = new LedgerBalances();
+    private final LedgerBalances balances = new LedgerBalances();
     private Path path = Path.of("");
     private AppendOnlyLedgerFile one;
     private AppendOnlyLedgerFile two;
@@ -37,39 +37,39 @@ class LedgerBalancesTest {
     }
 
     private LedgerBalances read() throws IOException {
-        one.readNew(books);
-        return books;
+        one.readNew(balances);
+        return balances;
     }
 
     @Test
-    void movesAreBooked() throws Exception {
+    void movesChangeTheBalances() throws Exception {
         one.append(new LedgerEntry.Fence(5));
         one.append(new LedgerEntry.Move(5, "w1", 0, 1, 30, 70));
         two.append(new LedgerEntry.Fence(8));
         two.append(new LedgerEntry.Move(8, "w2", 1, 0, 130, 0));
         assertThat(read().balance(0)).isEqualTo(200);
-        assertThat(books.balance(1)).isZero();
-        assertThat(books.total()).isEqualTo(200);
-        assertThat(books.token()).isEqualTo(8);
-        assertThat(books.movesBy("w1")).isEqualTo(1);
-        assertThat(books.wrong()).isZero();
+        assertThat(balances.balance(1)).isZero();
+        assertThat(balances.total()).isEqualTo(200);
+        assertThat(balances.token()).isEqualTo(8);
+        assertThat(balances.movesBy("w1")).isEqualTo(1);
+        assertThat(balances.wrong()).isZero();
     }
 
     @Test
-    void whoComesLateDoesNotCount() throws Exception {
+    void lateMovesAreIgnored() throws Exception {
         one.append(new LedgerEntry.Fence(5));
         two.append(new LedgerEntry.Fence(6));
         one.append(new LedgerEntry.Move(5, "w1", 0, 1, 30, 70));
-        one.append(new LedgerEntry.Fence(5)); // nor does a fence that comes late undo a higher one
+        one.append(new LedgerEntry.Fence(5)); // a late fence does not replace a higher one
         two.append(new LedgerEntry.Move(6, "w2", 0, 1, 10, 90));
         assertThat(read().balance(0)).isEqualTo(90);
-        assertThat(books.movesBy("w1")).isZero();
-        assertThat(books.late()).isEqualTo(1);
-        assertThat(books.wrong()).isZero();
+        assertThat(balances.movesBy("w1")).isZero();
+        assertThat(balances.late()).isEqualTo(1);
+        assertThat(balances.wrong()).isZero();
     }
 
     @Test
-    void whoDidNotKnowOfTheMoveBeforeIsNoticed() throws Exception {
+    void moveWithoutKnowledgeOfThePreviousOneIsDetected() throws Exception {
         one.append(new LedgerEntry.Move(5, "w1", 0, 1, 30, 70));
         two.append(new LedgerEntry.Move(5, "w2", 0, 1, 10, 90));
         assertThat(read().wrong()).isEqualTo(1);
@@ -78,23 +78,25 @@ class LedgerBalancesTest {
     }
 
     @Test
-    void halfALineIsNoEntryAndSpoilsNoOther() throws Exception {
+    void incompleteLineIsIgnoredAndDoesNotAffectOthers() throws Exception {
         Files.writeString(path, "move 5 w1 0 1 30", StandardOpenOption.APPEND);
         assertThat(read().movesBy("w1")).isZero();
-        assertThat(one.torn()).as("it may be under way").isZero();
+        assertThat(one.incompleteLines())
+                .as("the rest of the line may still follow")
+                .isZero();
         two.append(new LedgerEntry.Move(6, "w2", 0, 1, 10, 90));
         assertThat(read().movesBy("w2")).isEqualTo(1);
-        assertThat(one.torn()).isEqualTo(1);
+        assertThat(one.incompleteLines()).isEqualTo(1);
         assertThat(Files.readAllLines(path)).hasSize(3);
     }
 
     @Test
-    void aLineIsReadOnceItIsWhole() throws Exception {
+    void lineIsReadOnceItIsComplete() throws Exception {
         String line = new LedgerEntry.Move(6, "w2", 0, 1, 10, 90).line();
         Files.writeString(path, line.substring(0, 9), StandardOpenOption.APPEND);
         assertThat(read().movesBy("w2")).isZero();
         Files.writeString(path, line.substring(9) + "\n", StandardOpenOption.APPEND);
         assertThat(read().movesBy("w2")).isEqualTo(1);
-        assertThat(one.torn()).isZero();
+        assertThat(one.incompleteLines()).isZero();
     }
 }

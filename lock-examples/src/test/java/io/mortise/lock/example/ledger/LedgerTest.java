@@ -25,15 +25,16 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The ledger as it is started by its command, on a real ZooKeeper. */
+/** Tests the ledger example in its own processes, started by its command, on a real ZooKeeper server. */
 @Tag("once")
 @Tag("long")
 class LedgerTest {
-    /** On a machine that does many things at once, the first connection of a JVM takes its time. */
+    /** Options with a long timeout, since the first connection of a JVM takes long on a busy machine. */
     private static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
 
     private static final Duration SOON = Duration.ofSeconds(40);
-    private static final int MOVES = 100; // many, so that they are still at it when one is seen to hold the lock
+    private static final int MOVES =
+            100; // many, so that the writers are still running when the test sees one hold the lock
     private static final int WRITERS = 3;
     private static final Pattern STARTED = Pattern.compile("(w\\d) is process (\\d+)");
 
@@ -41,7 +42,7 @@ class LedgerTest {
     Path dir = Path.of("");
 
     @Test
-    void everyMoveIsThereOnceThoughAWriterIsKilledWhileItHasTheLock() throws Exception {
+    void everyMoveIsWrittenOnceEvenIfAWriterIsKilledWhileHoldingTheLock() throws Exception {
         Path path = dir.resolve("ledger");
         try (ZooKeeperTestServer zooKeeper = ZooKeeperTestServer.start()) {
             String url = "zookeeper://" + zooKeeper.connectString() + "/examples?sessionTimeout=3s";
@@ -65,7 +66,7 @@ class LedgerTest {
                     writers.put(Long.parseLong(started.group(2)), started.group(1));
                 }
                 AtomicLong victim = new AtomicLong();
-                Await.until("one that has written has the lock", SOON, () -> {
+                Await.until("a writer that has written holds the lock", SOON, () -> {
                     victim.set(0);
                     for (LockHolder holder : operator.named(LedgerWriterCommand.lockName(path))
                             .status()
@@ -81,20 +82,20 @@ class LedgerTest {
                 assertThat(ledger.awaitExit(SOON)).as(ledger.lastLines()).isZero();
             }
         }
-        LedgerBalances books = read(path);
-        assertThat(List.of(books.movesBy("w1"), books.movesBy("w2"), books.movesBy("w3")))
+        LedgerBalances balances = read(path);
+        assertThat(List.of(balances.movesBy("w1"), balances.movesBy("w2"), balances.movesBy("w3")))
                 .containsOnly(MOVES);
-        assertThat(books.total()).isEqualTo(1000);
-        assertThat(books.wrong()).isZero();
+        assertThat(balances.total()).isEqualTo(1000);
+        assertThat(balances.wrong()).isZero();
     }
 
     private static LedgerBalances read(Path path) {
-        LedgerBalances books = new LedgerBalances();
+        LedgerBalances balances = new LedgerBalances();
         try (AppendOnlyLedgerFile file = AppendOnlyLedgerFile.open(path)) {
-            file.readNew(books);
+            file.readNew(balances);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return books;
+        return balances;
     }
 }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a writer makes of a store that does not answer, or that is another one. */
+/** Tests a writer when the lock store is unavailable, or when the ledger was written with another store. */
 class TransferWriterTest {
     private static final Duration OUTAGE = Duration.ofMillis(300);
 
@@ -45,30 +45,30 @@ class TransferWriterTest {
     }
 
     private LedgerBalances read() throws IOException {
-        LedgerBalances books = new LedgerBalances();
-        try (AppendOnlyLedgerFile anew = AppendOnlyLedgerFile.open(dir.resolve("ledger"))) {
-            anew.readNew(books);
+        LedgerBalances balances = new LedgerBalances();
+        try (AppendOnlyLedgerFile file = AppendOnlyLedgerFile.open(dir.resolve("ledger"))) {
+            file.readNew(balances);
         }
-        return books;
+        return balances;
     }
 
     @Test
-    void itGoesOnAfterAnOutage() throws Exception {
+    void continuesAfterAnOutage() throws Exception {
         store.faults().refuse(OUTAGE.plusMillis(100));
         writer.run(2);
         assertThat(read().movesBy("w1")).isEqualTo(2);
     }
 
     @Test
-    void itEndsWhenTheStoreStaysAway() throws Exception {
+    void failsIfTheStoreStaysUnavailable() throws Exception {
         store.faults().refuse();
         assertThatThrownBy(() -> writer.run(1)).isInstanceOf(BackendUnavailableException.class);
         assertThat(read().moves()).isZero();
     }
 
-    /** Who tries one store after the other with the same file. */
+    /** This happens if a user tries several lock stores with the same file. */
     @Test
-    void itRefusesALedgerWithTokensOfAnotherStore() throws Exception {
+    void rejectsALedgerWithTokensOfAnotherStore() throws Exception {
         ledger.append(new LedgerEntry.Fence(Long.MAX_VALUE));
         assertThatThrownBy(() -> writer.run(1)).hasMessageContaining("another store");
         assertThat(read().moves()).isZero();

@@ -18,16 +18,16 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** {@code docs/mixed-fleets.md} names a test behind each claim. */
+/** Tests that all tests that {@code docs/mixed-fleets.md} names exist. */
 class MixedFleetsPageTest {
     private static final Pattern CODE = Pattern.compile("`([^`\n]*)`");
     private static final Pattern TEST_CLASS = Pattern.compile("\\b[A-Z]\\w+Test\\b");
     private static final Pattern TEST = Pattern.compile("\\b(S\\d\\d_\\w+|[a-z]+[A-Z]\\w{20,})\\b");
     private static final Pattern DECLARED = Pattern.compile("void (\\w+)\\(");
 
-    /** What a row names is in the class that the row names, or else the section. */
+    /** A test in a row belongs to the class that the row names, or otherwise to the class that the section names. */
     @Test
-    void everyTestThatItNamesIsInTheClassThatItNames() throws IOException {
+    void everyNamedTestExistsInItsClass() throws IOException {
         Map<String, Set<String>> tests = tests();
         String inSection = "";
         int named = 0;

@@ -6,8 +6,12 @@ import io.mortise.lock.LeaseAction;
 import org.redisson.api.RLock;
 
 /**
- * What a process runs while some of the others still take Redisson's lock alone, and some already ours alone: both, always ours
- * first. Thread-safe if each call gets an {@code RLock} that its thread may unlock, as Redisson's are.
+ * Runs code under both Mortise's and Redisson's lock, so that it excludes clients that use only one of them. It always acquires
+ * Mortise's lock first. Needed during a migration from Redisson. Thread-safe, provided that each call gets an {@code RLock}
+ * that its thread may unlock, as Redisson's are.
+ *
+ * @param ours Mortise's lock
+ * @param theirs Redisson's lock
  */
 record RedissonBridge(DistributedLock ours, RLock theirs) {
     void run(LeaseAction<Exception> body) throws Exception {

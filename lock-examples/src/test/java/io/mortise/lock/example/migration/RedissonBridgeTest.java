@@ -31,10 +31,10 @@ import org.redisson.api.RedissonClient;
 import org.redisson.client.RedisException;
 import org.redisson.config.Config;
 
-/** Redisson's lock and ours on one Redis: they do not exclude each other, and how to move all the same. */
+/** Tests that Redisson's and Mortise's locks on one Redis do not exclude each other, and that {@link RedissonBridge} does. */
 @Tag("once")
 class RedissonBridgeTest {
-    /** On a machine that does many things at once, the first connection of a JVM takes its time. */
+    /** Options with a long timeout, since the first connection of a JVM takes long on a busy machine. */
     private static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
 
     private static final int EACH = 40;
@@ -60,7 +60,7 @@ class RedissonBridgeTest {
     }
 
     @Test
-    void onTheSameKeyEachOnlyMeetsAValueThatItCannotRead() throws Exception {
+    void sameKeyFailsWithWrongTypeOnBothSides() throws Exception {
         RLock theirs = redisson.getLock("lock:x");
         try (Lease lease = locks.named("x").acquire()) {
             assertThatThrownBy(theirs::tryLock)
@@ -76,7 +76,7 @@ class RedissonBridgeTest {
     }
 
     @Test
-    void underNamesOfTheirOwnBothAreGranted() throws Exception {
+    void locksWithDifferentKeysAreBothGranted() throws Exception {
         RLock theirs = redisson.getLock("w");
         try (Lease lease = locks.named("w").acquire()) {
             assertThat(theirs.tryLock()).isTrue();
@@ -85,9 +85,9 @@ class RedissonBridgeTest {
         }
     }
 
-    /** While the bridge is rolled out. */
+    /** This is the situation while the bridge is being introduced. */
     @Test
-    void theBridgeExcludesThoseWhoTakeRedissonsLockAlone() throws Exception {
+    void bridgeExcludesClientsWithOnlyRedissonsLock() throws Exception {
         RLock theirs = redisson.getLock("stock-1");
         RedissonBridge bridge = new RedissonBridge(locks.named("stock-1"), theirs);
         assertExclusive(
@@ -102,9 +102,9 @@ class RedissonBridgeTest {
                 section -> bridge.run(lease -> section.run()));
     }
 
-    /** While it is taken away again. */
+    /** This is the situation while the bridge is being removed. */
     @Test
-    void theBridgeExcludesThoseWhoTakeOursAlone() throws Exception {
+    void bridgeExcludesClientsWithOnlyMortisesLock() throws Exception {
         DistributedLock ours = locks.named("stock-2");
         RedissonBridge bridge = new RedissonBridge(ours, redisson.getLock("stock-2"));
         assertExclusive(section -> ours.run(lease -> section.run()), section -> bridge.run(lease -> section.run()));
@@ -114,7 +114,7 @@ class RedissonBridgeTest {
         void through(Runnable section) throws Exception;
     }
 
-    /** Two threads by each way, and a counter that only a lock keeps whole. */
+    /** Runs two threads per way of locking, and checks a counter that only the locks protect. */
     private static void assertExclusive(Way... ways) throws Exception {
         AtomicInteger inside = new AtomicInteger();
         int[] counter = {0};

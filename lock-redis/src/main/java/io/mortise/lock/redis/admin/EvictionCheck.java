@@ -8,14 +8,16 @@ import java.util.concurrent.CompletionStage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Checks whether the server may evict locks when its memory is full (S1). */
+/** Checks whether a Redis server may evict locks when its memory is full. See rule S1. */
 public final class EvictionCheck {
     private static final Logger log = LoggerFactory.getLogger(EvictionCheck.class);
     private static final String NONE = "noeviction";
 
     private EvictionCheck() {}
 
-    /** A warning in the log; not awaited. Once for each client, at its start. */
+    /**
+     * Logs a warning if the server may evict locks. Does not wait for the result; called once for each client, at its start.
+     */
     public static void warn(RedisNodeClient node) {
         policy(node).whenComplete((policy, failure) -> {
             if (failure != null && node.isClosed()) {
@@ -38,13 +40,14 @@ public final class EvictionCheck {
         });
     }
 
-    /** The policy, if it endangers locks. */
+    /** Returns the server's eviction policy if it endangers locks. */
     static CompletionStage<Optional<String>> policy(RedisNodeClient node) {
-        return node.ask("INFO memory", commands -> commands.info("memory")).thenApply(EvictionCheck::endangers);
+        return node.execute("INFO memory", commands -> commands.info("memory"))
+                .thenApply(EvictionCheck::dangerousPolicy);
     }
 
-    /** The policy in what INFO says, if it endangers locks. */
-    public static Optional<String> endangers(String info) {
+    /** Returns the eviction policy in this reply to INFO if it endangers locks. */
+    public static Optional<String> dangerousPolicy(String info) {
         return ServerInfo.field(info, "maxmemory_policy").filter(policy -> !policy.equals(NONE));
     }
 }

@@ -20,8 +20,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Lists the locks of several servers, page by page. The cursor is the server, SCAN's, and the last name that was shown of what
- * it gave. Immutable.
+ * Lists the locks on several servers page by page. A page's cursor consists of the server's id, SCAN's cursor, and the last
+ * name that was listed from that scan. Immutable.
  */
 public final class LockListing {
     private static final Pattern CURSOR = Pattern.compile("([0-9a-f]*):(\\d{1,20}) (.*)", Pattern.DOTALL);
@@ -32,17 +32,18 @@ public final class LockListing {
     private final BiFunction<Source, String, CompletionStage<LockStatus>> status;
 
     /**
-     * A server to be scanned.
+     * A server whose keys are scanned.
      *
-     * @param id in hexadecimal digits, by which they are ordered; may be empty if there is only one
+     * @param id hexadecimal digits by which the servers are ordered; may be empty if there is only one
      */
     public record Source(String id, RedisNodeClient node) {}
 
     /**
-     * Of the locks whose keys match.
+     * Creates a listing of the locks whose keys match.
      *
-     * @param lockName the lock whose grant a key is; empty for any other key
-     * @param status of a lock whose key is at that source; it is shown if it has holders
+     * @param pattern the pattern of keys for SCAN
+     * @param lockName returns the name of the lock whose grant a key is; empty for any other key
+     * @param status reads the status of a lock on a server; only locks that have holders are listed
      */
     public LockListing(
             String pattern,
@@ -53,58 +54,58 @@ public final class LockListing {
         this.status = status;
     }
 
-    /** What keys with that prefix match. */
+    /** Returns the pattern that matches all keys with this prefix. */
     public static String pattern(String prefix) {
         return prefix.replaceAll("([\\\\*?\\[\\]^-])", "\\\\$1") + "*";
     }
 
     /**
-     * See {@link LockAdmin#list}.
+     * Returns one page of locks, see {@link LockAdmin#list}.
      *
-     * @param sources in the order of their ids
+     * @param sources the servers in the order of their ids
      */
     public CompletionStage<LockAdmin.Page> page(List<Source> sources, String prefix, int limit, String cursor) {
         Matcher position = CURSOR.matcher(cursor.isEmpty() ? ":0 " : cursor);
         if (!position.matches()) {
-            return CompletableFuture.failedFuture(
-                    new IllegalArgumentException("cursor is \"" + cursor + "\", must be one of a page before"));
+            return CompletableFuture.failedFuture(new IllegalArgumentException(
+                    "cursor is \"" + cursor + "\", must be the cursor of an earlier page"));
         }
-        String on = position.group(1);
-        Wanted wanted = new Wanted(sources, prefix, limit, new ArrayList<>());
-        Optional<Source> source = wanted.from(on).findFirst();
+        String id = position.group(1);
+        Query query = new Query(sources, prefix, limit, new ArrayList<>());
+        Optional<Source> source = query.from(id).findFirst();
         if (source.isEmpty()) {
             return done(new LockAdmin.Page(List.of(), Optional.empty()));
         }
-        boolean there =
-                on.isEmpty() || source.get().id.equals(on); // else that server left the cluster, and the next begins
-        return page(wanted, source.get(), there ? position.group(2) : "0", there ? position.group(3) : "");
+        boolean present =
+                id.isEmpty() || source.get().id.equals(id); // else that server left the cluster: start with the next
+        return page(query, source.get(), present ? position.group(2) : "0", present ? position.group(3) : "");
     }
 
-    private record Wanted(List<Source> sources, String prefix, int limit, List<LockStatus> found) {
+    private record Query(List<Source> sources, String prefix, int limit, List<LockStatus> found) {
         Stream<Source> from(String id) {
             return sources.stream().filter(source -> source.id.compareTo(id) >= 0);
         }
     }
 
-    private CompletionStage<LockAdmin.Page> page(Wanted wanted, Source source, String at, String after) {
-        List<LockStatus> found = wanted.found;
+    private CompletionStage<LockAdmin.Page> page(Query query, Source source, String at, String after) {
+        List<LockStatus> found = query.found;
         return scan(source.node, at).thenCompose(scanned -> {
             TreeSet<String> names = new TreeSet<>();
             for (String key : scanned.getKeys()) {
                 lockName.apply(key)
-                        .filter(name -> name.startsWith(wanted.prefix) && name.compareTo(after) > 0)
+                        .filter(name -> name.startsWith(query.prefix) && name.compareTo(after) > 0)
                         .ifPresent(names::add);
             }
-            List<String> some =
-                    names.stream().limit(wanted.limit - found.size()).toList();
-            return statuses(source, some).thenCompose(statuses -> {
+            List<String> selected =
+                    names.stream().limit(query.limit - found.size()).toList();
+            return statuses(source, selected).thenCompose(statuses -> {
                 statuses.stream().filter(one -> !one.holders().isEmpty()).forEach(found::add);
-                if (names.size() > some.size()) {
-                    String last = some.isEmpty() ? after : some.get(some.size() - 1);
+                if (names.size() > selected.size()) {
+                    String last = selected.isEmpty() ? after : selected.get(selected.size() - 1);
                     return done(new LockAdmin.Page(found, cursor(source, at, last)));
                 }
                 Optional<Source> next = scanned.isFinished()
-                        ? wanted.from(source.id)
+                        ? query.from(source.id)
                                 .filter(other -> !other.id.equals(source.id))
                                 .findFirst()
                         : Optional.of(source);
@@ -112,9 +113,9 @@ public final class LockListing {
                     return done(new LockAdmin.Page(found, Optional.empty()));
                 }
                 String from = scanned.isFinished() ? "0" : scanned.getCursor();
-                return found.size() == wanted.limit
+                return found.size() == query.limit
                         ? done(new LockAdmin.Page(found, cursor(next.get(), from, "")))
-                        : page(wanted, next.get(), from, "");
+                        : page(query, next.get(), from, "");
             });
         });
     }
@@ -125,7 +126,7 @@ public final class LockListing {
 
     private CompletionStage<KeyScanCursor<String>> scan(RedisNodeClient node, String at) {
         ScanArgs args = ScanArgs.Builder.matches(pattern).limit(SCANNED_AT_ONCE);
-        return node.ask("list of locks", commands -> commands.scan(ScanCursor.of(at), args));
+        return node.execute("list of locks", commands -> commands.scan(ScanCursor.of(at), args));
     }
 
     private CompletionStage<List<LockStatus>> statuses(Source source, List<String> names) {

@@ -7,14 +7,17 @@ import io.mortise.lock.redis.node.ServerInfo;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** Refuses a server that is a read-only replica, where no sentinel or cluster chose it. */
+/**
+ * Rejects a directly configured server that is a read-only replica. Where sentinels or a cluster choose the server, a replica
+ * only means that a failover is in progress.
+ */
 public final class ReadOnlyReplicaCheck {
     private ReadOnlyReplicaCheck() {}
 
     /** Fails with a {@link BackendRefusedException} if the server says that it is a read-only replica. */
     public static CompletionStage<@Nullable Void> refuse(RedisNodeClient node) {
-        return node.ask("INFO replication", commands -> commands.info("replication"))
-                .exceptionally(forbidden -> "") // who may not ask hears of it from the first acquire
+        return node.execute("INFO replication", commands -> commands.info("replication"))
+                .exceptionally(forbidden -> "") // a user without INFO gets the error from the first acquire
                 .thenApply(info -> {
                     if (ServerInfo.field(info, "role").filter("slave"::equals).isPresent()
                             && ServerInfo.field(info, "slave_read_only")

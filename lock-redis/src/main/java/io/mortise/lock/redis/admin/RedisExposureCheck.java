@@ -15,14 +15,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
 
-/** Checks who can reach the locks of Redis servers, by their URIs and by what a server tells of itself. */
+/** Checks whether Redis servers are protected against unauthorized access, judging by their URIs and settings. */
 public final class RedisExposureCheck {
     private RedisExposureCheck() {}
 
     /**
-     * Returns the check of these URIs; empty if nothing is known, as of the application's own client and of Unix sockets.
+     * Returns the check of these URIs; empty if nothing is known, as for an application-supplied client or a Unix socket.
      *
-     * @param certificates whether TLS was set up by the application: a certificate may say who the client is
+     * @param certificates whether the application configured TLS: a certificate may identify the client
      */
     public static Optional<StoreExposureCheck> of(String endpoints, List<RedisURI> uris, boolean certificates) {
         List<RedisURI> remote =
@@ -47,32 +47,35 @@ public final class RedisExposureCheck {
                 : uri.getSentinels().stream().map(RedisURI::getHost);
     }
 
-    /** A provider that has to ask for it has one. */
+    /** Returns whether the URI has a password. A provider that has to fetch the credentials counts as one. */
     private static boolean hasPassword(RedisURI uri) {
         return !(uri.getCredentialsProvider() instanceof ImmediateRedisCredentialsProvider known)
                 || known.resolveCredentialsNow().hasPassword();
     }
 
-    /** Returns a finding if a server that needs no password takes connections from other machines; empty where CONFIG is not allowed. */
+    /**
+     * Returns a finding if a server that needs no password accepts connections from other machines; none if CONFIG is not
+     * allowed.
+     */
     public static CompletionStage<List<Finding>> exposure(RedisNodeClient node) {
         return setting(node, "protected-mode").thenCombine(setting(node, "bind"), RedisExposureCheck::exposure);
     }
 
     static List<Finding> exposure(String protectedMode, String bind) {
-        boolean beyond = Stream.of(bind.split(" ", -1))
+        boolean remote = Stream.of(bind.split(" ", -1))
                 .map(address -> address.replaceFirst("^-", ""))
                 .anyMatch(address -> !StoreExposureCheck.isLoopback(List.of(address)));
-        return protectedMode.equals("no") && beyond
+        return protectedMode.equals("no") && remote
                 ? List.of(new Finding(
                         Severity.WARNING,
-                        "the server takes connections from other machines without a password: protected-mode is no, and bind is \""
-                                + bind + "\"",
+                        "the server accepts connections from other machines without a password: protected-mode is no, and bind is"
+                                + " \"" + bind + "\"",
                         "set a password or users, or protected-mode yes, or bind 127.0.0.1"))
                 : List.of();
     }
 
     private static CompletionStage<String> setting(RedisNodeClient node, String name) {
-        return node.<Map<String, String>>ask("diagnosis", commands -> commands.configGet(name))
+        return node.<Map<String, String>>execute("diagnosis", commands -> commands.configGet(name))
                 .thenApply(settings -> settings.getOrDefault(name, ""))
                 .exceptionallyCompose(forbidden -> CompletableFuture.completedFuture(""));
     }

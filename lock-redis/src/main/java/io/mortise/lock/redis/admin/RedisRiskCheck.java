@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** Finds settings and states of a server that endanger locks. */
+/** Finds settings and states of a Redis server that endanger its locks. */
 public final class RedisRiskCheck {
     private static final String FSYNC = "appendfsync";
 
@@ -25,8 +25,10 @@ public final class RedisRiskCheck {
     }
 
     /**
-     * What stops or endangers locks on any server, of what INFO says: eviction, memory, writes that it refuses, that it is a
+     * Returns what endangers or prevents locks on any server, such as eviction, full memory, refused writes, or being a
      * replica.
+     *
+     * @param info the server's reply to INFO
      */
     public static List<Finding> ofAny(String info) {
         RedisRiskCheck diagnosis = new RedisRiskCheck(info);
@@ -38,46 +40,49 @@ public final class RedisRiskCheck {
     }
 
     /**
-     * That, and what lets one server, or one that has replicas, forget a grant.
+     * Returns the findings of {@link #ofAny} and those that can make a server, with or without replicas, forget a grant.
      *
-     * @param fsync its setting {@code appendfsync}, if it tells
+     * @param info the server's reply to INFO
+     * @param fsync the server's setting {@code appendfsync}, if it is known
      * @param waitReplicas how many replicas each grant waits for
-     * @param inCluster whether the client knows that it talks to a cluster
+     * @param inCluster whether the client is configured for a cluster
      */
     public static List<Finding> ofKeeper(String info, Optional<String> fsync, int waitReplicas, boolean inCluster) {
         RedisRiskCheck diagnosis = new RedisRiskCheck(info);
         diagnosis.findings.addAll(ofAny(info));
-        if (!inCluster && diagnosis.says("redis_mode", "cluster")) {
+        if (!inCluster && diagnosis.has("redis_mode", "cluster")) {
             diagnosis.add(
                     Severity.ERROR,
-                    "this server is a node of a cluster: it refuses locks of the slots of others",
+                    "this server is a node of a cluster: it refuses locks whose slots belong to other nodes",
                     "use redis-cluster://");
         }
         diagnosis.persistence(fsync);
-        if (diagnosis.says("role", "master")) {
+        if (diagnosis.has("role", "master")) {
             diagnosis.replicas(waitReplicas);
         }
         return diagnosis.findings;
     }
 
-    /** What INFO says; empty if it is not allowed. */
+    /** Returns the server's reply to INFO; empty if INFO is not allowed. */
     public static CompletionStage<String> info(RedisNodeClient node) {
-        return node.<String>ask("diagnosis", commands -> commands.info())
+        return node.<String>execute("diagnosis", commands -> commands.info())
                 .exceptionallyCompose(failure -> failure instanceof BackendRefusedException
                                 || failure.getCause() instanceof BackendRefusedException
                         ? CompletableFuture.completedFuture("")
                         : CompletableFuture.failedFuture(failure));
     }
 
-    /** Nothing can be told without INFO. */
+    /** Returns the finding that INFO is not allowed, so that risks cannot be found. */
     public static Finding hidden() {
         return new Finding(
                 Severity.INFO,
                 "what endangers locks is not known: INFO is not allowed",
-                "let this user call INFO, or ask who runs the server for eviction, appendfsync and replicas");
+                "let this user call INFO, or ask the server's operator about eviction, appendfsync and replicas");
     }
 
-    /** Of one server among several: a finding says which, and one that does not answer is one. */
+    /**
+     * Adds a server's address to its findings, for one server among several. A server that does not respond becomes a finding.
+     */
     public static CompletionStage<List<Finding>> named(CompletionStage<List<Finding>> findings, String endpoint) {
         return findings.handle((found, failure) -> failure == null
                 ? found.stream()
@@ -85,18 +90,18 @@ public final class RedisRiskCheck {
                         .toList()
                 : List.of(new Finding(
                         Severity.ERROR,
-                        endpoint + " does not answer: " + failure.getMessage(),
-                        "see to this server: its locks can be neither taken nor released")));
+                        endpoint + " does not respond: " + failure.getMessage(),
+                        "check this server: its locks can be neither acquired nor released")));
     }
 
-    /** The setting; empty where CONFIG is not allowed, as on many a hosted server. */
+    /** Returns the setting {@code appendfsync}; empty if CONFIG is not allowed, as on many hosted servers. */
     public static CompletionStage<Optional<String>> fsync(RedisNodeClient node) {
-        return node.<Map<String, String>>ask("diagnosis", commands -> commands.configGet(FSYNC))
+        return node.<Map<String, String>>execute("diagnosis", commands -> commands.configGet(FSYNC))
                 .thenApply(settings -> Optional.ofNullable(settings.get(FSYNC)))
                 .exceptionallyCompose(forbidden -> CompletableFuture.completedFuture(Optional.empty()));
     }
 
-    private boolean says(String field, String value) {
+    private boolean has(String field, String value) {
         return ServerInfo.field(info, field).filter(value::equals).isPresent();
     }
 
@@ -112,7 +117,7 @@ public final class RedisRiskCheck {
     }
 
     private void replica() {
-        if (says("role", "slave")) {
+        if (has("role", "slave")) {
             add(
                     Severity.ERROR,
                     "this server is a replica: it refuses every acquire",
@@ -121,33 +126,33 @@ public final class RedisRiskCheck {
     }
 
     private void eviction() {
-        EvictionCheck.endangers(info)
+        EvictionCheck.dangerousPolicy(info)
                 .ifPresent(policy -> add(
                         Severity.WARNING,
                         "maxmemory-policy is " + policy + ": locks may be evicted when the memory is full",
-                        "set maxmemory-policy noeviction, or use a Redis of its own for locks"));
+                        "set maxmemory-policy noeviction, or use a separate Redis for locks"));
     }
 
     private void memory() {
-        long most = number("maxmemory");
-        if (most > 0
-                && number("used_memory") >= most
-                && EvictionCheck.endangers(info).isEmpty()) {
+        long limit = number("maxmemory");
+        if (limit > 0
+                && number("used_memory") >= limit
+                && EvictionCheck.dangerousPolicy(info).isEmpty()) {
             add(
                     Severity.ERROR,
-                    "the memory is full: locks can be released, and none acquired",
-                    "raise maxmemory, or use a Redis of its own for locks");
+                    "the memory is full: locks can be released, but none acquired",
+                    "raise maxmemory, or use a separate Redis for locks");
         }
     }
 
     private void refusedWrites() {
-        if (says("aof_last_write_status", "err")) {
+        if (has("aof_last_write_status", "err")) {
             add(
                     Severity.ERROR,
                     "the append-only file cannot be written: the server refuses every acquire",
                     "read the server's log; most often the disk is full");
         }
-        if (says("rdb_last_bgsave_status", "err")) {
+        if (has("rdb_last_bgsave_status", "err")) {
             add(
                     Severity.WARNING,
                     "the last snapshot failed: with stop-writes-on-bgsave-error the server refuses every acquire",
@@ -156,23 +161,24 @@ public final class RedisRiskCheck {
     }
 
     private void persistence(Optional<String> fsync) {
-        if (says("aof_enabled", "0")) {
+        if (has("aof_enabled", "0")) {
             add(
                     Severity.WARNING,
-                    "the append-only file is off: a restart forgets who holds what",
-                    "set appendonly yes and appendfsync always, or keep a restarted server away for one lease");
-        } else if (says("aof_enabled", "1")) {
+                    "the append-only file is off: after a restart the server has forgotten all grants",
+                    "set appendonly yes and appendfsync always, or start a stopped server only after one lease");
+        } else if (has("aof_enabled", "1")) {
             fsync.filter(setting -> !setting.equals("always"))
                     .ifPresent(setting -> add(
                             Severity.WARNING,
-                            "appendfsync is " + setting + ": a crash of its machine forgets the last "
-                                    + (setting.equals("everysec") ? "second" : "half a minute or so") + " of grants",
-                            "set appendfsync always, or keep a machine that crashed away for one lease"));
+                            "appendfsync is " + setting
+                                    + ": if its machine crashes, the server forgets the grants of the last "
+                                    + (setting.equals("everysec") ? "second" : "half minute or so"),
+                            "set appendfsync always, or start a machine that crashed only after one lease"));
             if (fsync.isEmpty()) {
                 add(
                         Severity.INFO,
                         "appendfsync is not known: CONFIG GET is not allowed",
-                        "make sure that it is always, or that fencing tokens are checked");
+                        "make sure that appendfsync is always, or that fencing tokens are checked");
             }
         }
     }
@@ -182,21 +188,21 @@ public final class RedisRiskCheck {
         if (connected < waitReplicas) {
             add(
                     Severity.ERROR,
-                    "waitReplicas is " + waitReplicas + ", and of replicas " + connected
-                            + " are connected: no lock can be acquired",
+                    "waitReplicas is " + waitReplicas + ", but the number of connected replicas is " + connected
+                            + ": no lock can be acquired",
                     "bring the replicas back");
         } else if (connected > waitReplicas) {
             add(
                     Severity.WARNING,
-                    "of replicas " + connected + " are connected, and grants wait for " + waitReplicas
-                            + ": a failover may forget who holds what",
+                    "the number of connected replicas is " + connected + ", but grants wait for " + waitReplicas
+                            + ": a failover may lose grants",
                     "set waitReplicas=" + connected + " in the URL, or check fencing tokens");
-            // Shown only where it is set.
+            // INFO contains this field only if min-replicas-to-write is set.
             if (waitReplicas == 0
                     && ServerInfo.field(info, "min_slaves_good_slaves").isEmpty()) {
                 add(
                         Severity.WARNING,
-                        "min-replicas-to-write is 0: a master that is cut off goes on granting locks beside the new one",
+                        "min-replicas-to-write is 0: a master that is cut off continues to grant locks, as the new one does",
                         "set min-replicas-to-write 1 and min-replicas-max-lag to less than the lease");
             }
         }

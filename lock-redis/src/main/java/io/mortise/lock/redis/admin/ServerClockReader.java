@@ -11,16 +11,16 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** Reads the wall clocks of several servers. */
+/** Reads the wall clocks of several Redis servers, so that an operator can compare them. */
 public final class ServerClockReader {
     private ServerClockReader() {}
 
-    /** By the same names; without those that do not answer. All are asked at once. */
+    /** Returns the time of each server by the same names, without servers that do not respond. Queries all of them at once. */
     public static CompletionStage<Map<String, Instant>> of(Map<String, RedisNodeClient> servers) {
         CompletionStage<Map<String, Instant>> all = CompletableFuture.completedFuture(new LinkedHashMap<>());
         for (Map.Entry<String, RedisNodeClient> server : servers.entrySet()) {
             CompletionStage<Optional<Instant>> one = server.getValue()
-                    .<List<String>>ask("clock", commands -> commands.time())
+                    .<List<String>>execute("clock", commands -> commands.time())
                     .handle((time, failure) ->
                             failure == null ? Optional.of(ServerTime.of(time).instant()) : Optional.empty());
             all = all.thenCombine(one, (clocks, time) -> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Internal: What operators see: listing, diagnosis, settings that endanger locks. */
+/** Internal: Administration of locks on Redis servers: status, listing, and the search for risks. */
 @NullMarked
 package io.mortise.lock.redis.admin;
 

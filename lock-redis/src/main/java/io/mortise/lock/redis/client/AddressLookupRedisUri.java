@@ -7,22 +7,23 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A copy of a URI, sentinels included, that can look up the server's address for each connection. */
+/** A copy of a Redis URI that can look up the server's current address for each new connection. */
 public final class AddressLookupRedisUri extends RedisURI {
     private static final long serialVersionUID = 1;
 
     private transient @Nullable Supplier<? extends CompletionStage<SocketAddress>> lookup;
 
-    /** As that one is now. */
+    /** Copies the URI and its sentinels as they are now. */
     public AddressLookupRedisUri(RedisURI source) {
         super(source);
     }
 
-    /** Has each connection ask this for the server's address. Otherwise Lettuce asks one sentinel after the other. */
+    /** Sets the lookup that each new connection uses. Without a lookup, Lettuce queries one sentinel after the other. */
     public void lookUpBy(Supplier<? extends CompletionStage<SocketAddress>> address) {
         lookup = address;
     }
 
+    /** Returns the lookup; null if none was set. */
     @Nullable
     Supplier<? extends CompletionStage<SocketAddress>> lookup() {
         return lookup;

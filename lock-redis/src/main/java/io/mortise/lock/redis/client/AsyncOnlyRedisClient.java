@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Lettuce client without its blocking API, which Mortise never uses. Lettuce makes that API of a proxy class with a thousand
- * methods at the first connection, which takes more processor time than all else until the first reply.
+ * A Lettuce client without the blocking API, which Mortise never uses. Lettuce builds that API at the first connection as a
+ * proxy class with a thousand methods, which takes more processor time than everything else until the first reply.
  */
 public final class AsyncOnlyRedisClient extends RedisClient {
     AsyncOnlyRedisClient(ClientResources resources) {
@@ -33,20 +33,20 @@ public final class AsyncOnlyRedisClient extends RedisClient {
     @Override
     protected <K, V> StatefulRedisPubSubConnectionImpl<K, V> newStatefulRedisPubSubConnection(
             PubSubEndpoint<K, V> endpoint, RedisChannelWriter writer, RedisCodec<K, V> codec, Duration timeout) {
-        return new NoSyncConnection<>(endpoint, writer, codec, timeout);
+        return new AsyncOnlyConnection<>(endpoint, writer, codec, timeout);
     }
 
     @Override
     protected Mono<SocketAddress> getSocketAddress(RedisURI uri) {
         Supplier<? extends CompletionStage<SocketAddress>> lookup =
-                uri instanceof AddressLookupRedisUri own ? own.lookup() : null;
+                uri instanceof AddressLookupRedisUri withLookup ? withLookup.lookup() : null;
         return lookup == null ? super.getSocketAddress(uri) : Mono.fromCompletionStage(lookup);
     }
 
-    private static final class NoSyncConnection<K, V> extends StatefulRedisPubSubConnectionImpl<K, V> {
+    private static final class AsyncOnlyConnection<K, V> extends StatefulRedisPubSubConnectionImpl<K, V> {
         private volatile @Nullable SocketAddress remote;
 
-        NoSyncConnection(
+        AsyncOnlyConnection(
                 PubSubEndpoint<K, V> endpoint, RedisChannelWriter writer, RedisCodec<K, V> codec, Duration timeout) {
             super(endpoint, writer, codec, timeout);
         }
@@ -57,24 +57,26 @@ public final class AsyncOnlyRedisClient extends RedisClient {
         }
     }
 
-    /** Returns the address of the server that this connection leads to, if it is one of ours and established. */
-    public static Optional<SocketAddress> remote(StatefulRedisPubSubConnection<?, ?> connection) {
-        return connection instanceof NoSyncConnection<?, ?> own ? Optional.ofNullable(own.remote) : Optional.empty();
+    /** Returns the server's address of a connection of such a client, if the connection is established. */
+    public static Optional<SocketAddress> remoteAddress(StatefulRedisPubSubConnection<?, ?> connection) {
+        return connection instanceof AsyncOnlyConnection<?, ?> asyncOnly
+                ? Optional.ofNullable(asyncOnly.remote)
+                : Optional.empty();
     }
 
-    /** Told before the listeners of a connection itself: an address is removed before anybody hears of a loss. */
+    /** Listener that updates the server's address of a connection before the connection's own listeners are called. */
     private static final class RemoteAddresses implements RedisConnectionStateListener {
         @Override
         public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
-            if (connection instanceof NoSyncConnection<?, ?> own) {
-                own.remote = address;
+            if (connection instanceof AsyncOnlyConnection<?, ?> asyncOnly) {
+                asyncOnly.remote = address;
             }
         }
 
         @Override
         public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
-            if (connection instanceof NoSyncConnection<?, ?> own) {
-                own.remote = null;
+            if (connection instanceof AsyncOnlyConnection<?, ?> asyncOnly) {
+                asyncOnly.remote = null;
             }
         }
     }

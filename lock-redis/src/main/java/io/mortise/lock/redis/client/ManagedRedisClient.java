@@ -27,11 +27,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A Lettuce client that Mortise creates and shuts down, configured so that nothing hangs and nothing is sent twice. Nothing in
- * it hangs, and nothing is sent again behind our back.
+ * A Lettuce client that Mortise creates, configures and shuts down. Its options ensure that no call hangs and that Lettuce
+ * sends no request twice.
  */
 public final class ManagedRedisClient<C extends AbstractRedisClient> {
-    private static final int THREADS = 2; // Lettuce's least
+    private static final int THREADS = 2; // Lettuce's minimum
     private static final int MOST_UNSENT = 16_384;
     private static final Duration SHORTEST_HANDSHAKE = Duration.ofSeconds(1);
     private static final Duration LONGEST_RECONNECT_PAUSE = Duration.ofMillis(500);
@@ -46,26 +46,30 @@ public final class ManagedRedisClient<C extends AbstractRedisClient> {
         this.channels = channels;
     }
 
-    /** For servers that are named when they are connected to, by {@link #uri}; all share its threads. */
+    /** Creates a client for servers that share its threads; each connection names its server by a {@link #uri}. */
     public static ManagedRedisClient<RedisClient> toServers(Optional<SslOptions> ssl, BackendContext context) {
         NettyChannelRegistry channels = new NettyChannelRegistry();
         ClientResources resources = resources(channels);
         RedisClient client = new AsyncOnlyRedisClient(resources);
-        client.setOptions(lettuce(ssl, context.requestTimeout()));
+        client.setOptions(clientOptions(ssl, context.requestTimeout()));
         return new ManagedRedisClient<>(client, resources, channels);
     }
 
-    /** For a cluster, some of whose nodes these are. */
+    /**
+     * Creates a client for a cluster.
+     *
+     * @param uris the URIs of some nodes of the cluster
+     */
     public static ManagedRedisClient<RedisClusterClient> toCluster(
             List<RedisURI> uris, Optional<SslOptions> ssl, BackendContext context) {
         NettyChannelRegistry channels = new NettyChannelRegistry();
         ClientResources resources = resources(channels);
-        List<RedisURI> mine = new ArrayList<>();
-        uris.forEach(uri -> mine.add(uri(uri, context)));
-        RedisClusterClient client = RedisClusterClient.create(resources, mine);
-        client.setOptions(ClusterClientOptions.builder(lettuce(ssl, context.requestTimeout()))
+        List<RedisURI> copies = new ArrayList<>();
+        uris.forEach(uri -> copies.add(uri(uri, context)));
+        RedisClusterClient client = RedisClusterClient.create(resources, copies);
+        client.setOptions(ClusterClientOptions.builder(clientOptions(ssl, context.requestTimeout()))
                 .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
-                        .disableAllAdaptiveRefreshTriggers() // the backend asks for a new view when one is due
+                        .disableAllAdaptiveRefreshTriggers() // the backend refreshes the topology itself
                         .build())
                 .build());
         return new ManagedRedisClient<>(client, resources, channels);
@@ -82,23 +86,23 @@ public final class ManagedRedisClient<C extends AbstractRedisClient> {
                 .build();
     }
 
-    /** A copy with our timeouts and the name by which an operator knows the connection; of a server, or sentinels that know it. */
-    public static AddressLookupRedisUri uri(RedisURI given, BackendContext context) {
-        AddressLookupRedisUri uri = new AddressLookupRedisUri(given);
+    /** Returns a copy of the URI with Mortise's timeouts and a client name that operators see in CLIENT LIST. */
+    public static AddressLookupRedisUri uri(RedisURI original, BackendContext context) {
+        AddressLookupRedisUri uri = new AddressLookupRedisUri(original);
         uri.setTimeout(handshake(context.requestTimeout()));
         uri.getSentinels().forEach(sentinel -> sentinel.setTimeout(handshake(context.requestTimeout())));
         uri.setClientName("mortise-" + context.clientId());
         return uri;
     }
 
-    /** RESP3, and what was under way when a connection was lost fails. */
-    public static ClientOptions lettuce(Optional<SslOptions> ssl, Duration requestTimeout) {
+    /** Returns Lettuce options with RESP3 under which requests fail when the connection is lost. */
+    public static ClientOptions clientOptions(Optional<SslOptions> ssl, Duration requestTimeout) {
         ClientOptions.Builder lettuce = ClientOptions.builder()
                 .protocolVersion(ProtocolVersion.RESP3)
                 .autoReconnect(true)
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 .requestQueueSize(MOST_UNSENT)
-                .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build()) // see Deadlines
+                .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build()) // see RequestDeadlines
                 .socketOptions(SocketOptions.builder()
                         .connectTimeout(handshake(requestTimeout))
                         .keepAlive(true)
@@ -109,17 +113,17 @@ public final class ManagedRedisClient<C extends AbstractRedisClient> {
         return lettuce.build();
     }
 
-    /** What TCP, TLS and handshake may take, each; short, so that a server that is back is noticed soon. */
+    /** Returns the timeout of TCP, TLS and handshake each; it is short, so that a recovered server is noticed soon. */
     private static Duration handshake(Duration requestTimeout) {
         return Durations.longer(requestTimeout, SHORTEST_HANDSHAKE);
     }
 
-    /** Lettuce's. */
+    /** Returns the Lettuce client. */
     public C client() {
         return client;
     }
 
-    /** Ends its connections and threads, within that time. */
+    /** Closes the client's connections and ends its threads within this limit. */
     public CompletableFuture<?> shutdown(Duration limit) {
         CompletableFuture<Boolean> ended = new CompletableFuture<>();
         channels.close();

@@ -9,12 +9,12 @@ import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.util.concurrent.ImmediateEventExecutor;
 
 /**
- * All channels of one client, to close them. Netty's threads may end without closing theirs, if they are told to while they
- * run a task, and Lettuce closes only those that are connected, not those that are about to be.
+ * Tracks all Netty channels of one client so that they can be closed together. Netty's threads may end without closing their
+ * channels if they are shut down while they run a task. Lettuce closes only connected channels, not those that are connecting.
  */
 final class NettyChannelRegistry implements NettyCustomizer {
-    private final ChannelGroup all =
-            new DefaultChannelGroup(ImmediateEventExecutor.INSTANCE, true); // once closed, it closes what joins
+    private final ChannelGroup all = new DefaultChannelGroup(
+            ImmediateEventExecutor.INSTANCE, true); // once closed, it closes channels that are added
 
     private volatile boolean closed;
 
@@ -22,23 +22,23 @@ final class NettyChannelRegistry implements NettyCustomizer {
     public void afterChannelInitialized(Channel channel) {
         all.add(channel);
         if (closed) {
-            leaveClosed(channel);
+            preventReconnect(channel);
         }
     }
 
-    /** None of them is made anew. Returns at once. */
+    /** Closes all channels, which are not reconnected. Returns at once. */
     void close() {
         closed = true;
-        all.forEach(NettyChannelRegistry::leaveClosed);
+        all.forEach(NettyChannelRegistry::preventReconnect);
         all.close();
     }
 
-    /** Else Lettuce takes it for lost, and complains if its threads have ended by the time at which it would connect again. */
-    private static void leaveClosed(Channel channel) {
+    /** Suspends reconnects, because Lettuce would consider the channel lost, and log errors once its threads have ended. */
+    private static void preventReconnect(Channel channel) {
         ConnectionWatchdog watchdog = channel.pipeline().get(ConnectionWatchdog.class);
         if (watchdog != null) {
             watchdog.setListenOnChannelInactive(false);
-            watchdog.setReconnectSuspended(true); // a channel that is active only now would listen again
+            watchdog.setReconnectSuspended(true); // needed for a channel that becomes active only now
         }
     }
 }

@@ -4,7 +4,7 @@ package io.mortise.lock.redis.client;
 import java.time.Duration;
 import java.util.Objects;
 
-/** Limits of option values (S14). */
+/** Checks that the key prefix and the lease duration in a client's options are within their limits. See rule S14. */
 public final class OptionLimits {
     private static final Duration SHORTEST_LEASE = Duration.ofSeconds(1);
     private static final Duration LONGEST_LEASE = Duration.ofHours(1);
@@ -12,7 +12,7 @@ public final class OptionLimits {
 
     private OptionLimits() {}
 
-    /** What all keys begin with: printable ASCII characters that mean nothing to clusters, nor to the escapes of names. */
+    /** Checks the prefix of all keys: printable ASCII characters without a meaning for clusters or for escaped names. */
     public static void checkPrefix(String prefix) {
         Objects.requireNonNull(prefix, "prefix");
         boolean plain = prefix.chars().allMatch(c -> c > ' ' && c < 127 && "{}%".indexOf(c) < 0);
@@ -23,9 +23,9 @@ public final class OptionLimits {
     }
 
     /**
-     * How long a lock may be kept: 1 s to 1 h.
+     * Checks a lease duration, which may be from 1 s to 1 h.
      *
-     * @param option what it is called
+     * @param option the name of the option for messages
      */
     public static void checkLease(String option, Duration lease) {
         Objects.requireNonNull(lease, option);

@@ -15,10 +15,10 @@ import java.util.regex.Pattern;
 import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 
-/** Translates failures of Lettuce and errors of Redis into the core's exceptions. */
+/** Translates Lettuce's exceptions and Redis error replies into Mortise's exceptions. */
 public final class RedisErrors {
-    /** A server that says one of these may serve the same request later. */
-    private static final Set<String> PASSES = Set.of(
+    /** Error codes after which the server may execute the same request later. */
+    private static final Set<String> TEMPORARY = Set.of(
             "LOADING",
             "READONLY",
             "MASTERDOWN",
@@ -32,16 +32,17 @@ public final class RedisErrors {
             "MOVED",
             "ASK");
 
-    private static final Set<String> POINTS_TO_A_CHANGE =
+    /** Error codes after which another server may be the master, or serve the slot. */
+    private static final Set<String> MAY_HAVE_MOVED =
             Set.of("MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN", "READONLY", "MASTERDOWN");
 
     private static final Pattern CODE = Pattern.compile("-?([A-Z]+)\\b.*", Pattern.DOTALL);
 
-    /** Redis 6 wraps what a command inside a script said. */
+    /** The error of a command inside a script, as Redis 6 wraps it. */
     private static final Pattern INSIDE_SCRIPT =
             Pattern.compile(".*@user_script: ?\\d+: -?([A-Z]+)\\b.*", Pattern.DOTALL);
 
-    /** As the JDK says it, and Netty, which adds where. */
+    /** The message of the JDK for a refused connection, and that of Netty, which adds the address. */
     private static final Pattern REFUSED = Pattern.compile("(?s).*Connection refused(?:[^:]*: *[^/\\s]*/(\\S+))?.*");
 
     private static final String TOO_MANY_CLIENTS = "max number of clients";
@@ -49,25 +50,25 @@ public final class RedisErrors {
     private RedisErrors() {}
 
     /**
-     * Unknown outcome ({@link BackendUnavailableException}) or final refusal ({@link BackendRefusedException}), told with the
-     * endpoints (S15); one that is Mortise's already stays as it is.
+     * Returns an unknown outcome ({@link BackendUnavailableException}) or a final refusal ({@link BackendRefusedException})
+     * that names the endpoints (S15). A {@link LockException} is returned unchanged.
      *
-     * @param what was asked for
+     * @param what the description of the request
      */
     public static LockException of(Throwable failure, String what, String endpoints) {
         LockException known = find(failure, LockException.class);
         if (known != null) {
             return known;
         }
-        RedisCommandExecutionException answer = find(failure, RedisCommandExecutionException.class);
-        if (answer != null) {
-            String message = Optional.ofNullable(answer.getMessage()).orElse("");
-            return PASSES.contains(code(message)) || message.contains(TOO_MANY_CLIENTS)
-                    ? new BackendUnavailableException(what + " at " + endpoints + ": " + message, endpoints, answer)
+        RedisCommandExecutionException error = find(failure, RedisCommandExecutionException.class);
+        if (error != null) {
+            String message = Optional.ofNullable(error.getMessage()).orElse("");
+            return TEMPORARY.contains(code(message)) || message.contains(TOO_MANY_CLIENTS)
+                    ? new BackendUnavailableException(what + " at " + endpoints + ": " + message, endpoints, error)
                     : new BackendRefusedException(
                             what + " at " + endpoints + " was refused: " + sentence(message) + " "
                                     + advice(code(message)),
-                            answer);
+                            error);
         }
         boolean tls =
                 find(failure, SSLHandshakeException.class) != null || find(failure, CertificateException.class) != null;
@@ -75,7 +76,7 @@ public final class RedisErrors {
             return new BackendRefusedException(what + " at " + endpoints + ": TLS failed: " + reason(failure), failure);
         }
         ConnectException refused = find(failure, ConnectException.class);
-        if (refused != null && REFUSED.matcher(said(refused)).matches()) {
+        if (refused != null && REFUSED.matcher(message(refused)).matches()) {
             return new BackendUnavailableException(
                     what + ": connection refused at " + refusedBy(refused).orElse(endpoints), endpoints, failure);
         }
@@ -83,38 +84,38 @@ public final class RedisErrors {
                 what + ": no answer from " + endpoints + " (" + reason(failure) + ")", endpoints, failure);
     }
 
-    /** Nobody listens there. */
+    /** Returns whether no server listens at the address. */
     public static boolean isConnectionRefused(Throwable failure) {
         return find(failure, ConnectException.class) != null;
     }
 
     private static Optional<String> refusedBy(ConnectException refused) {
-        Matcher told = REFUSED.matcher(said(refused));
-        return Optional.of(told)
+        Matcher message = REFUSED.matcher(message(refused));
+        return Optional.of(message)
                 .filter(Matcher::matches)
                 .map(where -> where.group(1))
                 .filter(where -> !where.isEmpty());
     }
 
-    /** What it comes from in the end, for people. */
+    /** Returns the message of the innermost cause. */
     public static String reason(Throwable failure) {
-        return said(innermost(failure));
+        return message(innermost(failure));
     }
 
-    /** Some failures have no message; their names say what they are. */
-    private static String said(Throwable failure) {
+    /** Returns the failure's message, or its class name if it has none. */
+    private static String message(Throwable failure) {
         return Optional.ofNullable(failure.getMessage())
                 .filter(message -> !message.isBlank())
                 .orElse(failure.getClass().getSimpleName());
     }
 
-    /** Whether it may come from somebody else's being in charge. */
+    /** Returns whether another server may now be the master, or serve the slot. */
     public static boolean mayHaveMoved(Throwable failure) {
         return !(failure instanceof RedisCommandExecutionException)
-                || POINTS_TO_A_CHANGE.contains(code(String.valueOf(failure.getMessage())));
+                || MAY_HAVE_MOVED.contains(code(String.valueOf(failure.getMessage())));
     }
 
-    /** Some of Redis' messages end in a full stop. */
+    /** Adds a full stop, which only some of Redis' messages have. */
     private static String sentence(String message) {
         return message.endsWith(".") ? message : message + ".";
     }
@@ -122,11 +123,12 @@ public final class RedisErrors {
     private static String advice(String code) {
         return switch (code) {
             case "CROSSSLOT" -> "This is a cluster: use redis-cluster://";
-            case "WRONGTYPE" -> "A key of another application has the name of this lock's: use another prefix";
+            case "WRONGTYPE" -> "The key of this lock is in use by another application: use another prefix";
             default -> "Check credentials, ACLs and the database";
         };
     }
 
+    /** Returns the code at the beginning of an error message, such as {@code MOVED}; empty if there is none. */
     public static String code(String message) {
         Matcher inside = INSIDE_SCRIPT.matcher(message);
         if (inside.matches()) {
@@ -136,7 +138,10 @@ public final class RedisErrors {
         return plain.matches() ? plain.group(1) : "";
     }
 
-    /** Also among what several nodes of a cluster said, which Lettuce suppresses. */
+    /**
+     * Returns the first cause of this type, or null. Also searches suppressed exceptions, in which Lettuce collects the
+     * failures of several cluster nodes.
+     */
     public static <T extends Throwable> @Nullable T find(Throwable failure, Class<T> type) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (type.isInstance(cause)) {

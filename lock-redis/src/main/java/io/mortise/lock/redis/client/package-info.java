@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Internal: Lettuce's clients: URIs, options, errors. */
+/** Internal: Lettuce clients, their URIs and options, and the translation of their errors. */
 @NullMarked
 package io.mortise.lock.redis.client;
 

@@ -17,11 +17,11 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * One try to open a connection. A server that says nothing, or hangs up, may be one that speaks TLS where we do not, or the
- * other way round: it is asked by a connection of its own, since no waiting helps there.
+ * Tries once to open a connection, and fails early if only one side uses TLS. A server that stays silent or closes the
+ * connection may have this mismatch, which does not pass with time. It is checked with a separate connection.
  */
 public final class ConnectAttempt<T> {
-    /** A server that is well has answered by then. */
+    /** The time in which a healthy server has responded. */
     private static final Duration PROBE_DELAY = Duration.ofMillis(500);
 
     private final List<RedisURI> servers;
@@ -34,11 +34,11 @@ public final class ConnectAttempt<T> {
     }
 
     /**
-     * Does not block.
+     * Starts the attempt. Does not block.
      *
-     * @param connect may block; completes once it works
-     * @param discard ends one that came too late
-     * @param servers that are asked what they speak
+     * @param connect opens the connection and completes once it works; may block
+     * @param discard closes a connection that was opened too late
+     * @param servers the servers whose protocol is checked
      */
     public static <T> CompletableFuture<T> begin(
             Supplier<? extends CompletionStage<T>> connect,
@@ -49,10 +49,10 @@ public final class ConnectAttempt<T> {
         CompletableFuture<T> connecting =
                 CompletableFuture.supplyAsync(connect, context.blocking()).thenCompose(Function.identity());
         LockClock.Timer silence = context.clock().schedule(PROBE_DELAY, () -> attempt.probe(attempt::refuse));
-        connecting.whenComplete((made, failure) -> {
+        connecting.whenComplete((opened, failure) -> {
             silence.cancel();
-            if (failure == null && !attempt.outcome.complete(made)) {
-                discard.accept(made);
+            if (failure == null && !attempt.outcome.complete(opened)) {
+                discard.accept(opened);
             } else if (failure != null) {
                 attempt.failed(failure);
             }
@@ -85,7 +85,7 @@ public final class ConnectAttempt<T> {
                     .execute(() -> then.accept(servers.stream()
                             .flatMap(server -> PortProtocolProbe.mismatch(server).stream())
                             .findFirst()));
-        } catch (RejectedExecutionException e) { // the client ends
+        } catch (RejectedExecutionException e) { // the client is being closed
             then.accept(Optional.empty());
         }
     }

@@ -18,26 +18,26 @@ import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /**
- * Opens the first connections, within the connect timeout, and makes sure that they work. A server that is not up yet is
- * waited for.
+ * Opens a client's initial connection, and blocks until it is usable or the connect timeout expires. It retries while the
+ * server is not up yet.
  */
 public final class InitialConnection {
-    /** What the server and Lettuce say to commands on a connection that listens, without RESP3. */
+    /** Errors of the server and of Lettuce for a command on a subscribed connection without RESP3. */
     private static final Pattern PUBSUB_ONLY =
             Pattern.compile(".*(allowed in this context|not allowed while subscribed).*", Pattern.DOTALL);
 
-    /** What Lettuce says to an answer in another protocol. */
+    /** Lettuce's error for a reply in another protocol. */
     private static final String NOT_REDIS = "Invalid first byte";
 
     private InitialConnection() {}
 
     /**
-     * Blocks until it works.
+     * Opens the connection and blocks until it works.
      *
-     * @param connect may block; completes once it works
-     * @param discard ends one that came too late
-     * @param servers that are connected to, as far as they are known
-     * @throws LockException what the last try, or one that was refused, failed with
+     * @param connect opens the connection and completes once it works; may block
+     * @param discard closes a connection that was opened too late
+     * @param servers the servers of the connection, as far as they are known
+     * @throws LockException the failure of the last try, or of one that was refused
      */
     public static <T> T await(
             Supplier<? extends CompletionStage<T>> connect,
@@ -47,8 +47,8 @@ public final class InitialConnection {
             BackendContext context) {
         long millis = context.connectTimeout().toMillis();
         ConnectDeadline deadline = ConnectDeadline.of(endpoints, context.connectTimeout())
-                .orSay(() -> "no connection to " + endpoints + " in " + millis + " ms");
-        return deadline.tryFor(() -> once(connect, discard, servers, endpoints, context, deadline));
+                .withTimeoutMessage(() -> "no connection to " + endpoints + " in " + millis + " ms");
+        return deadline.retry(() -> once(connect, discard, servers, endpoints, context, deadline));
     }
 
     private static <T> T once(
@@ -62,26 +62,26 @@ public final class InitialConnection {
         try {
             return deadline.await(connecting, failure -> explained(failure, endpoints));
         } catch (LockException e) {
-            connecting.thenAccept(discard); // nobody waits for it any more
+            connecting.thenAccept(discard); // the caller no longer waits for the connection
             throw e;
         }
     }
 
-    /** Why a server could not be opened, in words that help. */
+    /** Returns an exception that explains why the connection could not be opened and what to do. */
     public static LockException explained(Throwable failure, String endpoints) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             String message = cause.getMessage();
             boolean oldServer = message != null && message.contains("unknown command") && message.contains("HELLO");
             if (oldServer || (message != null && PUBSUB_ONLY.matcher(message).matches())) {
-                return new LockConfigurationException(
-                        endpoints
-                                + " does not speak RESP3: Redis 6 or newer is needed, and a client whose options do not pin RESP2");
+                return new LockConfigurationException(endpoints
+                        + " does not speak RESP3: use Redis 6 or newer, and a client whose options do not pin RESP2");
             }
         }
         String reason = RedisErrors.reason(failure);
         if (reason.startsWith(NOT_REDIS)) {
             return new BackendRefusedException(
-                    endpoints + " does not speak Redis' protocol: another service listens there (" + reason + ")",
+                    endpoints + " does not speak Redis' protocol: check host and port, another service listens there ("
+                            + reason + ")",
                     failure);
         }
         Optional<LockConfigurationException> unlinked = LinkageErrorCheck.find(failure, "connect to " + endpoints);

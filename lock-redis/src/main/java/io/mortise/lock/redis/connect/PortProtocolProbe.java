@@ -14,31 +14,31 @@ import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.SSLSocketFactory;
 
-/** Finds out what a port speaks: Redis in plain, or TLS. Blocks for a few seconds at most. */
+/** Determines whether a port speaks plaintext Redis or TLS. Blocks for a few seconds at most. */
 enum PortProtocolProbe {
     PLAIN,
     TLS,
-    /** Nobody is there, or nothing is said. */
+    /** No server listens there, or the server does not respond. */
     UNKNOWN;
 
     private static final int MOST_MILLIS = 1_000;
     private static final byte[] PING = "PING\r\n".getBytes(StandardCharsets.US_ASCII);
 
-    /** Why this server can never be reached in this way, for people; empty if that is not known. */
+    /** Returns a message if this server can never be reached, because only one side uses TLS; empty if that is not known. */
     static Optional<String> mismatch(RedisURI server) {
         if (server.getHost() == null || server.getHost().isEmpty()) {
-            return Optional.empty(); // a socket of this machine
+            return Optional.empty(); // a Unix socket
         }
         String at = server.getHost() + ":" + server.getPort();
-        PortProtocolProbe spoken = of(server.getHost(), server.getPort());
-        if (server.isSsl() && spoken == PLAIN) {
+        PortProtocolProbe found = of(server.getHost(), server.getPort());
+        if (server.isSsl() && found == PLAIN) {
             return Optional.of(
                     "connect: " + at
-                            + " does not speak TLS, it answers in plain: name its TLS port, or connect without TLS (redis, not rediss)");
+                            + " does not speak TLS but plaintext: name its TLS port, or connect without TLS (redis, not rediss)");
         }
-        if (!server.isSsl() && spoken == TLS) {
+        if (!server.isSsl() && found == TLS) {
             return Optional.of(
-                    "connect: " + at + " speaks TLS: name its plain port, or connect with TLS (rediss, not redis)");
+                    "connect: " + at + " speaks TLS: name its plaintext port, or connect with TLS (rediss, not redis)");
         }
         return Optional.empty();
     }
@@ -65,7 +65,7 @@ enum PortProtocolProbe {
         }
     }
 
-    /** -1 if it hung up: a reset is how a server takes leave that was not understood. */
+    /** Returns -1 if the server closed the connection. A server may reset it after a request that it did not understand. */
     private static int firstByte(Socket socket) throws IOException {
         try {
             return socket.getInputStream().read();
@@ -74,7 +74,7 @@ enum PortProtocolProbe {
         }
     }
 
-    /** A certificate that is not trusted, or one that is missing, is told by who speaks TLS. */
+    /** Returns whether the server speaks TLS, as it also does if it rejects the handshake or its certificate is not trusted. */
     private static boolean shakesHands(String host, int port) throws IOException {
         try (Socket plain = connect(host, port);
                 SSLSocket tls = (SSLSocket)

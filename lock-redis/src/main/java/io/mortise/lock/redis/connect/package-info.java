@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Internal: Tries to connect, and what is wrong when one fails. */
+/** Internal: Attempts to connect to Redis servers, and the diagnosis of failed ones. */
 @NullMarked
 package io.mortise.lock.redis.connect;
 

@@ -19,8 +19,9 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Removes everything that one attempt has at a server, or may still get there (S8). Withdrawal and release in one, safe to
- * repeat. Thread-safe; answers are told on the connection's I/O thread.
+ * Removes the grant and the queue entry of one acquire attempt from a server. It also removes those that a request in doubt
+ * may still create (S8). A removal serves as release and as withdrawal, and is safe to repeat. Thread-safe; callbacks run on
+ * the connection's I/O thread.
  */
 public final class AttemptRemoval {
     private final BackendContext context;
@@ -29,30 +30,35 @@ public final class AttemptRemoval {
     private final LuaScript script;
     private final String[] keys;
     private final Args args;
-    private final RedisInDoubtAcquires unanswered = new RedisInDoubtAcquires();
-    private final AtomicBoolean sweeping = new AtomicBoolean();
+    private final RedisInDoubtAcquires inDoubt = new RedisInDoubtAcquires();
+    private final AtomicBoolean repeating = new AtomicBoolean();
 
-    /** Makes the arguments of the script. */
+    /** Supplies the arguments of the removal script. */
     public interface Args {
-        /** In the script's order; {@code timeWanted}: its answer must end with the server's time. */
-        String[] of(boolean timeWanted);
+        /**
+         * Returns the arguments in the script's order.
+         *
+         * @param withTime whether the script's reply must end with the server's time
+         */
+        String[] of(boolean withTime);
     }
 
     /**
-     * What a removal found, and took away.
+     * The result of a removal.
      *
-     * @param held its grant
-     * @param queued its position in the queue
-     * @param complete no request of the attempt can be executed any more
+     * @param held whether the attempt held the lock
+     * @param queued whether the attempt had a queue entry
+     * @param complete whether no request of the attempt can be executed any more
      */
     public record Removed(boolean held, boolean queued, boolean complete) {}
 
     /**
      * Creates the removal of one attempt; sends nothing yet.
      *
-     * @param node the server that has the lock now
-     * @param script answers 1 or 0: its grant was there. After that it may answer 1 or 0: it was queued; the server's time
-     *     in µs; and 1 if it is to be run again for those in the queue. A text as the first value says why it did nothing: that is {@link BackendUnavailableException}
+     * @param node returns the server that has the lock now
+     * @param script the removal script. Its reply starts with 1 if the grant existed, else 0. Optional values follow: 1 if
+     *     the attempt was queued, else 0; the server's time in µs; 1 if the script must run again for the waiters. If it did
+     *     nothing, the first value is a string with the reason, which becomes a {@link BackendUnavailableException}
      */
     public AttemptRemoval(
             BackendContext context,
@@ -70,43 +76,43 @@ public final class AttemptRemoval {
     }
 
     /**
-     * A request of this attempt had no answer: it may yet be executed.
+     * Records that a request of this attempt had no reply, so that it may still be executed.
      *
-     * @param epoch before it was sent
-     * @param notAfter the server refuses it once its clock has passed that, see {@link RedisNodeClient#notAfter}
+     * @param epoch the epoch before the request was sent
+     * @param notAfter the server time after which the server refuses the request, see {@link RedisNodeClient#notAfter}
      */
-    public void unanswered(int epoch, ServerTime notAfter) {
-        unanswered.add(epoch, notAfter);
+    public void onInDoubt(int epoch, ServerTime notAfter) {
+        inDoubt.add(epoch, notAfter);
     }
 
-    /** Whether a request may yet be executed. */
-    public boolean mayYetExecute() {
-        return unanswered.any();
+    /** Returns whether a request without a reply may still be executed. */
+    public boolean mayStillExecute() {
+        return inDoubt.any();
     }
 
-    /** Another request of this attempt was answered in that epoch, at that time of the server's. */
-    public void answered(int epoch, ServerTime time) {
-        if (unanswered.any()) {
-            unanswered.resolvedBy(epoch, time);
+    /** Records that another request of this attempt had a reply in this epoch, at this time of the server's clock. */
+    public void onReply(int epoch, ServerTime time) {
+        if (inDoubt.any()) {
+            inDoubt.resolvedBy(epoch, time);
         }
     }
 
-    /** Removes its grant and its queue entry once; the attempt may go on. */
+    /** Removes the attempt's grant and queue entry once; the attempt may send further requests. */
     public void release(Consumer<Removed> found, Consumer<LockException> failed) {
         RedisNodeClient at = node.get();
-        at.run(script, keys, args.of(unanswered.any()), new ReplyHandler() {
+        at.run(script, keys, args.of(inDoubt.any()), new ReplyHandler() {
             @Override
-            public void answered(List<Object> values) {
+            public void onReply(List<Object> values) {
                 if (values.get(0) instanceof String why) {
                     failed.accept(new BackendUnavailableException(what() + " at " + at.endpoints() + ": " + why));
                     return;
                 }
-                boolean complete = !unanswered.any()
-                        || unanswered.resolvedBy(
+                boolean complete = !inDoubt.any()
+                        || inDoubt.resolvedBy(
                                 at.epoch(),
                                 values.size() > 2 ? new ServerTime((Long) values.get(2)) : ServerTime.UNKNOWN);
                 if (values.size() > 3) {
-                    release(again -> {}, failure -> {}); // its waiters ask by themselves if this fails
+                    release(again -> {}, failure -> {}); // if this fails, the waiters retry at their fallback time
                 }
                 found.accept(new Removed(
                         values.get(0).equals(1L),
@@ -115,54 +121,61 @@ public final class AttemptRemoval {
             }
 
             @Override
-            public void failed(Throwable cause, boolean notExecuted) {
+            public void onFailure(Throwable cause, boolean notExecuted) {
                 failed.accept(RedisErrors.of(cause, what(), at.endpoints()));
             }
         });
     }
 
-    /** The attempt has ended: what may yet come after this release is taken away in the background. */
+    /**
+     * Removes the grant and the queue entry of an ended attempt. Those that late requests create are removed in the
+     * background.
+     */
     public void end(Consumer<Removed> found, Consumer<LockException> failed) {
         release(
-                was -> {
-                    if (!was.complete) {
-                        sweep();
+                removed -> {
+                    if (!removed.complete) {
+                        removeRepeatedly();
                     }
-                    found.accept(was);
+                    found.accept(removed);
                 },
                 failed);
     }
 
     /**
-     * A request without an answer may lie in a buffer of a connection that has ended, and be executed after the release: what
-     * it makes is removed again, until the server's clock has passed the time after which the script refuses it.
+     * Repeats the removal until no late request can be executed. A request without a reply may still be in a buffer of a
+     * closed connection, and be executed after the release. The repetition ends when the server's clock has passed the time
+     * after which the script refuses such a request.
      */
-    private void sweep() {
-        if (sweeping.compareAndSet(false, true)) {
+    private void removeRepeatedly() {
+        if (repeating.compareAndSet(false, true)) {
             context.cleanUp(
-                    "a request for lock \"" + request.name() + "\" without an answer, which may yet execute",
+                    "a request for lock \"" + request.name() + "\" without a reply, which may still be executed",
                     () -> {
-                        CompletableFuture<Boolean> swept = new CompletableFuture<>();
+                        CompletableFuture<Boolean> done = new CompletableFuture<>();
                         release(
-                                was -> {
-                                    if (was.complete) {
-                                        swept.complete(true);
+                                removed -> {
+                                    if (removed.complete) {
+                                        done.complete(true);
                                     } else {
-                                        swept.completeExceptionally(
+                                        done.completeExceptionally(
                                                 new BackendUnavailableException("a request may still be executed"));
                                     }
                                 },
-                                swept::completeExceptionally);
-                        return swept;
+                                done::completeExceptionally);
+                        return done;
                     },
-                    context.clock().now().plus(executesWithin()));
+                    context.clock().now().plus(repetitionLimit()));
         }
     }
 
-    /** So long after it was sent the script refuses it, whatever the lease; twice, for what the server's clock was taken for. */
-    private Duration executesWithin() {
-        Duration late = node.get().requestTimeout().multipliedBy(2);
-        return Durations.longer(request.leaseDuration(), late);
+    /**
+     * Returns how long the removal is repeated at most: for one lease, and at least for twice the time after which the script
+     * refuses a late request, because the server's time is only an estimate.
+     */
+    private Duration repetitionLimit() {
+        Duration twoTimeouts = node.get().requestTimeout().multipliedBy(2);
+        return Durations.longer(request.leaseDuration(), twoTimeouts);
     }
 
     private String what() {

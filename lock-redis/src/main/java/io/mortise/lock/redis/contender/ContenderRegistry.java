@@ -11,61 +11,64 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 
 /**
- * The contenders of this client by attempt id, to which messages are dispatched. One that is not here has nothing in the store
- * any more, as far as this client knows.
+ * Maps attempt ids to the contenders of one client, so that messages can be dispatched to them. As far as the client knows, a
+ * contender that is not in this map has neither a grant nor a queue entry.
  */
 public final class ContenderRegistry<T extends ContenderRegistry.Owner> {
-    /** Whom a message is for. */
+    /** A contender that messages can wake. */
     public interface Owner {
-        /** It is to ask again. Returns at once. */
+        /** Makes the contender retry. Returns at once. */
         void wake();
     }
 
-    private static final int AT_ONCE = 256;
+    private static final int BATCH = 256;
     private static final Duration PAUSE = Duration.ofMillis(20);
 
     private final LockClock clock;
     private final Map<String, T> contenders = new ConcurrentHashMap<>();
 
-    /** An empty one. */
+    /** Creates an empty registry. */
     public ContenderRegistry(LockClock clock) {
         this.clock = clock;
     }
 
-    /** Messages are for it from now on. */
+    /** Adds a contender, which receives messages from now on. */
     public void add(String attemptId, T contender) {
         contenders.put(attemptId, contender);
     }
 
-    /** No longer. */
+    /** Removes the contender with this attempt id. */
     public void remove(String attemptId) {
         contenders.remove(attemptId);
     }
 
-    /** Whose it is. */
+    /** Returns the contender with this attempt id, if there is one. */
     public Optional<T> find(String attemptId) {
         return Optional.ofNullable(contenders.get(attemptId));
     }
 
-    /** How many may stand in the queue or hold. */
+    /** Returns the number of contenders, which may be queued or hold a lock. */
     public int size() {
         return contenders.size();
     }
 
-    /** What was published while nobody listened is lost: each that waits asks again. A crowd is spread over time. */
-    public void wakeAll(Predicate<T> whom) {
+    /**
+     * Wakes all contenders that match, because messages were lost while the client was not subscribed. Many contenders are
+     * woken in batches, one after the other.
+     */
+    public void wakeAll(Predicate<T> matching) {
         List<T> all = new ArrayList<>();
         for (T contender : contenders.values()) {
-            if (whom.test(contender)) {
+            if (matching.test(contender)) {
                 all.add(contender);
             }
         }
-        for (int from = 0; from < all.size(); from += AT_ONCE) {
-            List<T> some = all.subList(from, Math.min(all.size(), from + AT_ONCE));
+        for (int from = 0; from < all.size(); from += BATCH) {
+            List<T> batch = all.subList(from, Math.min(all.size(), from + BATCH));
             if (from == 0) {
-                some.forEach(Owner::wake);
+                batch.forEach(Owner::wake);
             } else {
-                clock.schedule(PAUSE.multipliedBy(from / AT_ONCE), () -> some.forEach(Owner::wake));
+                clock.schedule(PAUSE.multipliedBy(from / BATCH), () -> batch.forEach(Owner::wake));
             }
         }
     }

@@ -5,9 +5,9 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.redis.node.ServerTime;
 
 /**
- * Acquire requests of one contender that had no answer, and may still be executed (S8). It cannot any more when a later
- * request was answered on the same connection, or when the server's clock has passed the time after which the script refuses
- * it. Thread-safe.
+ * Tracks the acquire requests of one contender that had no reply and may still be executed. See rule S8. A request can no
+ * longer be executed when a later one had a reply on the same connection, or when the server's clock has passed the time
+ * after which the script refuses it. Thread-safe.
  */
 final class RedisInDoubtAcquires {
     @GuardedBy("this")
@@ -22,7 +22,7 @@ final class RedisInDoubtAcquires {
     @GuardedBy("this")
     private ServerTime latestNotAfter = ServerTime.UNKNOWN;
 
-    /** One that was sent no earlier than in that epoch has no answer. */
+    /** Adds a request without a reply that was sent in this epoch or later. */
     synchronized void add(int epoch, ServerTime notAfter) {
         lowestEpoch = any ? Math.min(lowestEpoch, epoch) : epoch;
         highestEpoch = any ? Math.max(highestEpoch, epoch) : epoch;
@@ -30,16 +30,17 @@ final class RedisInDoubtAcquires {
         any = true;
     }
 
+    /** Returns whether any request may still be executed. */
     synchronized boolean any() {
         return any;
     }
 
     /**
-     * A later request was answered.
+     * Records the reply to a later request.
      *
-     * @param epoch of the connection on which the answer came
-     * @param time the server's time in that answer
-     * @return whether nothing can come after it
+     * @param epoch the epoch of the connection on which the reply came
+     * @param time the server's time in that reply
+     * @return whether no earlier request can be executed any more
      */
     synchronized boolean resolvedBy(int epoch, ServerTime time) {
         boolean allBefore = lowestEpoch == epoch && highestEpoch == epoch;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Internal: Contenders of one client, and the removal of one. */
+/** Internal: The contenders of one client, and the removal of a contender from the server. */
 @NullMarked
 package io.mortise.lock.redis.contender;
 

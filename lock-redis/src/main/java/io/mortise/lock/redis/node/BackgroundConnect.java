@@ -15,15 +15,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Opens the connection to a server in the background, again and again until it answers. From then on Lettuce reconnects. The
- * listener is told of each new connection, and of each failure. Thread-safe.
+ * Connects to a server in the background and retries until the server responds. From then on Lettuce reconnects by itself. The
+ * listener is notified of each new connection and of each failure. Thread-safe.
  */
 public final class BackgroundConnect {
     private static final Logger log = LoggerFactory.getLogger(BackgroundConnect.class);
     private static final Duration SHORTEST_PAUSE = Duration.ofMillis(100);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
-    private final Supplier<RedisNodeClient> fresh;
+    private final Supplier<RedisNodeClient> factory;
     private final String channel;
     private final BackendContext context;
     private volatile RedisNodeClient node;
@@ -36,14 +36,15 @@ public final class BackgroundConnect {
     private boolean closed;
 
     /**
-     * It is to be started.
+     * Creates it without connecting; call {@link #start} next.
      *
-     * @param target whose {@code connect} may block, and is called once for each try
-     * @param channel to listen to from the start
-     * @param requestTimeout for each request
-     * @param server that is connected to, if it is known
+     * @param target the server; its {@code connect} may block, and is called once for each try
+     * @param channel the channel to subscribe to on each connection
+     * @param requestTimeout the timeout of each request
+     * @param server the server's URI, if it is known
+     * @param listener the listener that is notified of connections, messages and failures
      */
-    @SuppressWarnings("this-escape") // told only once a node is started
+    @SuppressWarnings("this-escape") // the listener is not called before a node is started
     public BackgroundConnect(
             RedisNodeClient.Target target,
             String channel,
@@ -53,54 +54,57 @@ public final class BackgroundConnect {
             NodeListener listener) {
         this.channel = channel;
         this.context = context;
-        RedisNodeClient.Target apart = new RedisNodeClient.Target(
+        RedisNodeClient.Target inBackground = new RedisNodeClient.Target(
                 target.id(),
                 target.endpoints(),
                 () -> ConnectAttempt.begin(
                         target.connect(),
-                        made -> made.closeAsync(),
+                        opened -> opened.closeAsync(),
                         server.stream().toList(),
                         context),
                 target.moves());
         NodeListener retrying = new Retrying(listener);
-        this.fresh = () -> new RedisNodeClient(apart, context, requestTimeout, 0, retrying);
-        this.node = fresh.get();
+        this.factory = () -> new RedisNodeClient(inBackground, context, requestTimeout, 0, retrying);
+        this.node = factory.get();
     }
 
-    /** The first try. Does not block. */
+    /** Starts the first try. Does not block. */
     public void start() {
         node.start(channel);
     }
 
-    /** The present one, which another follows if it is not usable. */
+    /** Returns the client of the current try; another one replaces it if its connection cannot be opened. */
     public RedisNodeClient node() {
         return node;
     }
 
-    /** Why the last try failed, see {@link io.mortise.lock.redis.connect.InitialConnection#explained}; empty before its end, and once one has not. */
+    /**
+     * Returns why the last try failed, see {@link io.mortise.lock.redis.connect.InitialConnection#explained}; empty before the
+     * first failure and after a success.
+     */
     public Optional<Throwable> failure() {
         return Optional.ofNullable(failure);
     }
 
     private void failed(Throwable cause) {
-        Duration rest;
+        Duration untilRetry;
         synchronized (this) {
             if (closed) {
                 return;
             }
-            rest = pause;
+            untilRetry = pause;
             Duration longer = pause.multipliedBy(3).dividedBy(2);
             pause = Durations.shorter(longer, LONGEST_PAUSE);
         }
-        if (failure == null) { // once is enough
+        if (failure == null) { // logged once, not at every retry
             log.info("event=not-opened endpoints={} cause=\"{}\"", node.endpoints(), cause.toString());
         }
         failure = cause;
-        context.clock().schedule(rest, this::again);
+        context.clock().schedule(untilRetry, this::retry);
     }
 
-    private void again() {
-        RedisNodeClient next = fresh.get();
+    private void retry() {
+        RedisNodeClient next = factory.get();
         synchronized (this) {
             if (closed) {
                 return;
@@ -110,17 +114,17 @@ public final class BackgroundConnect {
         next.start(channel);
     }
 
-    /** What fails from now on is no trouble. */
-    public void closing() {
+    /** Announces that the client is about to be closed: failures from now on are expected. */
+    public void announceClose() {
         synchronized (this) {
             closed = true;
         }
-        node.closing();
+        node.announceClose();
     }
 
-    /** No further try; ends the connection, and what is under way on it fails. */
+    /** Stops retrying and closes the connection; its pending requests fail. */
     public CompletableFuture<Void> close() {
-        closing();
+        announceClose();
         return node.close();
     }
 
@@ -132,30 +136,30 @@ public final class BackgroundConnect {
         }
 
         @Override
-        public void message(RedisNodeClient from, String text) {
-            listener.message(from, text);
+        public void onMessage(RedisNodeClient from, String text) {
+            listener.onMessage(from, text);
         }
 
         @Override
-        public void listening(RedisNodeClient at) {
-            listener.listening(at);
+        public void onSubscribed(RedisNodeClient at) {
+            listener.onSubscribed(at);
         }
 
         @Override
-        public void opened(RedisNodeClient at) {
+        public void onOpened(RedisNodeClient at) {
             if (failure != null) {
                 failure = null;
                 log.info("event=opened endpoints={}", at.endpoints());
             }
-            listener.opened(at);
+            listener.onOpened(at);
         }
 
         @Override
-        public void trouble(RedisNodeClient at, Throwable cause) {
+        public void onFailure(RedisNodeClient at, Throwable cause) {
             if (!at.isUsable()) {
                 failed(cause);
             }
-            listener.trouble(at, cause);
+            listener.onFailure(at, cause);
         }
     }
 }

@@ -11,11 +11,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** Channels that one connection listens to, and the dispatch of their messages. On its I/O thread. */
+/** Tracks the channels that one connection subscribes to, and dispatches their messages on the I/O thread. */
 final class ChannelSubscriptions extends RedisPubSubAdapter<String, String> {
     private final RedisNodeClient node;
     private final NodeListener listener;
-    private final ReentrantLock sending = new ReentrantLock(); // no monitor: Lettuce takes locks of its own
+    private final ReentrantLock sending = new ReentrantLock(); // not a monitor, because Lettuce takes locks of its own
     private final Set<String> shardChannels = ConcurrentHashMap.newKeySet();
 
     ChannelSubscriptions(RedisNodeClient node, NodeListener listener) {
@@ -23,10 +23,10 @@ final class ChannelSubscriptions extends RedisPubSubAdapter<String, String> {
         this.listener = listener;
     }
 
-    /** What is sent on the connection after this is executed after it. */
+    /** Subscribes to a channel; requests that are sent on the connection afterwards are executed after the subscription. */
     void listen(StatefulRedisPubSubConnection<String, String> connection, String shardChannel) {
         CompletionStage<Void> listening;
-        sending.lock(); // nobody sends behind one that has not sent yet
+        sending.lock(); // a second caller must not return before the first one has sent the subscription
         try {
             if (!shardChannels.add(shardChannel)) {
                 return;
@@ -39,35 +39,35 @@ final class ChannelSubscriptions extends RedisPubSubAdapter<String, String> {
             if (failure != null) {
                 shardChannels.remove(shardChannel);
                 if (!RedisErrors.mayHaveMoved(failure)) {
-                    node.refusedShards(failure);
-                    listener.listening(node); // who has entered that channel is not heard
+                    node.onShardedRefused(failure);
+                    listener.onSubscribed(node); // waiters whose entry names that channel would receive no message
                 }
-                listener.trouble(node, failure);
+                listener.onFailure(node, failure);
             }
         });
     }
 
     /**
-     * The next connection listens to nothing in a slot until it is asked to: Lettuce asks for all channels at once, which no
-     * cluster does for several slots.
+     * Forgets the sharded channels, so that the next connection subscribes to each of them again. Lettuce would subscribe to
+     * all of them with one command, which a cluster refuses for several slots.
      */
-    void lost() {
+    void onDisconnected() {
         shardChannels.clear();
     }
 
-    /** The channel of its own, which comes first on each connection. */
+    /** Called for the client's own channel, which is the first subscription on each connection. */
     @Override
     public void subscribed(@Nullable String on, long count) {
-        node.heard();
-        node.connected();
-        listener.listening(node);
+        node.onReceived();
+        node.onConnected();
+        listener.onSubscribed(node);
     }
 
     @Override
     public void message(@Nullable String on, @Nullable String text) {
-        node.heard();
+        node.onReceived();
         if (text != null) {
-            listener.message(node, text);
+            listener.onMessage(node, text);
         }
     }
 
@@ -76,12 +76,12 @@ final class ChannelSubscriptions extends RedisPubSubAdapter<String, String> {
         message(on, text);
     }
 
-    /** The slot has moved to another node. */
+    /** Called when the server ends the subscription because the slot has moved to another node. */
     @Override
     public void sunsubscribed(@Nullable String from, long count) {
         if (from != null && shardChannels.remove(from)) {
-            listener.trouble(node, new RedisException("MOVED: " + from));
-            listener.listening(node);
+            listener.onFailure(node, new RedisException("MOVED: " + from));
+            listener.onSubscribed(node);
         }
     }
 }

@@ -9,10 +9,10 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** First requests on a new connection: subscribes, and checks what the server supports. */
+/** Subscribes a new connection to the client's channel, and checks which features the server supports. */
 final class ConnectionHandshake {
-    /** The first Redis with channels of a slot. */
-    private static final int SHARDS_SINCE = 7;
+    /** The first Redis version with sharded channels. */
+    private static final int SHARDED_SINCE = 7;
 
     private final RedisPubSubAsyncCommands<String, String> commands;
     private final String channel;
@@ -20,15 +20,15 @@ final class ConnectionHandshake {
     private final LockClock clock;
 
     /**
-     * What the server replied.
+     * The server's reply to the handshake.
      *
-     * @param sent when the server was asked for its time
-     * @param time the time that it told
-     * @param sharded whether it knows SPUBLISH, as far as it tells
+     * @param sent when the request for the server's time was sent
+     * @param time the server's time
+     * @param sharded whether the server is known to support SPUBLISH
      */
     record ServerReply(MonotonicTime sent, ServerTime time, boolean sharded) {}
 
-    /** @param channel that this connection listens to from its start */
+    /** @param channel the channel to which the connection is subscribed first */
     ConnectionHandshake(
             RedisPubSubAsyncCommands<String, String> commands, String channel, String endpoints, LockClock clock) {
         this.commands = commands;
@@ -37,7 +37,7 @@ final class ConnectionHandshake {
         this.clock = clock;
     }
 
-    /** Fails with what the server refuses. */
+    /** Performs the handshake; fails with the error of the first request that the server refuses. */
     CompletionStage<ServerReply> exchange(boolean inCluster) {
         return commands.subscribe(channel)
                 .thenCompose(listening -> commands.pubsubNumsub(channel))
@@ -46,26 +46,31 @@ final class ConnectionHandshake {
                 .thenCompose(this::time);
     }
 
-    /** A hand-off asks who listens: who is not counted would never get the lock. */
+    /** Fails if the server does not count this subscriber: a hand-off would pass over its waiters. */
     static void requireCount(Map<String, Long> listeners, String endpoints) {
         if (listeners.values().stream().mapToLong(Long::longValue).sum() == 0) {
             throw new BackendUnavailableException("PUBSUB NUMSUB at " + endpoints
-                    + " does not count who listens on the same connection: is there a proxy in between?");
+                    + " does not count the subscriber on the same connection: connect to the server without a proxy");
         }
     }
 
-    /** Who may not ask for the version does not use them. Who does must be allowed to count: each release asks. */
+    /**
+     * Returns whether to use sharded channels. A user that may not read the server's version does not use them. One that uses
+     * them must be allowed to count their subscribers, as each release does.
+     */
     private CompletionStage<Boolean> sharded() {
         return commands.info("server")
                 .exceptionally(forbidden -> "")
-                .thenCompose(info -> version(info) < SHARDS_SINCE
+                .thenCompose(info -> version(info) < SHARDED_SINCE
                         ? CompletableFuture.completedFuture(false)
                         : commands.pubsubShardNumsub(channel).thenApply(counted -> true));
     }
 
     private static int version(String info) {
         return ServerInfo.field(info, "redis_version")
-                .map(version -> Integer.parseInt(version.replaceFirst("\\D.*", "")))
+                .map(version -> version.replaceFirst("\\D.*", ""))
+                .filter(number -> !number.isEmpty())
+                .map(Integer::parseInt)
                 .orElse(0);
     }
 

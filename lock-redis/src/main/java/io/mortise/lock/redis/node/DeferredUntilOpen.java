@@ -5,10 +5,10 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.ArrayDeque;
 import java.util.Queue;
 
-/** Callbacks that wait until something is open, run in order; later ones run at once. */
+/** Queues callbacks until a connection is open, and then runs them in order. Later callbacks run at once. */
 final class DeferredUntilOpen {
     @GuardedBy("this")
-    private final Queue<Runnable> later = new ArrayDeque<>();
+    private final Queue<Runnable> queued = new ArrayDeque<>();
 
     private volatile boolean open;
 
@@ -20,7 +20,7 @@ final class DeferredUntilOpen {
         if (!open) {
             synchronized (this) {
                 if (!open) {
-                    later.add(action);
+                    queued.add(action);
                     return;
                 }
             }
@@ -32,7 +32,7 @@ final class DeferredUntilOpen {
         while (true) {
             Runnable next;
             synchronized (this) {
-                next = later.poll();
+                next = queued.poll();
                 if (next == null) {
                     open = true;
                     return;

@@ -16,50 +16,55 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The one connection of a node, which Lettuce opens again when it is lost, and its epochs. */
+/**
+ * Wraps the single connection to a Redis server, and assigns a new epoch number after each disconnect. Lettuce reconnects it.
+ * Each connection to any server has another epoch number.
+ */
 final class NodeConnection implements RedisConnectionStateListener {
     private static final AtomicInteger EPOCHS = new AtomicInteger();
 
     private final boolean inCluster;
-    private final Consumer<RedisException> lost;
-    private volatile @Nullable StatefulRedisPubSubConnection<String, String> made;
+    private final Consumer<RedisException> onLost;
+    private volatile @Nullable StatefulRedisPubSubConnection<String, String> opened;
     private volatile int epoch = EPOCHS.incrementAndGet();
     private volatile boolean connected;
-    private volatile @Nullable Executor elsewhere;
+    private volatile @Nullable Executor offChannel;
 
-    /** @param lost told on the I/O thread, in the next epoch */
-    NodeConnection(boolean inCluster, Consumer<RedisException> lost) {
+    /** @param onLost called on the I/O thread when the connection was lost and the next epoch has begun */
+    NodeConnection(boolean inCluster, Consumer<RedisException> onLost) {
         this.inCluster = inCluster;
-        this.lost = lost;
+        this.onLost = onLost;
     }
 
-    void use(StatefulRedisPubSubConnection<String, String> connection, RedisPubSubListener<String, String> hears) {
-        made = connection;
+    /** Takes over an opened connection and adds the listener for its messages. */
+    void use(StatefulRedisPubSubConnection<String, String> connection, RedisPubSubListener<String, String> listener) {
+        opened = connection;
         connected = true;
         connection.addListener(this);
-        connection.addListener(hears);
+        connection.addListener(listener);
     }
 
-    /** Empty until {@link #use}. */
+    /** Returns the connection; null until {@link #use}. */
     @Nullable
-    StatefulRedisPubSubConnection<String, String> ifMade() {
-        return made;
+    StatefulRedisPubSubConnection<String, String> ifOpened() {
+        return opened;
     }
 
-    StatefulRedisPubSubConnection<String, String> made() {
-        return Objects.requireNonNull(made);
+    /** Returns the connection, which must have been opened. */
+    StatefulRedisPubSubConnection<String, String> opened() {
+        return Objects.requireNonNull(opened);
     }
 
     int epoch() {
         return epoch;
     }
 
-    /** One thread, not that of the channel. */
-    Executor elsewhere() {
-        Executor known = elsewhere;
+    /** Returns an executor with a single thread that is not the channel's. */
+    Executor offChannel() {
+        Executor known = offChannel;
         if (known == null) {
-            known = made().getResources().eventExecutorGroup().next();
-            elsewhere = known;
+            known = opened().getResources().eventExecutorGroup().next();
+            offChannel = known;
         }
         return known;
     }
@@ -68,8 +73,8 @@ final class NodeConnection implements RedisConnectionStateListener {
         return connected;
     }
 
-    /** As its first message says. True if it did not before. */
-    boolean reconnected() {
+    /** Records the first message on a connection; returns whether the connection was marked as lost before. */
+    boolean onFirstMessage() {
         boolean again = !connected;
         connected = true;
         return again;
@@ -79,28 +84,28 @@ final class NodeConnection implements RedisConnectionStateListener {
     public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
         epoch = EPOCHS.incrementAndGet();
         connected = false;
-        lost.accept(new RedisException("the connection was lost"));
+        onLost.accept(new RedisException("the connection was lost"));
     }
 
-    /** Lettuce makes it anew. */
+    /** Drops the connection, which Lettuce then opens again. */
     void drop() {
-        if (!(made instanceof RedisChannelHandler<?, ?> handler)) {
+        if (!(opened instanceof RedisChannelHandler<?, ?> handler)) {
             return;
         }
         RedisChannelWriter writer = handler.getChannelWriter();
         Object endpoint = writer instanceof Delegating<?> wrapped ? wrapped.unwrap() : writer;
-        if (endpoint instanceof DefaultEndpoint own) {
-            own.disconnect();
+        if (endpoint instanceof DefaultEndpoint droppable) {
+            droppable.disconnect();
         }
     }
 
-    /** It is of no use to us any more. */
-    void leave(RedisPubSubListener<String, String> hears) {
-        StatefulRedisPubSubConnection<String, String> connection = made;
+    /** Gives up the connection: removes the listeners, and closes or drops it. */
+    void abandon(RedisPubSubListener<String, String> listener) {
+        StatefulRedisPubSubConnection<String, String> connection = opened;
         if (connection == null) {
             return;
         }
-        connection.removeListener(hears);
+        connection.removeListener(listener);
         connection.removeListener(this);
         connected = false;
         if (inCluster) {
@@ -110,7 +115,10 @@ final class NodeConnection implements RedisConnectionStateListener {
         }
     }
 
-    /** In a cluster Lettuce keeps it, and gives it to who asks next: closed, it would be of no use for good. */
+    /**
+     * Closes a connection outside a cluster. In a cluster Lettuce caches it for the next caller, which could not use it
+     * closed.
+     */
     void discard(StatefulRedisPubSubConnection<String, String> connection) {
         if (!inCluster) {
             connection.closeAsync();
@@ -118,7 +126,7 @@ final class NodeConnection implements RedisConnectionStateListener {
     }
 
     CompletableFuture<Void> close() {
-        StatefulRedisPubSubConnection<String, String> connection = made;
+        StatefulRedisPubSubConnection<String, String> connection = opened;
         return connection == null ? CompletableFuture.completedFuture(null) : connection.closeAsync();
     }
 }

@@ -2,22 +2,25 @@
 package io.mortise.lock.redis.node;
 
 /**
- * Callback for events on a node's connection: connected, lost, message. Told on its I/O thread, or the one that started it: it
- * must not block.
+ * Listener for the events of one server's connection, such as messages and failures. It is called on the connection's I/O
+ * thread, or on the thread that started the connection, and must not block.
  */
 public interface NodeListener {
-    /** What was published for this client. */
-    void message(RedisNodeClient from, String text);
-
-    /** A connection is made and listens: the first, or another after one was lost; or it must listen anew. */
-    void listening(RedisNodeClient node);
-
-    /** It can be used from now on. Once for a node; {@link #listening} came before. */
-    default void opened(RedisNodeClient node) {}
+    /** Called when a message was published for this client. */
+    void onMessage(RedisNodeClient from, String text);
 
     /**
-     * It was lost, could not serve a request, or could not be opened: then it is not {@linkplain RedisNodeClient#isUsable()
-     * usable}, and will not be.
+     * Called when a connection has subscribed, be it the first or one after a loss. Also called when a subscription has ended
+     * or was refused, so that waiters must subscribe again.
      */
-    default void trouble(RedisNodeClient node, Throwable cause) {}
+    void onSubscribed(RedisNodeClient node);
+
+    /** Called once per node when its connection can be used, after {@link #onSubscribed}. */
+    default void onOpened(RedisNodeClient node) {}
+
+    /**
+     * Called when the connection was lost, could not serve a request, or could not be opened. In the last case the node is not
+     * {@linkplain RedisNodeClient#isUsable() usable}, and never will be.
+     */
+    default void onFailure(RedisNodeClient node, Throwable cause) {}
 }

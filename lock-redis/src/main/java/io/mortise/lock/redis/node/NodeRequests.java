@@ -23,7 +23,7 @@ import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Sends requests on one connection, each with its deadline, and drops a connection that no longer answers. */
+/** Sends requests on one connection, enforces their deadlines, and drops the connection if it stops responding. */
 final class NodeRequests {
     private static final Logger log = LoggerFactory.getLogger(NodeRequests.class);
 
@@ -33,31 +33,31 @@ final class NodeRequests {
     private final Duration limit;
     private final NodeListener listener;
     private final RequestDeadlines deadlines;
-    private final OrderedWriter order;
-    private final Duration toRead;
+    private final OrderedWriter writer;
+    private final Duration timeToRead;
     private final AtomicBoolean pinging = new AtomicBoolean();
-    private volatile MonotonicTime heardAt;
+    private volatile MonotonicTime lastReceived;
 
-    /** The listener is told of what fails. */
+    /** @param listener the listener that is notified of each failed request */
     NodeRequests(RedisNodeClient node, NodeConnection connection, BackendContext context, NodeListener listener) {
         this.node = node;
         this.connection = connection;
         this.clock = context.clock();
         this.limit = node.requestTimeout();
         this.listener = listener;
-        this.heardAt = clock.now();
+        this.lastReceived = clock.now();
         this.deadlines = new RequestDeadlines(clock, limit, this::overdue);
-        this.toRead = limit.dividedBy(4);
-        this.order = new OrderedWriter(connection::elsewhere);
+        this.timeToRead = limit.dividedBy(4);
+        this.writer = new OrderedWriter(connection::offChannel);
     }
 
-    /** Something came over the connection. On its I/O thread. */
-    void heard() {
-        order.onWriter();
-        heardAt = clock.now();
+    /** Records that data arrived on the connection. Called on its I/O thread. */
+    void onReceived() {
+        writer.onChannelThread();
+        lastReceived = clock.now();
     }
 
-    /** The reply is told once, within one request timeout. */
+    /** Sends a script call; the handler is called once, within one request timeout. */
     void send(LuaScript script, String[] keys, String[] args, ReplyHandler reply) {
         ScriptCall call = script.isWhole()
                 ? ScriptCall.byText(script, keys, args, clock.now(), connection.epoch())
@@ -66,15 +66,15 @@ final class NodeRequests {
     }
 
     private void send(ScriptCall call, ReplyHandler reply, LuaScript script, String[] keys, String[] args) {
-        call.whenAnswered(this::heard);
+        call.onReply(this::onReceived);
         call.whenComplete(
-                (answer, failure) -> { // before it is sent: what runs on the I/O thread keeps the server's order
+                (values, failure) -> { // registered before sending: callbacks on the I/O thread keep the server's order
                     call.written();
                     deadlines.ended();
                     if (failure == null) {
-                        answered(reply, answer);
+                        deliver(reply, values);
                     } else if (failure instanceof RedisNoScriptException) {
-                        reply.sentAgain();
+                        reply.onResend();
                         send(
                                 ScriptCall.byText(script, keys, args, call.sentAt(), connection.epoch()),
                                 reply,
@@ -83,56 +83,61 @@ final class NodeRequests {
                                 args);
                     } else {
                         dropReplica(failure);
-                        listener.trouble(node, failure);
-                        reply.failed(failure, wasNotExecuted(failure));
+                        listener.onFailure(node, failure);
+                        reply.onFailure(failure, wasNotExecuted(failure));
                     }
                 });
         deadlines.begin(call);
         try {
-            order.send(call, () -> dispatch(call));
-        } catch (RuntimeException e) { // nobody there to run it: the client is about to end
+            writer.send(call, () -> dispatch(call));
+        } catch (RuntimeException e) { // the executor rejects tasks because the client is about to end
             call.completeExceptionally(e);
         }
     }
 
     private void dispatch(ScriptCall call) {
         try {
-            connection.made().dispatch(call);
+            connection.opened().dispatch(call);
         } catch (RuntimeException e) {
             call.completeExceptionally(e);
         }
     }
 
-    /** Another command than a script. */
+    /** Sends a command other than a script call. */
     <T> void send(
-            Function<RedisPubSubAsyncCommands<String, String>, RedisFuture<T>> command, CompletableFuture<T> answer) {
+            Function<RedisPubSubAsyncCommands<String, String>, RedisFuture<T>> command, CompletableFuture<T> result) {
         try {
-            command.apply(connection.made().async()).whenComplete((value, failure) -> {
+            command.apply(connection.opened().async()).whenComplete((value, failure) -> {
                 if (failure == null) {
-                    heardAt = clock.now(); // on whatever thread, if it was answered already
-                    answer.complete(value);
+                    lastReceived = clock.now(); // not onReceived(): this may run on any thread
+                    result.complete(value);
                 } else {
-                    answer.completeExceptionally(failure);
+                    result.completeExceptionally(failure);
                 }
             });
         } catch (RuntimeException e) {
-            answer.completeExceptionally(e);
+            result.completeExceptionally(e);
         }
     }
 
-    /** Whatever is odd about an answer, its contender hears of it: nobody may be left waiting. */
-    private static void answered(ReplyHandler reply, List<Object> answer) {
+    /** Delivers a reply. A handler that cannot process it is called with a failure, so that no caller waits forever. */
+    private void deliver(ReplyHandler reply, List<Object> values) {
         try {
-            reply.answered(answer);
+            reply.onReply(values);
         } catch (RuntimeException e) {
-            reply.failed(
+            reply.onFailure(
                     new BackendRefusedException(
-                            "the server answered what its scripts do not: " + answer.size() + " values", e),
+                            "unexpected script reply from " + node.endpoints() + " with " + values.size()
+                                    + " values: check for a proxy or another service in between",
+                            e),
                     false);
         }
     }
 
-    /** An error that the server answered, or a connection that took nothing. A text that Lettuce changes only costs time. */
+    /**
+     * Returns whether the request certainly was not executed: the server replied with an error, or Lettuce did not accept the
+     * request. If Lettuce changes these messages, the outcome counts as unknown, which only costs time.
+     */
     private static boolean wasNotExecuted(Throwable failure) {
         String message = failure.getMessage();
         return failure instanceof RedisCommandExecutionException
@@ -142,18 +147,19 @@ final class NodeRequests {
                         && (message.contains("Commands are not accepted") || message.equals("Connection is closed")));
     }
 
-    /** Whether Lettuce took nothing because the connection was lost and is being made anew. */
+    /** Returns whether Lettuce rejected the request because the connection was lost and is being reopened. */
     static boolean isReconnecting(Throwable failure) {
         String message = failure.getMessage();
         return failure instanceof RedisException && message != null && message.contains("Commands are rejected");
     }
 
     /**
-     * The connection was lost. A client whose options say so would send what was under way again, on the next connection, and
-     * the answer to a release would be that nothing is there: what is done is not sent.
+     * Completes all pending requests, because the connection was lost. Lettuce does not send a completed request. With some
+     * client options it would otherwise send it again on the next connection, and a release that was already executed would
+     * find nothing to release.
      */
-    void lost(Throwable cause) {
-        order.lost();
+    void onDisconnected(Throwable cause) {
+        writer.onDisconnected();
         deadlines.endAll(cause);
     }
 
@@ -167,41 +173,43 @@ final class NodeRequests {
     }
 
     private boolean isSilentSince(ScriptCall call) {
-        return heardAt.isBefore(call.sentAt()) && call.epoch() == connection.epoch();
+        return lastReceived.isBefore(call.sentAt()) && call.epoch() == connection.epoch();
     }
 
     /**
-     * After a pause of the process this timer may run long before the thread that has the answers to read. So nothing is decided
-     * before that thread has written one question more, and had time to read.
+     * Checks whether the server still responds. After a pause of the process, this timer may run long before the I/O thread
+     * reads the replies. So the connection is dropped only after that thread has written one more request and had time to
+     * read.
      */
     private void ping(ScriptCall unanswered) {
-        ServerPing ping = new ServerPing(() -> clock.schedule(toRead, () -> {
+        ServerPing ping = new ServerPing(() -> clock.schedule(timeToRead, () -> {
             pinging.set(false);
             if (isSilentSince(unanswered) && !node.isClosed()) {
-                // TCP would notice in a quarter of an hour. The outcome of what was sent is found out on the next
-                // connection.
+                // TCP would notice only after a quarter of an hour. The outcome of pending requests is determined on
+                // the
+                // next connection.
                 log.info("event=connection-silent endpoints={}", node.endpoints());
                 connection.drop();
             }
         }));
         ping.whenComplete((time, failure) -> {
             if (failure == null) {
-                heard();
+                onReceived();
             } else {
                 pinging.set(false); // it may never have been written
             }
         });
         try {
-            connection.made().dispatch(ping);
+            connection.opened().dispatch(ping);
         } catch (RuntimeException e) {
             ping.completeExceptionally(e);
         }
     }
 
-    /** It is a master no longer: the next connection leads to the one that is, if somebody knows. */
+    /** Drops the connection to a server that is no longer a master; the next connection may lead to the new master. */
     private void dropReplica(Throwable failure) {
-        if (failure instanceof RedisCommandExecutionException answer
-                && RedisErrors.code(String.valueOf(answer.getMessage())).equals("READONLY")
+        if (failure instanceof RedisCommandExecutionException error
+                && RedisErrors.code(String.valueOf(error.getMessage())).equals("READONLY")
                 && node.moves()
                 && !node.isClosed()) {
             log.info("event=not-a-master endpoints={}", node.endpoints());

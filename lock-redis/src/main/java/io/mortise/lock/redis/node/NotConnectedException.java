@@ -4,7 +4,7 @@ package io.mortise.lock.redis.node;
 import io.lettuce.core.RedisException;
 import io.mortise.lock.redis.client.RedisErrors;
 
-/** Thrown when a request could not be sent, since there is no connection. */
+/** Thrown when a request could not be sent because there is no connection. */
 final class NotConnectedException extends RedisException {
     private static final long serialVersionUID = 1;
 

@@ -8,49 +8,49 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes requests in the order in which they were submitted. A channel's own thread writes at once, ahead of what other
- * threads have handed to it and it has not come to yet: a vote could be asked for before the last one is given back, or a lock
- * be released before it is acquired. What that thread sends while there is such a thing goes behind it, by way of another
- * thread.
+ * Writes requests to a connection in the order in which they were submitted. Netty would let the channel's own thread write
+ * at once, ahead of requests that other threads have submitted and that are not written yet. Then a lock could be released
+ * before it is acquired, or a vote be requested before the last one is released. While such requests exist, this class
+ * submits those of the channel's thread by way of another thread, behind them.
  */
 final class OrderedWriter {
-    private final Supplier<? extends Executor> elsewhere;
+    private final Supplier<? extends Executor> offChannel;
     private final AtomicInteger unwritten = new AtomicInteger();
-    private volatile @Nullable Thread writer;
+    private volatile @Nullable Thread channelThread;
 
-    /** @param elsewhere runs one after the other, and never on the channel's thread */
-    OrderedWriter(Supplier<? extends Executor> elsewhere) {
-        this.elsewhere = elsewhere;
+    /** @param offChannel an executor that runs tasks one after the other, and never on the channel's thread */
+    OrderedWriter(Supplier<? extends Executor> offChannel) {
+        this.offChannel = offChannel;
     }
 
-    /** On the channel's own thread. */
-    void onWriter() {
-        Thread here = Thread.currentThread();
-        if (writer != here) {
-            writer = here;
+    /** Records the current thread as the channel's own. */
+    void onChannelThread() {
+        Thread current = Thread.currentThread();
+        if (channelThread != current) {
+            channelThread = current;
         }
     }
 
-    /** The next channel may have another thread. */
-    void lost() {
-        writer = null;
+    /** Forgets the channel's thread, since the next channel may have another one. */
+    void onDisconnected() {
+        channelThread = null;
     }
 
     /**
-     * Hands it over.
+     * Submits a call.
      *
-     * @param dispatch writes the call, or ends it
+     * @param dispatch writes the call, or completes it with a failure
      */
     void send(ScriptCall call, Runnable dispatch) {
-        boolean onWriter = Thread.currentThread() == writer;
-        if (onWriter && unwritten.get() == 0) {
+        boolean onChannelThread = Thread.currentThread() == channelThread;
+        if (onChannelThread && unwritten.get() == 0) {
             dispatch.run();
             return;
         }
         unwritten.incrementAndGet();
         call.whenWritten(unwritten::decrementAndGet);
-        if (onWriter) {
-            elsewhere.get().execute(dispatch);
+        if (onChannelThread) {
+            offChannel.get().execute(dispatch);
         } else {
             dispatch.run();
         }

@@ -26,14 +26,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One server: one connection, on which replies and messages come in the server's order (RESP3). Lettuce makes it anew when it
- * is lost, and listens again before anything else is sent. It is opened once; one that could not be opened stays so.
- * Thread-safe.
+ * Client of one Redis server over a single RESP3 connection, which keeps the server's order of replies and messages. When the
+ * connection is lost, Lettuce opens it again and renews its subscription before it sends anything else. A client whose first
+ * connection could not be opened stays unusable. Thread-safe.
  */
 public final class RedisNodeClient {
     private static final Logger log = LoggerFactory.getLogger(RedisNodeClient.class);
 
-    /** Lettuce connects again within half of it, if the server is there. */
+    /** How long a request waits for a lost connection. Lettuce reconnects within half of it if the server is up. */
     private static final Duration RECONNECT_TIMEOUT = Duration.ofSeconds(1);
 
     private static final Duration RECONNECT_PAUSE = Duration.ofMillis(50);
@@ -48,19 +48,19 @@ public final class RedisNodeClient {
     private final ChannelSubscriptions subscriptions;
     private final NodeRequests requests;
     private final ReplicaAcknowledgement replication;
-    private volatile Throwable unopened = new RedisException("not opened yet");
+    private volatile Throwable openFailure = new RedisException("not opened yet");
     private volatile String channel = "";
     private volatile boolean usable = true;
     private volatile boolean sharded;
     private volatile boolean closed;
 
     /**
-     * Where a node is.
+     * The address of a server, and how to connect to it.
      *
-     * @param id by which a cluster knows it, else empty
-     * @param endpoints for people, without secrets
-     * @param connect called once, by the start; a client with RESP3 that reconnects by itself
-     * @param moves another connection may lead to another server: one that turns out to be a replica is dropped
+     * @param id the server's node id in a cluster, else empty
+     * @param endpoints the server's address for logs and messages, without secrets
+     * @param connect opens a RESP3 connection that reconnects by itself; called once, by {@link #start}
+     * @param moves whether another connection may lead to another server, so that the connection to a replica is dropped
      */
     public record Target(
             String id,
@@ -69,10 +69,10 @@ public final class RedisNodeClient {
             boolean moves) {}
 
     /**
-     * It is to be started; what is asked of it before waits for that.
+     * Creates a client without connecting; call {@link #start} next. Earlier requests wait until the connection is open.
      *
-     * @param requestTimeout for each request (S15); to be opened takes the client's at most
-     * @param waitReplicas how many replicas must have what counts as written
+     * @param requestTimeout the timeout of each request (S15); opening the connection takes the context's timeout at most
+     * @param waitReplicas how many replicas must have a write before it counts
      */
     public RedisNodeClient(
             Target target, BackendContext context, Duration requestTimeout, int waitReplicas, NodeListener listener) {
@@ -80,7 +80,7 @@ public final class RedisNodeClient {
         this.context = context;
         this.requestTimeout = requestTimeout;
         this.listener = listener;
-        this.connection = new NodeConnection(inCluster(), this::lost);
+        this.connection = new NodeConnection(inCluster(), this::onDisconnected);
         this.subscriptions = new ChannelSubscriptions(this, listener);
         this.requests = new NodeRequests(this, connection, context, listener);
         this.replication = new ReplicaAcknowledgement(this, waitReplicas, context.clock());
@@ -90,31 +90,34 @@ public final class RedisNodeClient {
         return !target.id.isEmpty();
     }
 
-    /** Listens to the channel, and learns what the server can do; fails within the client's request timeout. Once. */
+    /**
+     * Opens the connection, subscribes to the channel, and checks the server's features. Fails within the client's request
+     * timeout. Called once.
+     */
     public CompletionStage<?> start(String ownChannel) {
         channel = ownChannel;
-        CompletionStage<Void> started = connecting().thenCompose(made -> {
+        CompletionStage<Void> started = connecting().thenCompose(opened -> {
             if (!usable || closed) {
-                connection.discard(made);
-                return CompletableFuture.failedFuture(new RedisException("too late"));
+                connection.discard(opened);
+                return CompletableFuture.failedFuture(new RedisException("the connection was opened too late"));
             }
-            connection.use(made, subscriptions);
-            return new ConnectionHandshake(made.async(), ownChannel, endpoints(), context.clock())
+            connection.use(opened, subscriptions);
+            return new ConnectionHandshake(opened.async(), ownChannel, endpoints(), context.clock())
                     .exchange(inCluster())
                     .thenAccept(this::handshakeEnded);
         });
-        return context.timed("connect to " + endpoints(), started).whenComplete((ok, failure) -> {
+        return context.withRequestTimeout("connect to " + endpoints(), started).whenComplete((ok, failure) -> {
             try {
                 if (failure == null) {
-                    listener.opened(this);
+                    listener.onOpened(this);
                 } else {
-                    unopened = StageFailures.unwrap(failure);
+                    openFailure = StageFailures.unwrap(failure);
                     usable = false;
-                    connection.leave(subscriptions);
-                    listener.trouble(this, unopened);
+                    connection.abandon(subscriptions);
+                    listener.onFailure(this, openFailure);
                 }
             } finally {
-                opening.open(); // whatever went wrong: nobody may wait for it for good
+                opening.open(); // also after a failure, so that no request waits forever
             }
         });
     }
@@ -122,58 +125,61 @@ public final class RedisNodeClient {
     private CompletionStage<StatefulRedisPubSubConnection<String, String>> connecting() {
         try {
             return target.connect.get();
-        } catch (RuntimeException | Error e) { // no threads left, say: that passes, and who waits must hear of it
+        } catch (RuntimeException | Error e) { // e.g. no threads left, which is temporary: requests that wait must fail
             return CompletableFuture.failedFuture(e);
         }
     }
 
     private void handshakeEnded(ConnectionHandshake.ServerReply reply) {
-        time.heard(reply.sent(), reply.time());
+        time.onReply(reply.sent(), reply.time());
         sharded = reply.sharded();
     }
 
-    private void lost(RedisException cause) {
-        subscriptions.lost();
+    private void onDisconnected(RedisException cause) {
+        subscriptions.onDisconnected();
         time.forget();
-        requests.lost(cause);
+        requests.onDisconnected(cause);
         if (!closed) {
             log.info("event=disconnected endpoints={}", endpoints());
-            listener.trouble(this, cause);
+            listener.onFailure(this, cause);
         }
     }
 
-    /** Its first message came: it is connected again. */
-    void connected() {
-        if (connection.reconnected()) {
+    /** Records that the first message came on a connection. */
+    void onConnected() {
+        if (connection.onFirstMessage()) {
             log.info("event=reconnected endpoints={}", endpoints());
         }
     }
 
-    /** Something came over the connection. */
-    void heard() {
-        requests.heard();
+    /** Records that data arrived on the connection. */
+    void onReceived() {
+        requests.onReceived();
     }
 
-    /** Told once it is open, or why it never will be; on the thread that opens it, or at once. */
-    public void whenOpen(Consumer<@Nullable Throwable> told) {
-        opening.run(() -> told.accept(usable ? null : neverOpen()));
+    /**
+     * Calls back with null once the connection is open, or with the reason why it could not be opened. The callback runs on the
+     * thread that opens the connection, or at once.
+     */
+    public void whenOpen(Consumer<@Nullable Throwable> callback) {
+        opening.run(() -> callback.accept(usable ? null : notConnected()));
     }
 
-    private NotConnectedException neverOpen() {
-        return new NotConnectedException(unopened);
+    private NotConnectedException notConnected() {
+        return new NotConnectedException(openFailure);
     }
 
-    /** Whether it was opened, or could not be: what is asked of it goes out at once, or fails at once. */
+    /** Returns whether the connection was opened or could not be opened, so that a request is sent or fails at once. */
     public boolean isOpen() {
         return opening.isOpen();
     }
 
-    /** Whether it could be opened, or may yet be. */
+    /** Returns false if the connection could not be opened; true before that is known. */
     public boolean isUsable() {
         return usable;
     }
 
-    /** Whether it is connected. */
+    /** Returns whether the connection is established at present. */
     public boolean isConnected() {
         return connection.isConnected();
     }
@@ -182,180 +188,184 @@ public final class RedisNodeClient {
         return target.moves;
     }
 
+    /** Returns whether this client was closed, or is about to be. */
     public boolean isClosed() {
         return closed;
     }
 
-    /** By which a cluster knows it, else empty. */
+    /** Returns the server's node id in a cluster; empty otherwise. */
     public String id() {
         return target.id;
     }
 
-    /** Differs for each connection to any server. What was told in one epoch came over one connection. */
+    /** Returns the epoch of the present connection, a number that differs for each connection to any server. */
     public int epoch() {
         return connection.epoch();
     }
 
-    /** The address that the present connection leads to: known of clients that are Mortise's own, while connected. */
-    public Optional<SocketAddress> remote() {
-        StatefulRedisPubSubConnection<String, String> made = connection.ifMade();
-        return made == null ? Optional.empty() : AsyncOnlyRedisClient.remote(made);
+    /** Returns the server's address while connected; empty for an application-supplied client. */
+    public Optional<SocketAddress> remoteAddress() {
+        StatefulRedisPubSubConnection<String, String> opened = connection.ifOpened();
+        return opened == null ? Optional.empty() : AsyncOnlyRedisClient.remoteAddress(opened);
     }
 
-    /** Drops the connection: the next one leads to the server that is the master by then. */
+    /** Drops the connection; Lettuce then connects to the server that is the master by then. */
     public void reconnect() {
         if (!closed) {
             connection.drop();
         }
     }
 
-    /** Where people look for it, without secrets. */
+    /** Returns the server's address for logs and messages, without secrets. */
     public String endpoints() {
         return target.endpoints;
     }
 
-    /** For each request. */
+    /** Returns the timeout of each request. */
     public Duration requestTimeout() {
         return requestTimeout;
     }
 
-    /** What it listens to since its start. */
+    /** Returns the channel to which the connection is subscribed from its start. */
     public String channel() {
         return channel;
     }
 
-    /** Whether it knows SPUBLISH, and lets us listen to it. */
-    public boolean sharded() {
+    /** Returns whether the server supports SPUBLISH and allows this client to subscribe to sharded channels. */
+    public boolean supportsShardedChannels() {
         return sharded;
     }
 
-    /** It does not let us listen to channels of a slot: its own serves from now on. */
-    void refusedShards(Throwable why) {
+    /** Falls back to the client's own channel, because the server refused a subscription to a sharded channel. */
+    void onShardedRefused(Throwable why) {
         if (sharded) {
             sharded = false;
             log.warn("event=shard-channels-refused endpoints={} cause=\"{}\"", endpoints(), why.getMessage());
         }
     }
 
-    /** Listens to a channel of a slot as well; what is sent after this is executed after it. */
-    public void listen(String shardChannel) {
-        StatefulRedisPubSubConnection<String, String> made = connection.ifMade();
-        if (made != null) {
-            subscriptions.listen(made, shardChannel);
+    /** Subscribes to a sharded channel too; requests that are sent afterwards are executed after the subscription. */
+    public void subscribe(String shardChannel) {
+        StatefulRedisPubSubConnection<String, String> opened = connection.ifOpened();
+        if (opened != null) {
+            subscriptions.listen(opened, shardChannel);
         }
     }
 
-    /** Whether its replicas have what was written. */
+    /** Returns the object that waits until replicas have acknowledged writes. */
     public ReplicaAcknowledgement replication() {
         return replication;
     }
 
-    /** This server's clock. */
-    public ServerClock time() {
+    /** Returns the estimate of this server's clock. */
+    public ServerClock serverClock() {
         return time;
     }
 
     /**
-     * Returns the latest server time at which a request that is sent then is still of use to its sender: one request timeout
-     * later. A script that refuses what comes after it cannot be executed unseen for long (S8).
+     * Returns the latest server time at which a request is still of use to its sender, one request timeout after it is sent. A
+     * script that refuses later requests ensures that none is executed long after its sender has given up (S8).
      */
     public ServerTime notAfter(MonotonicTime sent) {
-        return time.atMost(sent).plus(requestTimeout);
+        return time.latestTimeAt(sent).plus(requestTimeout);
     }
 
-    /** Runs a script; the reply is told once, within one request timeout from when it is open. */
+    /** Runs a script; the handler is called once, within one request timeout after the connection is open. */
     public void run(LuaScript script, String[] keys, String[] args, ReplyHandler reply) {
         opening.run(() -> {
             if (usable) {
                 requests.send(script, keys, args, reply);
             } else {
-                reply.failed(neverOpen(), true);
+                reply.onFailure(notConnected(), true);
             }
         });
     }
 
     /**
-     * As {@link #run}, with a stage, which fails as {@link RedisErrors} says. A connection that is being made anew is waited for,
-     * for a second.
+     * Runs a script like {@link #run} and returns a stage, which fails with the exceptions of {@link RedisErrors}. Waits up
+     * to a second for a connection that is being reopened.
      *
-     * @param what for the error's message
+     * @param what the request's description in error messages
      */
-    public CompletionStage<List<Object>> ask(String what, LuaScript script, String[] keys, String... args) {
-        return explained(what, whileReconnecting(() -> {
-            CompletableFuture<List<Object>> answer = new CompletableFuture<>();
+    public CompletionStage<List<Object>> execute(String what, LuaScript script, String[] keys, String... args) {
+        return translated(what, retriedUntilConnected(() -> {
+            CompletableFuture<List<Object>> result = new CompletableFuture<>();
             run(script, keys, args, new ReplyHandler() {
                 @Override
-                public void answered(List<Object> values) {
-                    answer.complete(values);
+                public void onReply(List<Object> values) {
+                    result.complete(values);
                 }
 
                 @Override
-                public void failed(Throwable cause, boolean notExecuted) {
-                    answer.completeExceptionally(cause);
+                public void onFailure(Throwable cause, boolean notExecuted) {
+                    result.completeExceptionally(cause);
                 }
             });
-            return answer;
+            return result;
         }));
     }
 
-    private <T> CompletionStage<T> explained(String what, CompletionStage<T> asked) {
-        CompletableFuture<T> answer = new CompletableFuture<>();
-        asked.whenComplete((value, failure) -> {
+    /** Returns a stage that fails with Mortise's exceptions instead of Lettuce's. */
+    private <T> CompletionStage<T> translated(String what, CompletionStage<T> request) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        request.whenComplete((value, failure) -> {
             if (failure == null) {
-                answer.complete(value);
+                result.complete(value);
             } else {
-                answer.completeExceptionally(RedisErrors.of(failure, what, endpoints()));
+                result.completeExceptionally(RedisErrors.of(failure, what, endpoints()));
             }
         });
-        return answer;
+        return result;
     }
 
     /**
-     * Another command, such as an operator's: within the client's request timeout, the time until it is open included. A connection
-     * that is being made anew is waited for, for a second.
+     * Sends another command, such as an operator's. It completes within the client's request timeout, including the time
+     * until the connection is open. Waits up to a second for a connection that is being reopened.
+     *
+     * @param what the command's description in error messages
      */
-    public <T> CompletionStage<T> ask(
+    public <T> CompletionStage<T> execute(
             String what, Function<RedisPubSubAsyncCommands<String, String>, RedisFuture<T>> command) {
-        CompletionStage<T> answered = whileReconnecting(() -> {
-            CompletableFuture<T> answer = new CompletableFuture<>();
+        CompletionStage<T> request = retriedUntilConnected(() -> {
+            CompletableFuture<T> result = new CompletableFuture<>();
             opening.run(() -> {
                 if (usable) {
-                    requests.send(command, answer);
+                    requests.send(command, result);
                 } else {
-                    answer.completeExceptionally(neverOpen());
+                    result.completeExceptionally(notConnected());
                 }
             });
-            return answer;
+            return result;
         });
-        return explained(what, context.timed(what + " at " + endpoints(), answered));
+        return translated(what, context.withRequestTimeout(what + " at " + endpoints(), request));
     }
 
-    private <T> CompletionStage<T> whileReconnecting(Supplier<CompletionStage<T>> send) {
-        return untilConnected(send, context.clock().now().plus(RECONNECT_TIMEOUT));
+    private <T> CompletionStage<T> retriedUntilConnected(Supplier<CompletionStage<T>> send) {
+        return retriedUntilConnected(send, context.clock().now().plus(RECONNECT_TIMEOUT));
     }
 
-    private <T> CompletionStage<T> untilConnected(Supplier<CompletionStage<T>> send, MonotonicTime giveUp) {
+    private <T> CompletionStage<T> retriedUntilConnected(Supplier<CompletionStage<T>> send, MonotonicTime deadline) {
         return send.get().exceptionallyCompose(failure -> {
             boolean wait = NodeRequests.isReconnecting(StageFailures.unwrap(failure))
                     && !closed
-                    && !context.clock().hasPassed(giveUp);
+                    && !context.clock().hasPassed(deadline);
             if (!wait) {
                 return CompletableFuture.failedFuture(failure);
             }
-            CompletableFuture<CompletionStage<T>> again = new CompletableFuture<>();
-            context.clock().schedule(RECONNECT_PAUSE, () -> again.complete(untilConnected(send, giveUp)));
-            return again.thenCompose(Function.identity());
+            CompletableFuture<CompletionStage<T>> retry = new CompletableFuture<>();
+            context.clock().schedule(RECONNECT_PAUSE, () -> retry.complete(retriedUntilConnected(send, deadline)));
+            return retry.thenCompose(Function.identity());
         });
     }
 
-    /** The client that it belongs to is about to end it: what fails from now on is no trouble. */
-    public void closing() {
+    /** Announces that this client is about to be closed: failures from now on are expected and not reported. */
+    public void announceClose() {
         closed = true;
     }
 
-    /** Ends the connection; what is under way on it fails. */
+    /** Closes the connection; its pending requests fail. */
     public CompletableFuture<Void> close() {
-        closing();
+        announceClose();
         return connection.close();
     }
 }

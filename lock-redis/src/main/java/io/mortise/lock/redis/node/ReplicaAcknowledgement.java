@@ -10,11 +10,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits until enough replicas have what was written on one connection. WAIT stops all that comes behind it on that connection:
- * so one at a time asks for all, and only for a moment, with the others' requests in between.
+ * Waits until enough replicas have acknowledged the writes of one connection. The WAIT command blocks all later requests on its
+ * connection. So only one WAIT at a time is sent for all writes, with a short timeout, and other requests are sent in between.
  */
 public final class ReplicaAcknowledgement {
-    private static final int MOMENT_MILLIS = 20;
+    private static final int WAIT_MILLIS = 20;
 
     private final RedisNodeClient node;
     private final int replicas;
@@ -24,72 +24,76 @@ public final class ReplicaAcknowledgement {
     private List<Written> next = new ArrayList<>();
 
     @GuardedBy("this")
-    private boolean asking;
+    private boolean waiting;
 
-    /** Told once, on an I/O thread or the timer's. */
+    /** Callback that receives the outcome of one wait. */
     public interface Outcome {
-        /** Enough replicas have it, or why that is not known. */
-        void told(@Nullable BackendUnavailableException failure);
+        /**
+         * Called once, on an I/O thread or the timer's.
+         *
+         * @param failure null if enough replicas have the write, else why that is not known
+         */
+        void completed(@Nullable BackendUnavailableException failure);
     }
 
     private record Written(int epoch, MonotonicTime until, Outcome outcome) {}
 
-    /** @param replicas that must have it; 0: this is not asked for */
+    /** @param replicas how many replicas must have a write; 0 if none need to */
     ReplicaAcknowledgement(RedisNodeClient node, int replicas, LockClock clock) {
         this.node = node;
         this.replicas = replicas;
         this.clock = clock;
     }
 
-    /** Whether a write counts only once replicas have it. */
+    /** Returns whether a write counts only once replicas have it. */
     public boolean required() {
         return replicas > 0;
     }
 
     /**
-     * Tells whether replicas have all that was answered so far in that epoch.
+     * Waits until replicas have all writes that the server has acknowledged so far in that epoch.
      *
-     * @param until when that is given up
+     * @param until when to give up
      */
     public void await(int epoch, MonotonicTime until, Outcome outcome) {
         synchronized (this) {
             next.add(new Written(epoch, until, outcome));
-            if (asking) {
+            if (waiting) {
                 return;
             }
-            asking = true;
+            waiting = true;
         }
-        ask();
+        sendWait();
     }
 
-    private void ask() {
-        List<Written> these;
+    private void sendWait() {
+        List<Written> batch;
         synchronized (this) {
-            these = next;
+            batch = next;
             next = new ArrayList<>();
-            asking = !these.isEmpty();
+            waiting = !batch.isEmpty();
         }
-        if (these.isEmpty()) {
+        if (batch.isEmpty()) {
             return;
         }
-        node.ask("replication", commands -> commands.waitForReplication(replicas, MOMENT_MILLIS))
-                .whenComplete((have, failure) -> {
-                    these.forEach(written -> report(written, have, failure));
-                    ask();
+        node.execute("replication", commands -> commands.waitForReplication(replicas, WAIT_MILLIS))
+                .whenComplete((acknowledged, failure) -> {
+                    batch.forEach(written -> report(written, acknowledged, failure));
+                    sendWait();
                 });
     }
 
-    private void report(Written written, @Nullable Long have, @Nullable Throwable failure) {
+    private void report(Written written, @Nullable Long acknowledged, @Nullable Throwable failure) {
         if (failure != null) {
-            written.outcome.told(new BackendUnavailableException(what("an unknown number of"), failure));
+            written.outcome.completed(new BackendUnavailableException(what("an unknown number of"), failure));
         } else if (written.epoch != node.epoch()) {
-            // A new connection has written nothing yet: WAIT says nothing about what was written on the old one.
-            written.outcome.told(
+            // A new connection has written nothing yet, so WAIT does not cover the writes of the old one.
+            written.outcome.completed(
                     new BackendUnavailableException(what("an unknown number of") + ": the connection was lost"));
-        } else if (have != null && have >= replicas) {
-            written.outcome.told(null);
+        } else if (acknowledged != null && acknowledged >= replicas) {
+            written.outcome.completed(null);
         } else if (clock.hasPassed(written.until)) {
-            written.outcome.told(new BackendUnavailableException(what(String.valueOf(have))));
+            written.outcome.completed(new BackendUnavailableException(what(String.valueOf(acknowledged))));
         } else {
             synchronized (this) {
                 next.add(written);
@@ -97,8 +101,8 @@ public final class ReplicaAcknowledgement {
         }
     }
 
-    private String what(String have) {
-        return have + " of the " + replicas + " replicas that waitReplicas asks for have the lock's grant at "
+    private String what(String acknowledged) {
+        return acknowledged + " of the " + replicas + " replicas that waitReplicas requires have the lock's grant at "
                 + node.endpoints();
     }
 }

@@ -14,11 +14,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Deadlines of all pending requests on one connection (S15). They get the same time each, so the oldest ends first and one
- * timer serves all that are sent for the first time: it is set once in a while, not for each request.
+ * Enforces the deadlines of all pending requests on one connection. See rule S15. All requests have the same timeout, so the
+ * oldest ends first, and a single timer serves all requests that are sent for the first time. It is not set again for each
+ * request.
  *
- * <p>After a pause of the process the timer may run ahead of the thread that has the answers to read. So nothing ends at the
- * first check, but at a second one, {@link #lead} later; by so much a call may end late.
+ * <p>After a pause of the process, the timer may run before the I/O thread reads the replies. So no call ends at the first
+ * check, only at a second one, {@link #lead} later. A call may end late by that time.
  */
 final class RequestDeadlines {
     private static final Duration LONGEST_LEAD = Duration.ofMillis(20);
@@ -31,7 +32,7 @@ final class RequestDeadlines {
     private final Queue<ScriptCall> open = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean scheduled = new AtomicBoolean();
 
-    /** @param overdue ends the call that had no answer in time */
+    /** @param overdue ends a call that had no reply in time */
     RequestDeadlines(LockClock clock, Duration limit, Consumer<ScriptCall> overdue) {
         this.clock = clock;
         this.limit = limit;
@@ -41,13 +42,13 @@ final class RequestDeadlines {
         this.overdue = overdue;
     }
 
-    /** It is about to be sent, perhaps once more, with what is left of its time. */
+    /** Starts the deadline of a call that is about to be sent; one that is sent again has only the rest of its time. */
     void begin(ScriptCall call) {
         open.add(call);
-        Duration left = left(call, clock.now());
-        if (left.compareTo(untilCheck) < 0) {
-            // It is queued behind younger ones.
-            clock.schedule(left, () -> clock.schedule(lead, () -> endAlone(call)));
+        Duration remaining = remaining(call, clock.now());
+        if (remaining.compareTo(untilCheck) < 0) {
+            // The call is queued behind younger ones, so it needs its own timer.
+            clock.schedule(remaining, () -> clock.schedule(lead, () -> endAlone(call)));
         } else {
             scheduleCheck();
         }
@@ -59,12 +60,12 @@ final class RequestDeadlines {
         }
     }
 
-    /** Some call has ended: as a rule the oldest. */
+    /** Removes ended calls from the head of the queue, after a call, usually the oldest, has ended. */
     void ended() {
         oldest();
     }
 
-    /** None of those that were begun will be answered; those that begin meanwhile may be. */
+    /** Fails all calls that were begun so far, which will have no reply; calls that begin meanwhile may have one. */
     void endAll(Throwable cause) {
         for (ScriptCall call : List.copyOf(open)) {
             call.completeExceptionally(cause);
@@ -74,7 +75,7 @@ final class RequestDeadlines {
     private @Nullable ScriptCall oldest() {
         ScriptCall first = open.peek();
         while (first != null && first.isDone()) {
-            open.remove(first); // not poll(): another thread may have taken it out just now
+            open.remove(first); // not poll(): another thread may have removed this call meanwhile
             first = open.peek();
         }
         return first;
@@ -91,30 +92,30 @@ final class RequestDeadlines {
         MonotonicTime now = clock.now();
         if (first == null) {
             scheduled.set(false);
-            if (!open.isEmpty()) { // one began in between and saw the timer scheduled
+            if (!open.isEmpty()) { // a call began in between while the timer was still marked as scheduled
                 scheduleCheck();
             }
-        } else if (left(first, now).compareTo(lead) <= 0) {
+        } else if (remaining(first, now).compareTo(lead) <= 0) {
             clock.schedule(lead, () -> endOverdue(now));
         } else {
-            clock.schedule(left(first, now).minus(lead), this::check);
+            clock.schedule(remaining(first, now).minus(lead), this::check);
         }
     }
 
-    /** Ends what is overdue and was about to be at the first check. */
+    /** Ends the calls that are overdue now and were almost overdue at the first check. */
     private void endOverdue(MonotonicTime firstCheck) {
         MonotonicTime now = clock.now();
         ScriptCall first = oldest();
         while (first != null
-                && !Durations.isPositive(left(first, now))
-                && left(first, firstCheck).compareTo(lead) <= 0) {
+                && !Durations.isPositive(remaining(first, now))
+                && remaining(first, firstCheck).compareTo(lead) <= 0) {
             overdue.accept(first);
-            first = oldest(); // not remove(): that one has been removed by now, and it would go through all the others
+            first = oldest(); // not remove(): the call has been removed by now, so remove() would scan all the others
         }
         check();
     }
 
-    private Duration left(ScriptCall call, MonotonicTime now) {
+    private Duration remaining(ScriptCall call, MonotonicTime now) {
         return limit.minus(call.sentAt().until(now));
     }
 }

@@ -7,29 +7,32 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server's clock, estimated from the replies that told its time. It assumes that both run at the same rate within 1 %, and
- * nothing about what they show. Thread-safe; pure arithmetic.
+ * Estimates a server's clock from the timestamps in its replies. It assumes that both clocks run at the same rate within 1 %,
+ * and nothing about what they show. Thread-safe; pure arithmetic.
  */
 public final class ServerClock {
     private static final Duration MICROSECOND = Duration.ofNanos(1_000);
 
-    /** An answer with the server's time in it: it was read after the request was sent, on our clock. */
+    /** A server's time, which the server read after the request was sent, and the time of sending on our clock. */
     private record Anchor(MonotonicTime sent, ServerTime server) {}
 
     private volatile @Nullable Anchor anchor;
 
-    /** Records a reply: the server read its clock some time after the request was sent. */
-    public void heard(MonotonicTime sent, ServerTime server) {
+    /** Records the time in a reply, which the server read at some time after the request was sent. */
+    public void onReply(MonotonicTime sent, ServerTime server) {
         anchor = new Anchor(sent, server);
     }
 
-    /** The connection is lost: the next may lead to another server. */
+    /** Discards the estimate when a connection is lost, since the next one may lead to another server. */
     void forget() {
         anchor = null;
     }
 
-    /** Returns the latest time that the server's clock can show at that instant; {@link ServerTime#UNKNOWN} before the first reply. */
-    public ServerTime atMost(MonotonicTime instant) {
+    /**
+     * Returns the latest time that the server's clock can show at that instant; {@link ServerTime#UNKNOWN} before the first
+     * reply.
+     */
+    public ServerTime latestTimeAt(MonotonicTime instant) {
         Anchor known = anchor;
         if (known == null) {
             return ServerTime.UNKNOWN;
@@ -39,8 +42,8 @@ public final class ServerClock {
     }
 
     /**
-     * Returns an instant on our clock that is no later than when the server's showed {@code then}: its clock showed {@code from}
-     * after {@code sent} of ours, and has gone on since, at most 1 % too fast.
+     * Returns an instant on our clock that is no later than the moment at which the server's clock showed {@code then}. The
+     * server's clock is known to have shown {@code from} after {@code sent} on ours, and to run at most 1 % too fast.
      */
     public static MonotonicTime noLaterThan(MonotonicTime sent, ServerTime from, ServerTime then) {
         Duration since = from.until(then);

@@ -3,11 +3,11 @@ package io.mortise.lock.redis.node;
 
 import java.util.Optional;
 
-/** Parses the reply of {@code INFO}. */
+/** Parses the reply to Redis' {@code INFO} command. */
 public final class ServerInfo {
     private ServerInfo() {}
 
-    /** The value of one field, if the server tells it. */
+    /** Returns the value of one field; empty if the reply does not contain it. */
     public static Optional<String> field(String info, String name) {
         return info.lines()
                 .filter(line -> line.startsWith(name + ":"))

@@ -9,11 +9,11 @@ import io.lettuce.core.protocol.CommandType;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
 
-/** Request for the server's time, to see whether it answers at all. */
+/** A {@code TIME} request that checks whether a server still responds. */
 final class ServerPing extends AsyncCommand<String, String, List<String>> {
     private final Runnable written;
 
-    /** @param written told on the I/O thread, which runs by then */
+    /** @param written called on the I/O thread when the request is written, which proves that this thread runs */
     ServerPing(Runnable written) {
         super(new Command<>(CommandType.TIME, new ValueListOutput<>(StringCodec.UTF8)));
         this.written = written;

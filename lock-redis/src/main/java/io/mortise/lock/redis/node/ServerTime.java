@@ -7,27 +7,27 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 
 /**
- * Time of day by a server's clock, in microseconds. Comparable only with times of the same server, whose clock may have been set in
- * between.
+ * The wall-clock time of a Redis server, in microseconds since 1970. It is comparable only with times of the same server, whose
+ * clock may have been set in between.
  *
- * @param micros microseconds since 1970, as TIME and the scripts tell them
+ * @param micros microseconds since 1970, as in the replies of TIME and of the scripts
  */
 public record ServerTime(long micros) {
-    /** An unknown time: every request that the server must refuse after it is refused. */
+    /** An unknown time, which has passed on every server: a request with this time limit is always refused. */
     public static final ServerTime UNKNOWN = new ServerTime(0);
 
-    /** Reads the reply to TIME. */
+    /** Parses the reply to TIME. */
     public static ServerTime of(List<String> secondsAndMicros) {
         return new ServerTime(
                 Long.parseLong(secondsAndMicros.get(0)) * 1_000_000 + Long.parseLong(secondsAndMicros.get(1)));
     }
 
-    /** Returns the same as a time of day. */
+    /** Returns this time as an instant. */
     public Instant instant() {
         return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
     }
 
-    /** Returns the time that much later. */
+    /** Returns the time that is later by this amount. */
     public ServerTime plus(Duration amount) {
         return new ServerTime(micros + amount.toNanos() / 1_000);
     }

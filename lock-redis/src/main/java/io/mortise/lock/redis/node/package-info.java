@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Internal: One Redis server and the connection to it, on which replies and messages come in the server's order (ADR 0020).
+ * Internal: The client of one Redis server. Its single connection delivers replies and messages in the server's order (ADR
+ * 0020).
  */
 @NullMarked
 package io.mortise.lock.redis.node;

@@ -12,13 +12,14 @@ import java.util.HexFormat;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** A Lua script and its digest. */
+/** A Lua script and the SHA-1 digest by which the server knows it. */
 @Immutable
 public final class LuaScript {
     private final String text;
     private final String sha1;
     private final boolean whole;
 
+    /** Creates a script that is called by its digest. */
     public LuaScript(String text) {
         this(text, false);
     }
@@ -30,48 +31,50 @@ public final class LuaScript {
     }
 
     /**
-     * The same, sent with its text each time: one that the server does not know by its digest is sent again, behind what was
-     * sent since, and some must keep their position.
+     * Returns the same script, to be sent with its text each time. A call by digest is sent again if the server does not know
+     * the script, and so comes after requests that were sent meanwhile. Some scripts must keep their position.
      */
     public LuaScript whole() {
         return new LuaScript(text, true);
     }
 
+    /** Returns whether this script is sent with its text each time. */
     public boolean isWhole() {
         return whole;
     }
 
     /**
-     * Put together from files. One whose name begins with {@code shared/} is one of those that all can use: {@code
-     * shared/keys}, and {@code shared/queue} after it.
+     * Returns a script that is concatenated from files. A name that begins with {@code shared/} is a file of this package,
+     * which all backends can use: {@code shared/keys}, and {@code shared/queue} after it.
      *
-     * @param own opens a file of the backend, {@code ItsClass.class::getResourceAsStream}: this module could not
-     * @param files their names without {@code .lua}, in their order
+     * @param backendFiles opens a file of the backend, as {@code ItsClass.class::getResourceAsStream} does, since this module
+     *     cannot
+     * @param files the names of the files without {@code .lua}, in their order
      * @throws IllegalStateException if there is no such file
      */
-    public static LuaScript of(Function<String, @Nullable InputStream> own, String... files) {
+    public static LuaScript of(Function<String, @Nullable InputStream> backendFiles, String... files) {
         StringBuilder all = new StringBuilder();
         for (String file : files) {
-            all.append(read(own, file + ".lua"));
+            all.append(read(backendFiles, file + ".lua"));
         }
         return new LuaScript(all.toString());
     }
 
-    /** What the server runs. */
+    /** Returns the text of the script. */
     public String text() {
         return text;
     }
 
-    /** By what the server knows it once it has seen it. */
+    /** Returns the digest by which the server knows the script once it has received its text. */
     public String sha1() {
         return sha1;
     }
 
-    private static String read(Function<String, @Nullable InputStream> own, String file) {
+    private static String read(Function<String, @Nullable InputStream> backendFiles, String file) {
         try (InputStream in =
-                file.startsWith("shared/") ? LuaScript.class.getResourceAsStream(file) : own.apply(file)) {
+                file.startsWith("shared/") ? LuaScript.class.getResourceAsStream(file) : backendFiles.apply(file)) {
             if (in == null) {
-                throw new IllegalStateException("there is no " + file);
+                throw new IllegalStateException("script file not found: " + file);
             }
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
@@ -84,7 +87,7 @@ public final class LuaScript {
             byte[] digest = MessageDigest.getInstance("SHA-1").digest(text.getBytes(StandardCharsets.UTF_8));
             return HexFormat.of().formatHex(digest);
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException(e); // every JDK has it
+            throw new IllegalStateException(e); // every JDK has this algorithm
         }
     }
 }

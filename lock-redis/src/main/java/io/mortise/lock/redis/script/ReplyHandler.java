@@ -3,23 +3,27 @@ package io.mortise.lock.redis.script;
 
 import java.util.List;
 
-/** Receives the outcome of one request: {@link #answered} or {@link #failed} is called, once. */
+/** Callback that receives the outcome of one request. Either {@link #onReply} or {@link #onFailure} is called, once. */
 public interface ReplyHandler {
     /**
-     * On the connection's I/O thread: {@code RedisNodeClient.epoch()} is that of the connection on which it came.
+     * Called with the reply on the connection's I/O thread, so {@code RedisNodeClient.epoch()} is that of the connection on
+     * which the reply came.
      *
-     * @param answer numbers, as {@link Long}, and texts; a single one is a list of one
+     * @param reply the reply's numbers, as {@link Long}, and strings; a single value is a list of one
      */
-    void answered(List<Object> answer);
-
-    /** The server did not know the script: it is sent once more, behind what was sent since. Before one of the others. */
-    default void sentAgain() {}
+    void onReply(List<Object> reply);
 
     /**
-     * No answer, or an error for one.
-     *
-     * @param cause as Lettuce tells it, see {@code RedisErrors}
-     * @param notExecuted it certainly has not been executed, nor will it be
+     * Called before the outcome if the server did not know the script. The request is then sent again, after requests that were
+     * sent meanwhile.
      */
-    void failed(Throwable cause, boolean notExecuted);
+    default void onResend() {}
+
+    /**
+     * Called if there was no reply, or the reply was an error.
+     *
+     * @param cause Lettuce's exception, see {@code RedisErrors}
+     * @param notExecuted whether the request certainly was not executed and will not be
+     */
+    void onFailure(Throwable cause, boolean notExecuted);
 }

@@ -7,18 +7,18 @@ import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** Arguments of a script, encoded by the calling thread, so that the I/O thread only copies them. */
+/** The arguments of a script call, encoded by the calling thread so that the I/O thread only copies bytes. */
 final class ScriptArgs extends CommandArgs<String, String> {
     private static final byte[] LINE_END = {'\r', '\n'};
 
-    /** A dollar sign, ten digits, two ends of lines. */
-    private static final int MOST_AROUND = 15;
+    /** The most bytes around an argument: a dollar sign, ten digits and two line ends. */
+    private static final int MOST_OVERHEAD = 15;
 
     private final int count;
     private final byte[] encoded;
     private final int length;
 
-    /** @param script its digest or its text */
+    /** @param script the script's digest or text */
     ScriptArgs(String script, String[] keys, String[] args) {
         super(StringCodec.UTF8);
         count = 2 + keys.length + args.length;
@@ -42,7 +42,7 @@ final class ScriptArgs extends CommandArgs<String, String> {
     private static int most(byte[][] contents) {
         int most = 0;
         for (byte[] content : contents) {
-            most += content.length + MOST_AROUND;
+            most += content.length + MOST_OVERHEAD;
         }
         return most;
     }

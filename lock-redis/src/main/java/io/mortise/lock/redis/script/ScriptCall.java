@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** One request that runs a script. It completes on the connection's I/O thread, in the order of the answers. */
+/** A request that runs a script on the server. It completes on the connection's I/O thread, in the order of the replies. */
 public final class ScriptCall extends AsyncCommand<String, String, List<Object>> {
     private final MonotonicTime sentAt;
     private final int epoch;
@@ -24,32 +24,35 @@ public final class ScriptCall extends AsyncCommand<String, String, List<Object>>
         this.epoch = epoch;
     }
 
-    /** By its digest, which the server may not know. */
+    /** Returns a call by the script's digest, which the server may not know. */
     public static ScriptCall bySha1(LuaScript script, String[] keys, String[] args, MonotonicTime sentAt, int epoch) {
         return new ScriptCall(CommandType.EVALSHA, new ScriptArgs(script.sha1(), keys, args), sentAt, epoch);
     }
 
-    /** With its text, which the server keeps. */
+    /** Returns a call with the script's text, which the server keeps. */
     public static ScriptCall byText(LuaScript script, String[] keys, String[] args, MonotonicTime sentAt, int epoch) {
         return new ScriptCall(CommandType.EVAL, new ScriptArgs(script.text(), keys, args), sentAt, epoch);
     }
 
-    /** Told once: on the channel's thread as it is written, or by {@link #written}, also if that was before. */
-    public void whenWritten(Runnable told) {
-        if (!written.compareAndSet(null, told)) {
-            told.run();
+    /**
+     * Sets a callback that runs once: when the request is written, on the channel's thread, or on {@link #written}. It runs
+     * at once if either has happened before.
+     */
+    public void whenWritten(Runnable callback) {
+        if (!written.compareAndSet(null, callback)) {
+            callback.run();
         }
     }
 
-    /** It is, or never will be. */
+    /** Records that the request is written, or never will be. */
     public void written() {
-        Runnable told = written.getAndSet(ScriptCall::nothing);
-        if (told != null) {
-            told.run();
+        Runnable callback = written.getAndSet(ScriptCall::nothing);
+        if (callback != null) {
+            callback.run();
         }
     }
 
-    /** What is told once it was told. */
+    /** Replaces a callback that has run. */
     private static void nothing() {}
 
     @Override
@@ -58,9 +61,9 @@ public final class ScriptCall extends AsyncCommand<String, String, List<Object>>
         written();
     }
 
-    /** Told on the I/O thread as the server's answer comes, also to a request that was given up. */
-    public void whenAnswered(Runnable told) {
-        answered = told;
+    /** Sets a callback for the server's reply. It runs on the I/O thread, even if the request has timed out before. */
+    public void onReply(Runnable callback) {
+        answered = callback;
     }
 
     @Override
@@ -69,12 +72,12 @@ public final class ScriptCall extends AsyncCommand<String, String, List<Object>>
         super.complete();
     }
 
-    /** When it was handed to the connection. */
+    /** Returns when the call was first submitted to the connection. */
     public MonotonicTime sentAt() {
         return sentAt;
     }
 
-    /** The connection that it was sent on at the earliest. */
+    /** Returns the epoch at the time of sending; the call was sent on the connection of this epoch or of a later one. */
     public int epoch() {
         return epoch;
     }

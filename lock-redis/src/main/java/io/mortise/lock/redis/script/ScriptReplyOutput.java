@@ -8,12 +8,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Reply of a script: a list of numbers and texts. A single one looks like a list of one. */
+/** Decodes a script's reply into a list of numbers and strings. A single value becomes a list of one. */
 final class ScriptReplyOutput extends CommandOutput<String, String, List<Object>> {
-    private static final int USUAL = 3;
+    private static final int USUAL_SIZE = 3;
 
     ScriptReplyOutput() {
-        super(StringCodec.UTF8, new ArrayList<>(USUAL));
+        super(StringCodec.UTF8, new ArrayList<>(USUAL_SIZE));
     }
 
     @Override
@@ -26,7 +26,7 @@ final class ScriptReplyOutput extends CommandOutput<String, String, List<Object>
         output.add(bytes == null ? "" : codec.decodeValue(bytes));
     }
 
-    /** Scripts answer no rows in rows. */
+    /** Ignored, because the scripts return no nested lists. */
     @Override
     public void multi(int count) {}
 }

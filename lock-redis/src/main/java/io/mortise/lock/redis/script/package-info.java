@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Internal: Lua scripts as calls of one connection, and their replies. */
+/** Internal: Lua scripts, the calls that run them on a server, and their replies. */
 @NullMarked
 package io.mortise.lock.redis.script;
 

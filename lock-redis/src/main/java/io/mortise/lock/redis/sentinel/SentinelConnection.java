@@ -15,7 +15,7 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.mortise.lock.redis.node.ServerInfo;
-import io.mortise.lock.redis.sentinel.SentinelAnswer.HostAndPort;
+import io.mortise.lock.redis.sentinel.SentinelReply.HostAndPort;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.List;
@@ -28,7 +28,10 @@ import java.util.concurrent.Executor;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Connection to one sentinel, opened by the first question and closed when it was lost or silent. Thread-safe. */
+/**
+ * A connection to one sentinel, opened on the first query and closed when the sentinel fails to respond. A lost connection is
+ * replaced at the next query. Thread-safe.
+ */
 public final class SentinelConnection implements RedisConnectionStateListener {
     private final RedisClient client;
     private final RedisURI uri;
@@ -43,8 +46,8 @@ public final class SentinelConnection implements RedisConnectionStateListener {
     private record Opened(StatefulRedisPubSubConnection<String, String> connection, String runId) {}
 
     /**
-     * @param uri of the sentinel, with its credentials and TLS
-     * @param blocking to look up host names
+     * @param uri the sentinel's URI with its credentials and TLS
+     * @param blocking the executor for lookups of host names
      */
     public SentinelConnection(RedisClient client, RedisURI uri, Executor blocking) {
         this.client = client;
@@ -57,29 +60,29 @@ public final class SentinelConnection implements RedisConnectionStateListener {
     }
 
     /**
-     * Asks for the master of that name. A connection from an earlier question may have been lost unseen: then this one is asked over
-     * another.
+     * Queries the address of the master with this name. If a connection of an earlier query was lost unnoticed, the query is
+     * repeated on a new one.
      */
-    public CompletionStage<SentinelAnswer> ask(String master) {
-        int before;
+    public CompletionStage<SentinelReply> query(String master) {
+        int closedBefore;
         @Nullable CompletableFuture<Opened> earlier;
         synchronized (this) {
-            before = closed;
+            closedBefore = closed;
             earlier = opened != null && opened.isDone() ? opened : null;
         }
-        return said(master)
+        return send(master)
                 .exceptionallyCompose(failure -> {
-                    boolean answered = failure.getCause() instanceof RedisCommandExecutionException;
-                    if (answered || earlier == null || isClosedSince(before)) {
+                    boolean replied = failure.getCause() instanceof RedisCommandExecutionException;
+                    if (replied || earlier == null || isClosedSince(closedBefore)) {
                         return CompletableFuture.failedFuture(failure);
                     }
-                    leave(earlier);
-                    return said(master);
+                    discard(earlier);
+                    return send(master);
                 })
                 .thenCompose(this::resolved);
     }
 
-    private CompletionStage<Said> said(String master) {
+    private CompletionStage<Reply> send(String master) {
         return open().thenCompose(to -> {
             CompletionStage<List<String>> address = to.connection
                     .async()
@@ -97,56 +100,56 @@ public final class SentinelConnection implements RedisConnectionStateListener {
                             new CommandArgs<>(StringCodec.UTF8).add("SENTINELS").add(master));
             return address.thenCompose(named -> named.size() < 2
                     ? CompletableFuture.failedFuture(
-                            new RedisException("it knows no master " + master)) // it may be told of it yet
-                    : others.thenApply(known -> new Said(to.runId, named, known)));
+                            new RedisException("the sentinel knows no master " + master)) // may be configured later
+                    : others.thenApply(known -> new Reply(to.runId, named, known)));
         });
     }
 
-    private record Said(String runId, List<String> named, List<Map<String, String>> known) {}
+    private record Reply(String runId, List<String> named, List<Map<String, String>> known) {}
 
-    private CompletionStage<SentinelAnswer> resolved(Said said) {
-        String host = said.named.get(0);
+    private CompletionStage<SentinelReply> resolved(Reply reply) {
+        String host = reply.named.get(0);
         boolean literal = host.indexOf(':') >= 0 || host.matches("[0-9.]+");
         return literal
-                ? CompletableFuture.completedFuture(answer(said, host))
-                : CompletableFuture.supplyAsync(() -> answer(said, host), blocking);
+                ? CompletableFuture.completedFuture(answer(reply, host))
+                : CompletableFuture.supplyAsync(() -> answer(reply, host), blocking);
     }
 
-    private static SentinelAnswer answer(Said said, String host) {
+    private static SentinelReply answer(Reply reply, String host) {
         try {
-            int port = Integer.parseInt(said.named.get(1));
-            Set<HostAndPort> others = said.known.stream()
+            int port = Integer.parseInt(reply.named.get(1));
+            Set<HostAndPort> others = reply.known.stream()
                     .map(one -> new HostAndPort(
                             String.valueOf(one.get("ip")), Integer.parseInt(String.valueOf(one.get("port")))))
                     .collect(Collectors.toUnmodifiableSet());
-            return new SentinelAnswer(
-                    said.runId, host + ":" + port, Set.of(InetAddress.getAllByName(host)), port, others);
+            return new SentinelReply(
+                    reply.runId, host + ":" + port, Set.of(InetAddress.getAllByName(host)), port, others);
         } catch (UnknownHostException e) {
             throw new CompletionException(e);
         }
     }
 
     private CompletableFuture<Opened> open() {
-        CompletableFuture<Opened> made = new CompletableFuture<>();
+        CompletableFuture<Opened> opening = new CompletableFuture<>();
         synchronized (this) {
             CompletableFuture<Opened> known = opened;
             if (known != null && !known.isCompletedExceptionally()) {
                 return known;
             }
-            opened = made;
+            opened = opening;
         }
         try {
             connect().whenComplete((to, failure) -> {
                 if (failure == null) {
-                    made.complete(to);
+                    opening.complete(to);
                 } else {
-                    made.completeExceptionally(failure);
+                    opening.completeExceptionally(failure);
                 }
             });
         } catch (RuntimeException e) {
-            made.completeExceptionally(e);
+            opening.completeExceptionally(e);
         }
-        return made;
+        return opening;
     }
 
     private CompletableFuture<Opened> connect() {
@@ -176,21 +179,21 @@ public final class SentinelConnection implements RedisConnectionStateListener {
         synchronized (this) {
             present = opened;
         }
-        // It may have been given up before, and another be in use.
+        // The lost connection may have been discarded before, and another may be in use.
         if (present != null
                 && present.isDone()
                 && !present.isCompletedExceptionally()
                 && present.join().connection == handler) {
-            leave(present);
+            discard(present);
         }
-        handler.closeAsync(); // Lettuce would connect again and again, also while nobody asks
+        handler.closeAsync(); // Lettuce would keep reconnecting even without queries
     }
 
     private synchronized boolean isClosedSince(int before) {
         return closed != before;
     }
 
-    private void leave(CompletableFuture<Opened> known) {
+    private void discard(CompletableFuture<Opened> known) {
         synchronized (this) {
             if (opened == known) {
                 opened = null;
@@ -199,7 +202,7 @@ public final class SentinelConnection implements RedisConnectionStateListener {
         known.thenAccept(to -> to.connection.closeAsync());
     }
 
-    /** Closes the connection, and what is under way on it fails; the next question opens another. */
+    /** Closes the connection, whose pending queries fail; the next query opens another one. */
     void close() {
         @Nullable CompletableFuture<Opened> known;
         synchronized (this) {
@@ -207,7 +210,7 @@ public final class SentinelConnection implements RedisConnectionStateListener {
             known = opened;
         }
         if (known != null) {
-            leave(known);
+            discard(known);
         }
     }
 }

@@ -7,7 +7,7 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.mortise.lock.redis.client.AddressLookupRedisUri;
 import io.mortise.lock.redis.client.RedisErrors;
-import io.mortise.lock.redis.sentinel.SentinelAnswer.HostAndPort;
+import io.mortise.lock.redis.sentinel.SentinelReply.HostAndPort;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockClock;
 import java.net.SocketAddress;
@@ -25,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The sentinels of one master, those that the URL names and those that they tell of. All are asked in parallel, so one that is
- * silent delays no majority. Thread-safe.
+ * Queries all sentinels of one master in parallel, whether configured in the URL or discovered later. A sentinel that does not
+ * respond does not delay a majority. Thread-safe.
  */
 public final class SentinelGroup {
     private static final Logger log = LoggerFactory.getLogger(SentinelGroup.class);
@@ -41,13 +41,13 @@ public final class SentinelGroup {
     @GuardedBy("this")
     private final Map<HostAndPort, SentinelConnection> known = new LinkedHashMap<>();
 
-    /** @param uri names the sentinels and the master */
+    /** @param uri the URI that names the sentinels and the master */
     public SentinelGroup(RedisClient client, RedisURI uri, BackendContext context) {
         this.client = client;
         this.context = context;
         this.master = uri.getSentinelMasterId();
         this.first = uri.getSentinels().get(0);
-        this.limit = context.requestTimeout().dividedBy(2); // the rest is for giving a grant back
+        this.limit = context.requestTimeout().dividedBy(2); // the rest is for the release of a grant
         uri.getSentinels()
                 .forEach(sentinel -> known.put(
                         new HostAndPort(sentinel.getHost(), sentinel.getPort()),
@@ -64,46 +64,48 @@ public final class SentinelGroup {
         return new SentinelConnection(client, uri, context.blocking());
     }
 
-    /** A sentinel that another told of has the credentials and TLS of the first. */
-    private SentinelConnection connection(HostAndPort told) {
+    /** Returns a connection to a sentinel that another one reported, with the credentials and TLS of the first in the URL. */
+    private SentinelConnection connection(HostAndPort address) {
         RedisURI uri = new AddressLookupRedisUri(first);
-        uri.setHost(told.host());
-        uri.setPort(told.port());
+        uri.setHost(address.host());
+        uri.setPort(address.port());
         return connection(uri);
     }
 
     /**
-     * Returns the address of the master that a majority names. If none does within half a request timeout, the one that most name:
-     * no lock is granted there, but what the client has there can be seen and released.
+     * Returns the address of the master that a majority names. If no majority agrees within half a request timeout, returns the
+     * address that most sentinels name: no lock is granted there, but the client's locks there can be seen and released.
      */
     public CompletableFuture<SocketAddress> masterAddress() {
-        return ask(null).thenApply(verdict -> {
+        return query(null).thenApply(verdict -> {
             if (verdict.named().isPresent()) {
                 return verdict.named().get().address();
             }
-            RedisException nobody = new RedisException("no sentinel names " + master + ": " + verdict.text());
-            verdict.failures().forEach(nobody::addSuppressed);
-            throw nobody;
+            RedisException unknown = new RedisException("no sentinel names " + master + ": " + verdict.text());
+            verdict.failures().forEach(unknown::addSuppressed);
+            throw unknown;
         });
     }
 
     /**
-     * Asks all of them. Completes as soon as a majority names one master, or when all have answered or half a request timeout has passed.
+     * Queries all sentinels. Completes as soon as a majority names one master, or when all have replied or half a request
+     * timeout has passed.
      *
-     * @param server about which they are asked, null for any
+     * @param server the server that should be the master; null if any server may be
      */
-    CompletableFuture<SentinelVerdict> ask(@Nullable SocketAddress server) {
-        List<SentinelConnection> asked;
+    CompletableFuture<SentinelVerdict> query(@Nullable SocketAddress server) {
+        List<SentinelConnection> sentinels;
         synchronized (this) {
-            asked = List.copyOf(known.values());
+            sentinels = List.copyOf(known.values());
         }
-        Question question = new Question(server, asked);
-        question.ask(asked);
-        return question.done;
+        Query query = new Query(server, sentinels);
+        query.send(sentinels);
+        return query.done;
     }
 
-    private final class Question {
-        private final SentinelVotes ballot;
+    /** One query to all sentinels, from its first request until the verdict. */
+    private final class Query {
+        private final SentinelVoteTally votes;
         private final CompletableFuture<SentinelVerdict> done = new CompletableFuture<>();
         private final LockClock.Timer timer = context.clock().schedule(limit, this::overdue);
 
@@ -111,7 +113,7 @@ public final class SentinelGroup {
         private final Set<SentinelConnection> outstanding;
 
         @GuardedBy("SentinelGroup.this")
-        private final Set<HostAndPort> told = new LinkedHashSet<>();
+        private final Set<HostAndPort> reported = new LinkedHashSet<>();
 
         @GuardedBy("SentinelGroup.this")
         private final List<String> reasons = new ArrayList<>();
@@ -119,58 +121,59 @@ public final class SentinelGroup {
         @GuardedBy("SentinelGroup.this")
         private final List<Throwable> failures = new ArrayList<>();
 
-        Question(@Nullable SocketAddress server, List<SentinelConnection> asked) {
-            this.outstanding = new LinkedHashSet<>(asked);
-            this.ballot = new SentinelVotes(server, configured);
+        Query(@Nullable SocketAddress server, List<SentinelConnection> sentinels) {
+            this.outstanding = new LinkedHashSet<>(sentinels);
+            this.votes = new SentinelVoteTally(server, configured);
         }
 
-        void ask(List<SentinelConnection> sentinels) {
-            sentinels.forEach(sentinel -> sentinel.ask(master).whenComplete((answer, failure) -> {
+        void send(List<SentinelConnection> sentinels) {
+            sentinels.forEach(sentinel -> sentinel.query(master).whenComplete((answer, failure) -> {
                 if (failure == null) {
-                    answered(sentinel, answer);
+                    onAnswer(sentinel, answer);
                 } else {
-                    failed(sentinel, failure);
+                    onFailure(sentinel, failure);
                 }
             }));
         }
 
-        private void answered(SentinelConnection sentinel, SentinelAnswer answer) {
+        private void onAnswer(SentinelConnection sentinel, SentinelReply answer) {
             List<SentinelConnection> more;
             boolean alias;
             SentinelVerdict verdict;
             boolean last;
             synchronized (SentinelGroup.this) {
                 outstanding.remove(sentinel);
-                alias = !ballot.add(answer);
-                told.addAll(answer.others());
-                more = recruit();
-                verdict = ballot.verdict(reasons, failures);
+                alias = !votes.add(answer);
+                reported.addAll(answer.others());
+                more = addReported();
+                verdict = votes.verdict(reasons, failures);
                 last = outstanding.isEmpty();
             }
             if (alias) {
                 log.debug("event=sentinel-alias endpoint={}", sentinel.endpoint());
             }
-            ask(more);
+            send(more);
             end(verdict, last);
         }
 
-        /** Sentinels that others know are asked too, until as many are as there should be. */
+        /** Adds sentinels that others reported to this query, until all that should exist are known. */
         @GuardedBy("SentinelGroup.this")
-        private List<SentinelConnection> recruit() {
-            List<SentinelConnection> recruits = new ArrayList<>();
-            for (Iterator<HostAndPort> one = told.iterator(); one.hasNext() && known.size() < ballot.worthAsking(); ) {
-                HostAndPort address = one.next();
+        private List<SentinelConnection> addReported() {
+            List<SentinelConnection> added = new ArrayList<>();
+            for (Iterator<HostAndPort> next = reported.iterator();
+                    next.hasNext() && known.size() < votes.addressesWorthQuerying(); ) {
+                HostAndPort address = next.next();
                 if (!known.containsKey(address)) {
-                    SentinelConnection recruit = connection(address);
-                    known.put(address, recruit);
-                    outstanding.add(recruit);
-                    recruits.add(recruit);
+                    SentinelConnection sentinel = connection(address);
+                    known.put(address, sentinel);
+                    outstanding.add(sentinel);
+                    added.add(sentinel);
                 }
             }
-            return recruits;
+            return added;
         }
 
-        private void failed(SentinelConnection sentinel, Throwable failure) {
+        private void onFailure(SentinelConnection sentinel, Throwable failure) {
             SentinelVerdict verdict;
             boolean last;
             synchronized (SentinelGroup.this) {
@@ -180,27 +183,27 @@ public final class SentinelGroup {
                 reasons.add(sentinel.endpoint() + ": " + RedisErrors.reason(failure));
                 failures.add(failure);
                 forget(sentinel);
-                verdict = ballot.verdict(reasons, failures);
+                verdict = votes.verdict(reasons, failures);
                 last = outstanding.isEmpty();
             }
             end(verdict, last);
         }
 
         private void overdue() {
-            List<SentinelConnection> mute;
+            List<SentinelConnection> silent;
             SentinelVerdict verdict;
             boolean last;
             synchronized (SentinelGroup.this) {
-                mute = List.copyOf(outstanding);
+                silent = List.copyOf(outstanding);
                 outstanding.clear();
-                mute.forEach(sentinel -> {
+                silent.forEach(sentinel -> {
                     reasons.add(sentinel.endpoint() + ": no answer in " + limit.toMillis() + " ms");
                     forget(sentinel);
                 });
-                verdict = ballot.verdict(reasons, failures);
+                verdict = votes.verdict(reasons, failures);
                 last = outstanding.isEmpty();
             }
-            mute.forEach(SentinelConnection::close); // TCP would notice in a quarter of an hour
+            silent.forEach(SentinelConnection::close); // TCP would notice only after a quarter of an hour
             end(verdict, last);
         }
 
@@ -214,7 +217,7 @@ public final class SentinelGroup {
         }
     }
 
-    /** One that another told of is asked again once it is told of again: it may have another address by then. */
+    /** Forgets a sentinel that is not in the URL until another reports it again, since it may have another address by then. */
     @GuardedBy("this")
     private void forget(SentinelConnection sentinel) {
         Iterator<SentinelConnection> all = known.values().iterator();
@@ -226,7 +229,7 @@ public final class SentinelGroup {
         }
     }
 
-    /** Closes its connections. */
+    /** Closes the connections to all sentinels. */
     void close() {
         List<SentinelConnection> all;
         synchronized (this) {

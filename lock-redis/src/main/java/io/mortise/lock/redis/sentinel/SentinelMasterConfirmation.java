@@ -20,15 +20,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Confirms that a majority of the sentinels names the server of the client's connection. A grant or a renewal counts no later
- * than from such an answer: whoever is cut off together with an old master stops believing within one lease (ADR 0030). Asks
- * only when somebody acquires or renews. Thread-safe.
+ * Confirms that a majority of the sentinels names the connected server as the master. The lease of a grant or a renewal is
+ * counted from such a confirmation, or from an earlier time. So a client that is cut off together with an old master considers
+ * its lease ended within one lease duration (ADR 0030). Sentinels are queried when the client connects, for acquires and
+ * renewals, and for a diagnosis, but not periodically. Thread-safe.
  */
 public final class SentinelMasterConfirmation {
     private static final Logger log = LoggerFactory.getLogger(SentinelMasterConfirmation.class);
 
-    /** The part of a lease for which an answer is valid. */
-    private static final int FRESH_PART = 6;
+    /** A confirmation is valid for the lease duration divided by this. */
+    private static final int CONFIRMATIONS_PER_LEASE = 6;
 
     private static final Duration BETWEEN_FAILURES = Duration.ofMillis(100);
 
@@ -36,80 +37,81 @@ public final class SentinelMasterConfirmation {
     private final BackendContext context;
 
     @GuardedBy("this")
-    private @Nullable Question latest;
+    private @Nullable Query latest;
 
     @GuardedBy("this")
-    private boolean silent;
+    private boolean unconfirmed;
 
     private volatile @Nullable Confirmation confirmation;
 
-    /** A majority named the server of that connection; when it was asked. */
+    /** A confirmation for the connection of this epoch, and when its query was sent. */
     private record Confirmation(int epoch, MonotonicTime sent) {}
 
+    /** Creates a confirmation that has not queried the sentinels yet. */
     public SentinelMasterConfirmation(SentinelGroup sentinels, BackendContext context) {
         this.sentinels = sentinels;
         this.context = context;
     }
 
-    private record Question(int epoch, MonotonicTime sent, CompletableFuture<MonotonicTime> done) {}
+    private record Query(int epoch, MonotonicTime sent, CompletableFuture<MonotonicTime> done) {}
 
     /**
-     * Completes with the instant from which a grant counts at the latest, when a majority of the sentinels names the server of
-     * this node's present connection. Fails with {@link BackendUnavailableException} if none does within half a request timeout.
+     * Completes when a majority of the sentinels names the server of this node's present connection, with the latest instant
+     * from which a grant counts. Fails with {@link BackendUnavailableException} if no majority does within half a request
+     * timeout.
      *
-     * @param lease whose length says how old an answer may be
+     * @param lease the lease duration, which limits the age of an earlier confirmation
      */
-    public CompletableFuture<MonotonicTime> named(RedisNodeClient node, Duration lease) {
+    public CompletableFuture<MonotonicTime> confirm(RedisNodeClient node, Duration lease) {
         int epoch = node.epoch();
-        MonotonicTime oldest = context.clock().now().minus(Durations.divide(lease, FRESH_PART));
-        Confirmation latestYes = confirmation;
-        if (latestYes != null && latestYes.epoch == epoch && !latestYes.sent.isBefore(oldest)) {
-            return CompletableFuture.completedFuture(latestYes.sent);
+        MonotonicTime oldest = context.clock().now().minus(Durations.divide(lease, CONFIRMATIONS_PER_LEASE));
+        Confirmation last = confirmation;
+        if (last != null && last.epoch == epoch && !last.sent.isBefore(oldest)) {
+            return CompletableFuture.completedFuture(last.sent);
         }
-        Optional<SocketAddress> server = node.remote();
+        Optional<SocketAddress> server = node.remoteAddress();
         if (server.isEmpty()) {
             return CompletableFuture.failedFuture(
                     new BackendUnavailableException("no connection to the master that " + node.endpoints() + " names"));
         }
-        Question question;
+        Query query;
         synchronized (this) {
-            Question underWay = latest;
+            Query underWay = latest;
             if (underWay != null && underWay.epoch == epoch && isRecent(underWay, oldest)) {
                 return underWay.done;
             }
-            question = new Question(epoch, context.clock().now(), new CompletableFuture<>());
-            latest = question;
+            query = new Query(epoch, context.clock().now(), new CompletableFuture<>());
+            latest = query;
         }
-        sentinels.ask(server.get()).thenAccept(verdict -> end(question, verdict, node));
-        return question.done;
+        sentinels.query(server.get()).thenAccept(verdict -> end(query, verdict, node));
+        return query.done;
     }
 
-    /** One that has just failed is not asked again at once for each of those who retry. */
-    private boolean isRecent(Question question, MonotonicTime oldest) {
-        return !question.sent.isBefore(oldest)
-                && (!question.done.isDone()
-                        || context.clock().since(question.sent).compareTo(BETWEEN_FAILURES) < 0);
+    /** Returns whether to use this query's result. A query that has just failed is not repeated at once for each retry. */
+    private boolean isRecent(Query query, MonotonicTime oldest) {
+        return !query.sent.isBefore(oldest)
+                && (!query.done.isDone() || context.clock().since(query.sent).compareTo(BETWEEN_FAILURES) < 0);
     }
 
-    private void end(Question question, SentinelVerdict verdict, RedisNodeClient node) {
+    private void end(Query query, SentinelVerdict verdict, RedisNodeClient node) {
         if (verdict.confirmed()) {
             Confirmation before = confirmation;
-            if (before == null || before.epoch != question.epoch || question.sent.isAfter(before.sent)) {
-                confirmation = new Confirmation(question.epoch, question.sent);
+            if (before == null || before.epoch != query.epoch || query.sent.isAfter(before.sent)) {
+                confirmation = new Confirmation(query.epoch, query.sent);
             }
-            question.done.complete(question.sent);
-            tellOfSilence(false, "");
+            query.done.complete(query.sent);
+            logChange(false, "");
             return;
         }
-        BackendUnavailableException unconfirmed = unconfirmed(node, verdict);
-        question.done.completeExceptionally(unconfirmed);
-        tellOfSilence(true, String.valueOf(unconfirmed.getMessage()));
+        BackendUnavailableException failure = failure(node, verdict);
+        query.done.completeExceptionally(failure);
+        logChange(true, String.valueOf(failure.getMessage()));
         if (verdict.majority()) {
-            verdict.named().ifPresent(another -> leave(node, question.epoch, another.master()));
+            verdict.named().ifPresent(another -> reconnect(node, query.epoch, another.master()));
         }
     }
 
-    private static BackendUnavailableException unconfirmed(RedisNodeClient node, SentinelVerdict verdict) {
+    private static BackendUnavailableException failure(RedisNodeClient node, SentinelVerdict verdict) {
         String why = verdict.majority()
                 ? verdict.named()
                         .map(another -> "a majority names " + another.master())
@@ -119,38 +121,38 @@ public final class SentinelMasterConfirmation {
                 "no majority of the sentinels names the master of this connection to " + node.endpoints() + ": " + why);
     }
 
-    /** What endangers locks: asks anew. */
+    /** Queries the sentinels and returns what endangers locks. */
     public CompletionStage<List<Finding>> diagnose(RedisNodeClient node) {
-        return sentinels.ask(node.remote().orElse(null)).thenApply(verdict -> {
+        return sentinels.query(node.remoteAddress().orElse(null)).thenApply(verdict -> {
             if (!verdict.confirmed()) {
                 return List.of(new Finding(
                         Severity.ERROR,
-                        String.valueOf(unconfirmed(node, verdict).getMessage()),
-                        "see to the sentinels and the way to them: no lock is granted, and leases end"));
+                        String.valueOf(failure(node, verdict).getMessage()),
+                        "check the sentinels and the network to them: no lock is granted, and leases end"));
             }
             return verdict.sentinels() < 3
                     ? List.of(new Finding(
                             Severity.WARNING,
-                            "of sentinels there are " + verdict.sentinels(),
+                            "the number of sentinels is " + verdict.sentinels(),
                             "run three or more: with fewer, one failure stops all locks"))
                     : List.<Finding>of();
         });
     }
 
-    /** Returns when that was last asked of which a majority said that it names the server of that connection. */
-    public Optional<MonotonicTime> lastNamed(int epoch) {
+    /** Returns when the query was sent that led to the last confirmation for the connection of this epoch. */
+    public Optional<MonotonicTime> lastConfirmed(int epoch) {
         Confirmation last = confirmation;
         return last == null || last.epoch != epoch ? Optional.empty() : Optional.of(last.sent);
     }
 
-    private void tellOfSilence(boolean isSilent, String why) {
+    private void logChange(boolean isUnconfirmed, String why) {
         synchronized (this) {
-            if (silent == isSilent) {
+            if (unconfirmed == isUnconfirmed) {
                 return;
             }
-            silent = isSilent;
+            unconfirmed = isUnconfirmed;
         }
-        if (isSilent) {
+        if (isUnconfirmed) {
             log.warn(
                     "event=sentinels-silent master={} cause=\"{}\" hint=\"until a majority of them names this master, no lock is"
                             + " granted, and leases end at their deadlines\"",
@@ -161,14 +163,14 @@ public final class SentinelMasterConfirmation {
         }
     }
 
-    private void leave(RedisNodeClient node, int epoch, String another) {
+    private void reconnect(RedisNodeClient node, int epoch, String another) {
         if (node.epoch() == epoch) {
             log.info("event=master-changed master={} now={}", sentinels.master(), another);
-            node.reconnect(); // to the master that a majority names then
+            node.reconnect(); // leads to the master that a majority names by then
         }
     }
 
-    /** Closes its connections. */
+    /** Closes the connections to the sentinels. */
     public void close() {
         sentinels.close();
     }

@@ -5,19 +5,19 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Outcome of one question to all sentinels.
+ * The combined result of querying all sentinels for the current master.
  *
- * @param confirmed whether a majority of all known sentinels names the server that they were asked about
- * @param majority whether a majority of all known sentinels names one master, that server or another
- * @param named the master that most of those that answered name, empty if none did
- * @param sentinels how many there are as far as is known
- * @param text the count, and why sentinels failed, for people
- * @param failures of those that did not answer
+ * @param confirmed whether a majority of all known sentinels names the expected server
+ * @param majority whether a majority of all known sentinels names one master, the expected server or another
+ * @param named the master that most sentinels with a reply name; empty if there is no reply
+ * @param sentinels the number of sentinels as far as it is known
+ * @param text the counts and the reasons of failures, for messages
+ * @param failures the failures of sentinels without a reply
  */
 record SentinelVerdict(
         boolean confirmed,
         boolean majority,
-        Optional<SentinelAnswer> named,
+        Optional<SentinelReply> named,
         int sentinels,
         String text,
         List<Throwable> failures) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Internal: The majority of sentinels that says where the master is (ADR 0030). */
+/** Internal: Finds the master that a majority of the sentinels names. See ADR 0030. */
 @NullMarked
 package io.mortise.lock.redis.sentinel;
 

@@ -8,9 +8,9 @@ import io.mortise.lock.LockAdmin.Finding.Severity;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What no test server can easily be brought to say. */
+/** Tests findings for replies to INFO that a test server cannot easily be made to send. */
 class RedisRiskCheckTest {
-    private static final String WELL = String.join(
+    private static final String HEALTHY = String.join(
             "\r\n",
             "redis_mode:standalone",
             "role:master",
@@ -27,22 +27,23 @@ class RedisRiskCheckTest {
     }
 
     @Test
-    void aWellServerHasNoFindings() {
-        assertThat(RedisRiskCheck.ofKeeper(WELL, Optional.of("always"), 0, false))
+    void aHealthyServerHasNoFindings() {
+        assertThat(RedisRiskCheck.ofKeeper(HEALTHY, Optional.of("always"), 0, false))
                 .isEmpty();
     }
 
     @Test
-    void writesThatAreRefusedAreNamed() {
-        assertThat(only(WELL + "aof_last_write_status:err\r\n", false))
+    void refusedWritesAreFound() {
+        assertThat(only(HEALTHY + "aof_last_write_status:err\r\n", false))
                 .satisfies(found -> assertThat(found.severity()).isEqualTo(Severity.ERROR))
                 .satisfies(found -> assertThat(found.what()).contains("append-only file cannot be written"));
-        assertThat(only(WELL + "rdb_last_bgsave_status:err\r\n", false).what()).contains("last snapshot failed");
+        assertThat(only(HEALTHY + "rdb_last_bgsave_status:err\r\n", false).what())
+                .contains("last snapshot failed");
     }
 
     @Test
-    void aNodeOfAClusterIsNoServerForItself() {
-        String node = WELL.replace("standalone", "cluster");
+    void aNodeOfAClusterIsFoundWithoutAClusterClient() {
+        String node = HEALTHY.replace("standalone", "cluster");
         assertThat(only(node, false).remedy()).contains("redis-cluster://");
         assertThat(RedisRiskCheck.ofKeeper(node, Optional.of("always"), 0, true))
                 .isEmpty();

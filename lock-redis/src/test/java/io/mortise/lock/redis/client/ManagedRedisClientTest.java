@@ -27,50 +27,51 @@ import org.junit.jupiter.api.Test;
 class ManagedRedisClientTest {
     private static final int SOON_MILLIS = 20_000;
 
-    /** Its threads have begun to connect, and are in the middle of something else when they are told to end. */
+    /** The client's threads have begun to connect, and are busy with another task when they are shut down. */
     @Test
-    void S16_aConnectionThatIsBeingMadeDoesNotOutliveItsClient() throws Exception {
+    void S16_aConnectionThatIsBeingOpenedDoesNotOutliveItsClient() throws Exception {
         try (NodeFixture fixture = new NodeFixture();
                 ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            ManagedRedisClient<RedisClient> own = ManagedRedisClient.toServers(Optional.empty(), fixture.context);
+            ManagedRedisClient<RedisClient> managed = ManagedRedisClient.toServers(Optional.empty(), fixture.context);
             EventLoopGroup threads =
-                    own.client().getResources().eventLoopGroupProvider().allocate(Transports.eventLoopGroupClass());
-            Busy before = new Busy(threads, EventExecutor::execute);
+                    managed.client().getResources().eventLoopGroupProvider().allocate(Transports.eventLoopGroupClass());
+            BlockingTasks before = new BlockingTasks(threads, EventExecutor::execute);
             before.awaitAll();
             RedisURI uri = ManagedRedisClient.uri(RedisURI.create("127.0.0.1", server.getLocalPort()), fixture.context);
             CompletableFuture<?> connecting =
-                    own.client().connectPubSubAsync(StringCodec.UTF8, uri).toCompletableFuture();
-            // to register the channel is one task, which makes another that connects it; this comes behind both
-            Busy after = new Busy(threads, (thread, task) -> thread.execute(() -> thread.execute(task)));
+                    managed.client().connectPubSubAsync(StringCodec.UTF8, uri).toCompletableFuture();
+            // Registering the channel is one task, which submits another that connects it; this one comes after both.
+            BlockingTasks after =
+                    new BlockingTasks(threads, (thread, task) -> thread.execute(() -> thread.execute(task)));
             before.end();
             after.awaitAll();
             server.setSoTimeout(SOON_MILLIS);
             try (Socket accepted = server.accept()) {
-                CompletableFuture<?> ended = own.shutdown(Duration.ofSeconds(1));
-                Await.until("all are told", NodeFixture.SOON, threads::isShuttingDown);
+                CompletableFuture<?> ended = managed.shutdown(Duration.ofSeconds(1));
+                Await.until("all threads are shutting down", NodeFixture.SOON, threads::isShuttingDown);
                 after.end();
                 ended.get(20, TimeUnit.SECONDS);
 
                 accepted.setSoTimeout(SOON_MILLIS);
-                accepted.getInputStream().readAllBytes(); // to the end, which a connection that is left open has not
+                accepted.getInputStream().readAllBytes(); // reads to the end, which never comes on an open connection
             }
             assertThat(connecting).failsWithin(Duration.ofSeconds(20));
         }
     }
 
-    /** A task for each thread, which lasts until it is told to end. */
-    private static final class Busy {
+    /** A task for each thread that runs until {@link #end}. */
+    private static final class BlockingTasks {
         private final CountDownLatch entered;
         private final CountDownLatch end = new CountDownLatch(1);
 
-        Busy(EventLoopGroup threads, BiConsumer<EventExecutor, Runnable> execute) {
+        BlockingTasks(EventLoopGroup threads, BiConsumer<EventExecutor, Runnable> execute) {
             List<EventExecutor> all = new ArrayList<>();
             threads.forEach(all::add);
             entered = new CountDownLatch(all.size());
-            all.forEach(thread -> execute.accept(thread, this::last));
+            all.forEach(thread -> execute.accept(thread, this::block));
         }
 
-        private void last() {
+        private void block() {
             entered.countDown();
             try {
                 end.await();

@@ -16,11 +16,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class NettyChannelRegistryTest {
-    /** Lettuce tries again after ten milliseconds as a rule. */
+    /** Lettuce usually reconnects after ten milliseconds. */
     private static final Duration LONG_ENOUGH = Duration.ofSeconds(1);
 
     @Test
-    void S16_whatItClosesIsNotMadeAnew() throws Exception {
+    void S16_closedChannelsAreNotReconnected() throws Exception {
         NettyChannelRegistry channels = new NettyChannelRegistry();
         ClientResources resources =
                 ClientResources.builder().nettyCustomizer(channels).build();

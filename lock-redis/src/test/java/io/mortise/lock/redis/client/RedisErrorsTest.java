@@ -37,7 +37,7 @@ class RedisErrorsTest {
                 "ERR max number of clients reached",
                 "ERR Error running script (call to f_0123): @user_script:7: @user_script: 7: -OOM command not allowed"
             })
-    void S15_whatPassesIsUnavailable(String answer) {
+    void S15_temporaryErrorsAreUnavailable(String answer) {
         assertThat(of(new CompletionException(new RedisCommandExecutionException(answer))))
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageContaining("redis://h:6379")
@@ -54,7 +54,7 @@ class RedisErrorsTest {
                 "ERR DB index is out of range",
                 "ERR unknown command"
             })
-    void S15_whatDoesNotPassIsRefused(String answer) {
+    void S15_permanentErrorsAreRefused(String answer) {
         assertThat(of(new RedisConnectionException("no", new RedisCommandExecutionException(answer))))
                 .isInstanceOf(BackendRefusedException.class)
                 .hasMessageContaining(answer)
@@ -74,7 +74,7 @@ class RedisErrorsTest {
     }
 
     @Test
-    void aKeyOfAnotherApplicationIsNamedAsThat() {
+    void aKeyOfAnotherApplicationIsExplained() {
         assertThat(of(new RedisCommandExecutionException("WRONGTYPE Operation against a key")))
                 .hasMessageContaining("another application")
                 .hasMessageNotContaining("ACL");
@@ -84,7 +84,7 @@ class RedisErrorsTest {
     }
 
     @Test
-    void oursStaysAsItIs() {
+    void aLockExceptionStaysUnchanged() {
         ClientClosedException closed = new ClientClosedException("closed");
         assertThat(of(new CompletionException(closed))).isSameAs(closed);
     }

@@ -22,12 +22,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class AttemptRemovalTest {
-    /** Counts in its key how often it ran. */
+    /** A removal script that counts its runs in a key. */
     private static final LuaScript COUNTS = new LuaScript(
             "redis.call('INCR', KEYS[1]) local t = redis.call('TIME') return { 0, 1, t[1] * 1000000 + t[2] }");
 
     private final NodeFixture fixture = new NodeFixture();
-    private final AtomicInteger timeWanted = new AtomicInteger();
+    private final AtomicInteger timeRequests = new AtomicInteger();
     private RedisNodeClient node;
 
     private record Request(LockName name, String attemptId, String ownerRecord, Duration leaseDuration, boolean mayWait)
@@ -48,21 +48,21 @@ class AttemptRemovalTest {
         LockRequest request = new Request(new LockName("x"), "a".repeat(32), "", Duration.ofSeconds(30), false);
         return new AttemptRemoval(fixture.context, request, () -> node, script, new String[] {"runs"}, wanted -> {
             if (wanted) {
-                timeWanted.incrementAndGet();
+                timeRequests.incrementAndGet();
             }
             return new String[0];
         });
     }
 
     private long runs() throws Exception {
-        String runs = node.ask("a read", commands -> commands.get("runs"))
+        String runs = node.execute("a read", commands -> commands.get("runs"))
                 .toCompletableFuture()
                 .get(20, TimeUnit.SECONDS);
         return Long.parseLong(runs);
     }
 
     private long serverMicros() throws Exception {
-        List<String> time = node.ask("the time", commands -> commands.time())
+        List<String> time = node.execute("the time", commands -> commands.time())
                 .toCompletableFuture()
                 .get(20, TimeUnit.SECONDS);
         return Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1));
@@ -75,34 +75,34 @@ class AttemptRemovalTest {
     }
 
     @Test
-    void whereEveryRequestWasAnsweredOneReleaseIsAll() throws Exception {
+    void ifEveryRequestHadAReplyOneReleaseIsEnough() throws Exception {
         assertThat(end(removal(COUNTS))).isEqualTo(new AttemptRemoval.Removed(false, true, true));
         assertThat(runs()).isEqualTo(1);
-        assertThat(timeWanted).hasValue(0);
+        assertThat(timeRequests).hasValue(0);
     }
 
     @Test
-    void S08_whatIsAnsweredOnTheSameConnectionIsResolved() throws Exception {
+    void S08_aLaterReplyOnTheSameConnectionResolvesARequestInDoubt() throws Exception {
         AttemptRemoval removal = removal(COUNTS);
-        removal.unanswered(node.epoch(), new ServerTime(Long.MAX_VALUE));
-        assertThat(removal.mayYetExecute()).isTrue();
+        removal.onInDoubt(node.epoch(), new ServerTime(Long.MAX_VALUE));
+        assertThat(removal.mayStillExecute()).isTrue();
         assertThat(end(removal).complete()).isTrue();
-        assertThat(removal.mayYetExecute()).isFalse();
-        assertThat(timeWanted).hasValue(1);
+        assertThat(removal.mayStillExecute()).isFalse();
+        assertThat(timeRequests).hasValue(1);
     }
 
     @Test
-    void S08_whatALostConnectionMayYetDeliverIsSweptUntilTheServerRefusesIt() throws Exception {
+    void S08_theRemovalIsRepeatedUntilTheServerRefusesARequestOfALostConnection() throws Exception {
         AttemptRemoval removal = removal(COUNTS);
-        removal.unanswered(node.epoch() - 1, new ServerTime(serverMicros() + 2_000_000));
+        removal.onInDoubt(node.epoch() - 1, new ServerTime(serverMicros() + 2_000_000));
         assertThat(end(removal).complete()).isFalse();
-        assertThat(removal.mayYetExecute()).isTrue();
-        Await.until("its outcome is known", NodeFixture.SOON, () -> !removal.mayYetExecute());
+        assertThat(removal.mayStillExecute()).isTrue();
+        Await.until("its outcome is known", NodeFixture.SOON, () -> !removal.mayStillExecute());
         assertThat(runs()).isGreaterThan(1);
     }
 
     @Test
-    void S15_aTextInPlaceOfANumberSaysWhyNothingWasDone() throws Exception {
+    void S15_aStringInsteadOfANumberExplainsAFailedRemoval() throws Exception {
         CompletableFuture<LockException> failed = new CompletableFuture<>();
         removal(new LuaScript("return { 'quarantine' }"))
                 .end(found -> failed.completeExceptionally(new AssertionError(found)), failed::complete);

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class ConnectionHandshakeTest {
     @Test
-    void S15_whoDoesNotCountItsListenersIsNamed() {
+    void S15_aServerThatDoesNotCountItsSubscriberIsNamed() {
         assertThatThrownBy(() -> ConnectionHandshake.requireCount(Map.of("lock:c", 0L), "redis://h:6379 prefix lock:"))
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageContaining("redis://h:6379");

@@ -29,33 +29,33 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
-/** A server, a client that lends its context, and what a listener was told. Without locks. */
+/** A server, the context of a client without locks, and a listener that records events. */
 public final class NodeFixture implements AutoCloseable {
     public static final Duration SOON = Duration.ofSeconds(20);
     static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
 
     public final RedisTestServer server = RedisTestServer.start();
     public final BackendContext context;
-    final Told told = new Told();
+    final RecordedEvents events = new RecordedEvents();
     private final LockClient client;
     private final ManagedRedisClient<RedisClient> lettuce;
 
     public NodeFixture() {
-        this(open -> BackendClients.over(open, LONG_TIMEOUTS));
+        this(open -> BackendClients.open(open, LONG_TIMEOUTS));
     }
 
-    /** Whose timers the test cranks. */
+    /** Creates a fixture whose timers the test controls. */
     public NodeFixture(LockClock clock) {
-        this(open -> BackendClients.over(open, LONG_TIMEOUTS, clock));
+        this(open -> BackendClients.open(open, LONG_TIMEOUTS, clock));
     }
 
     private NodeFixture(Function<Function<BackendContext, LockBackend>, LockClient> opening) {
-        AtomicReference<BackendContext> lent = new AtomicReference<>();
+        AtomicReference<BackendContext> opened = new AtomicReference<>();
         client = opening.apply(context -> {
-            lent.set(context);
+            opened.set(context);
             return new NoLocks();
         });
-        context = Objects.requireNonNull(lent.get());
+        context = Objects.requireNonNull(opened.get());
         lettuce = ManagedRedisClient.toServers(Optional.empty(), context);
     }
 
@@ -68,9 +68,9 @@ public final class NodeFixture implements AutoCloseable {
         return new RedisNodeClient.Target("", server.url(), () -> CompletableFuture.completedFuture(connect()), true);
     }
 
-    /** An open one. */
+    /** Returns an open client of the server. */
     public RedisNodeClient node(Duration requestTimeout) {
-        RedisNodeClient node = new RedisNodeClient(target(), context, requestTimeout, 0, told);
+        RedisNodeClient node = new RedisNodeClient(target(), context, requestTimeout, 0, events);
         node.start("c").toCompletableFuture().join();
         return node;
     }
@@ -82,27 +82,27 @@ public final class NodeFixture implements AutoCloseable {
         server.close();
     }
 
-    /** In the order in which it was told. */
-    static final class Told implements NodeListener {
+    /** A listener that records events in their order. */
+    static final class RecordedEvents implements NodeListener {
         final List<RedisNodeClient> listening = Collections.synchronizedList(new ArrayList<>());
         final List<RedisNodeClient> opened = Collections.synchronizedList(new ArrayList<>());
         final List<Throwable> troubles = Collections.synchronizedList(new ArrayList<>());
 
         @Override
-        public void message(RedisNodeClient from, String text) {}
+        public void onMessage(RedisNodeClient from, String text) {}
 
         @Override
-        public void listening(RedisNodeClient node) {
+        public void onSubscribed(RedisNodeClient node) {
             listening.add(node);
         }
 
         @Override
-        public void opened(RedisNodeClient node) {
+        public void onOpened(RedisNodeClient node) {
             opened.add(node);
         }
 
         @Override
-        public void trouble(RedisNodeClient node, Throwable cause) {
+        public void onFailure(RedisNodeClient node, Throwable cause) {
             troubles.add(cause);
         }
     }
@@ -119,7 +119,7 @@ public final class NodeFixture implements AutoCloseable {
         }
 
         @Override
-        public Duration leaseDuration(Optional<Duration> asked) {
+        public Duration leaseDuration(Optional<Duration> requested) {
             throw new UnsupportedOperationException();
         }
 

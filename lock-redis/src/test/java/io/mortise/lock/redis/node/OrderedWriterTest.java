@@ -21,26 +21,26 @@ class OrderedWriterTest {
     private static final LuaScript APPEND = new LuaScript("return redis.call('RPUSH', 'order', ARGV[1])");
     private static final String[] NO_KEYS = {};
 
-    private final List<CompletionStage<?>> asked = new ArrayList<>();
+    private final List<CompletionStage<?>> requests = new ArrayList<>();
 
     private void append(RedisNodeClient node, String what) {
-        asked.add(node.ask("append", APPEND, NO_KEYS, what));
+        requests.add(node.execute("append", APPEND, NO_KEYS, what));
     }
 
-    /** The channel's thread is in the middle of something while another thread sends, and then sends itself. */
+    /** The channel's thread is busy while another thread sends, and then sends requests itself. */
     @Test
-    void S08_whatTheChannelsOwnThreadSendsIsNotAheadOfWhatWasSentBefore() throws Exception {
+    void S08_requestsOfTheChannelsOwnThreadDoNotOvertakeEarlierOnes() throws Exception {
         try (NodeFixture fixture = new NodeFixture()) {
             RedisNodeClient node = fixture.node(Duration.ofSeconds(20));
             append(node, "known script");
-            asked.get(0).toCompletableFuture().get(20, TimeUnit.SECONDS);
+            requests.get(0).toCompletableFuture().get(20, TimeUnit.SECONDS);
 
             CompletableFuture<Void> onChannel = new CompletableFuture<>();
             CompletableFuture<Void> sent = new CompletableFuture<>();
             CompletableFuture<Void> done = new CompletableFuture<>();
             node.run(new LuaScript("return 1").whole(), NO_KEYS, NO_KEYS, new ReplyHandler() {
                 @Override
-                public void answered(List<Object> values) {
+                public void onReply(List<Object> values) {
                     onChannel.complete(null);
                     sent.orTimeout(20, TimeUnit.SECONDS).join();
                     append(node, "third");
@@ -49,7 +49,7 @@ class OrderedWriterTest {
                 }
 
                 @Override
-                public void failed(Throwable cause, boolean notExecuted) {
+                public void onFailure(Throwable cause, boolean notExecuted) {
                     onChannel.completeExceptionally(cause);
                 }
             });
@@ -58,8 +58,8 @@ class OrderedWriterTest {
             append(node, "second");
             sent.complete(null);
             done.get(20, TimeUnit.SECONDS);
-            for (CompletionStage<?> answer : List.copyOf(asked)) {
-                answer.toCompletableFuture().get(20, TimeUnit.SECONDS);
+            for (CompletionStage<?> request : List.copyOf(requests)) {
+                request.toCompletableFuture().get(20, TimeUnit.SECONDS);
             }
 
             assertThat(fixture.connect().async().lrange("order", 0, -1).get(20, TimeUnit.SECONDS))
@@ -68,49 +68,49 @@ class OrderedWriterTest {
         }
     }
 
-    /** Its deadline came, or the connection was lost, before it was counted: it is never written. */
+    /** The call timed out, or the connection was lost, before it was counted, so it is never written. */
     @Test
-    void S08_whatEndsBeforeItIsSentHoldsUpNothing() {
-        OrderedWriter order = new OrderedWriter(() -> {
-            throw new AssertionError("nothing is to be written before it");
+    void S08_aCallThatEndsBeforeItIsSentDelaysNoOther() {
+        OrderedWriter writer = new OrderedWriter(() -> {
+            throw new AssertionError("no unwritten call exists before it");
         });
         ScriptCall ended = ScriptCall.bySha1(APPEND, NO_KEYS, NO_KEYS, new MonotonicTime(0), 0);
         ended.written();
-        order.send(ended, () -> {});
-        order.onWriter();
+        writer.send(ended, () -> {});
+        writer.onChannelThread();
         List<String> ran = new ArrayList<>();
-        order.send(ScriptCall.bySha1(APPEND, NO_KEYS, NO_KEYS, new MonotonicTime(0), 0), () -> ran.add("at once"));
+        writer.send(ScriptCall.bySha1(APPEND, NO_KEYS, NO_KEYS, new MonotonicTime(0), 0), () -> ran.add("at once"));
         assertThat(ran).containsExactly("at once");
     }
 
-    /** What was to be written when the connection was lost counts for nothing: nothing waits for it. */
+    /** No call waits for one that was not written before the connection was lost. */
     @Test
-    void S08_afterALostConnectionTheOrderIsKeptAsWell() throws Exception {
+    void S08_afterALostConnectionTheOrderIsStillKept() throws Exception {
         try (NodeFixture fixture = new NodeFixture()) {
             RedisNodeClient node = fixture.node(Duration.ofSeconds(20));
             fixture.server.pause();
             append(node, "perhaps");
             fixture.server.resume();
             fixture.connect().async().clientKill(KillArgs.Builder.typePubsub()).get(20, TimeUnit.SECONDS);
-            Await.until("it is back", NodeFixture.SOON, () -> fixture.told.listening.size() > 1);
+            Await.until("it has reconnected", NodeFixture.SOON, () -> fixture.events.listening.size() > 1);
 
             CompletableFuture<Void> both = new CompletableFuture<>();
             node.run(new LuaScript("return 1").whole(), NO_KEYS, NO_KEYS, new ReplyHandler() {
                 @Override
-                public void answered(List<Object> values) {
+                public void onReply(List<Object> values) {
                     append(node, "third");
                     append(node, "fourth");
                     both.complete(null);
                 }
 
                 @Override
-                public void failed(Throwable cause, boolean notExecuted) {
+                public void onFailure(Throwable cause, boolean notExecuted) {
                     both.completeExceptionally(cause);
                 }
             });
             both.get(20, TimeUnit.SECONDS);
-            for (CompletionStage<?> answer : asked.subList(1, asked.size())) {
-                answer.toCompletableFuture().get(20, TimeUnit.SECONDS);
+            for (CompletionStage<?> request : requests.subList(1, requests.size())) {
+                request.toCompletableFuture().get(20, TimeUnit.SECONDS);
             }
             assertThat(fixture.connect().async().lrange("order", -2, -1).get(20, TimeUnit.SECONDS))
                     .containsExactly("third", "fourth");

@@ -25,14 +25,14 @@ class RedisNodeClientTest {
     private static final String[] NO_KEYS = {};
 
     @Test
-    void S15_aNodesRequestsHaveItsOwnDeadline() {
+    void S15_theRequestsOfANodeHaveItsOwnTimeout() {
         try (NodeFixture fixture = new NodeFixture()) {
             RedisNodeClient node = fixture.node(Duration.ofMillis(300));
             fixture.server.pause();
-            CompletionStage<?> script = node.ask("a script", new LuaScript("return 1"), NO_KEYS);
-            CompletionStage<?> command = node.ask("a ping", commands -> commands.ping());
-            for (CompletionStage<?> asked : new CompletionStage<?>[] {script, command}) {
-                assertThatThrownBy(() -> asked.toCompletableFuture().get(20, TimeUnit.SECONDS))
+            CompletionStage<?> script = node.execute("a script", new LuaScript("return 1"), NO_KEYS);
+            CompletionStage<?> command = node.execute("a ping", commands -> commands.ping());
+            for (CompletionStage<?> request : new CompletionStage<?>[] {script, command}) {
+                assertThatThrownBy(() -> request.toCompletableFuture().get(20, TimeUnit.SECONDS))
                         .hasCauseInstanceOf(BackendUnavailableException.class)
                         .hasMessageContaining(fixture.server.url());
             }
@@ -42,9 +42,9 @@ class RedisNodeClientTest {
         }
     }
 
-    /** As after a pause of the whole process: the timers run first, and the answer is in the socket already. */
+    /** As after a pause of the whole process: the timers run first, while the reply is already in the socket. */
     @Test
-    void S15_anAnswerThatNobodyHasReadYetIsNoSilence() throws Exception {
+    void S15_aReplyThatIsNotReadYetIsNoSilence() throws Exception {
         ManualClock clock = new ManualClock();
         try (NodeFixture fixture = new NodeFixture(clock)) {
             Duration limit = Duration.ofSeconds(2);
@@ -52,35 +52,35 @@ class RedisNodeClientTest {
             long connection = connectionId(node);
             LuaScript known = new LuaScript("return 1").whole();
             CompletableFuture<Void> stopped = new CompletableFuture<>();
-            CompletableFuture<Void> goesOn = new CompletableFuture<>();
-            fixture.server.pause(); // both are written before either is answered
+            CompletableFuture<Void> resume = new CompletableFuture<>();
+            fixture.server.pause(); // so that both requests are written before either has a reply
             node.run(known, NO_KEYS, NO_KEYS, new ReplyHandler() {
                 @Override
-                public void answered(List<Object> values) {
+                public void onReply(List<Object> values) {
                     stopped.complete(null);
-                    goesOn.orTimeout(20, TimeUnit.SECONDS).join();
+                    resume.orTimeout(20, TimeUnit.SECONDS).join();
                 }
 
                 @Override
-                public void failed(Throwable cause, boolean notExecuted) {
+                public void onFailure(Throwable cause, boolean notExecuted) {
                     stopped.completeExceptionally(cause);
                 }
             });
-            CompletionStage<?> second = node.ask("a script", known, NO_KEYS);
+            CompletionStage<?> second = node.execute("a script", known, NO_KEYS);
             fixture.server.resume();
             stopped.get(20, TimeUnit.SECONDS);
-            clock.jump(limit.multipliedBy(2));
-            goesOn.complete(null);
+            clock.advanceThenRunTimers(limit.multipliedBy(2));
+            resume.complete(null);
             second.toCompletableFuture().get(20, TimeUnit.SECONDS);
             clock.advance(limit);
 
-            assertThat(fixture.told.troubles).isEmpty();
+            assertThat(fixture.events.troubles).isEmpty();
             assertThat(connectionId(node)).as("the connection").isEqualTo(connection);
             node.close().join();
         }
     }
 
-    /** As above, and the thread that is to read stays behind for as long as it takes. */
+    /** As above, but the I/O thread stays blocked for a long time. */
     @Test
     void S15_aThreadThatDoesNotReadIsNoSilence() throws Exception {
         ManualClock clock = new ManualClock();
@@ -89,27 +89,27 @@ class RedisNodeClientTest {
             RedisNodeClient node = fixture.node(limit);
             long connection = connectionId(node);
             CompletableFuture<Void> stopped = new CompletableFuture<>();
-            CompletableFuture<Void> goesOn = new CompletableFuture<>();
+            CompletableFuture<Void> resume = new CompletableFuture<>();
             CompletableFuture<Void> first = new CompletableFuture<>();
             node.run(new LuaScript("return 1").whole(), NO_KEYS, NO_KEYS, new ReplyHandler() {
                 @Override
-                public void answered(List<Object> values) {
+                public void onReply(List<Object> values) {
                     stopped.complete(null);
-                    first.complete(goesOn.orTimeout(60, TimeUnit.SECONDS).join());
+                    first.complete(resume.orTimeout(60, TimeUnit.SECONDS).join());
                 }
 
                 @Override
-                public void failed(Throwable cause, boolean notExecuted) {
+                public void onFailure(Throwable cause, boolean notExecuted) {
                     stopped.completeExceptionally(cause);
                 }
             });
             stopped.get(20, TimeUnit.SECONDS);
             clock.advance(Duration.ofMillis(1));
-            CompletionStage<?> second = node.ask("a script", new LuaScript("return 1"), NO_KEYS);
+            CompletionStage<?> second = node.execute("a script", new LuaScript("return 1"), NO_KEYS);
             clock.advance(limit.multipliedBy(2));
             assertThatThrownBy(() -> second.toCompletableFuture().get(20, TimeUnit.SECONDS))
                     .hasMessageContaining("no answer");
-            goesOn.complete(null);
+            resume.complete(null);
             first.get(20, TimeUnit.SECONDS);
             assertThat(connectionId(node)).as("the connection").isEqualTo(connection);
             clock.advance(limit);
@@ -124,17 +124,17 @@ class RedisNodeClientTest {
             RedisNodeClient node = fixture.node(Duration.ofMillis(300));
             int epoch = node.epoch();
             fixture.server.pause();
-            CompletionStage<?> asked = node.ask("a script", new LuaScript("return 1"), NO_KEYS);
+            CompletionStage<?> request = node.execute("a script", new LuaScript("return 1"), NO_KEYS);
             Await.until("it is dropped", NodeFixture.SOON, () -> node.epoch() != epoch);
-            assertThat(asked.toCompletableFuture()).isCompletedExceptionally();
+            assertThat(request.toCompletableFuture()).isCompletedExceptionally();
             fixture.server.resume();
             node.close().join();
         }
     }
 
-    /** As above: what has been read only after the question was written is no silence either. */
+    /** As above: a reply that is read only after the ping was written is no silence either. */
     @Test
-    void S15_aSilentServerHasTimeToAnswerOneQuestionMore() throws Exception {
+    void S15_aSilentServerHasTimeToReplyToAPing() throws Exception {
         ManualClock clock = new ManualClock();
         try (NodeFixture fixture = new NodeFixture(clock)) {
             Duration limit = Duration.ofSeconds(2);
@@ -142,14 +142,14 @@ class RedisNodeClientTest {
             long connection = connectionId(node);
             clock.advance(Duration.ofMillis(1));
             fixture.server.pause();
-            CompletionStage<?> asked = node.ask("a script", new LuaScript("return 1"), NO_KEYS);
-            clock.advance(limit); // no further: the timer that the written question sets must not run too
-            assertThatThrownBy(() -> asked.toCompletableFuture().get(20, TimeUnit.SECONDS))
+            CompletionStage<?> request = node.execute("a script", new LuaScript("return 1"), NO_KEYS);
+            clock.advance(limit); // no further: the timer that the written ping sets must not run too
+            assertThatThrownBy(() -> request.toCompletableFuture().get(20, TimeUnit.SECONDS))
                     .hasMessageContaining("no answer");
             Await.until(
-                    "the question is written",
+                    "the ping is written",
                     NodeFixture.SOON,
-                    () -> clock.untilNext().isPresent());
+                    () -> clock.untilNextTimer().isPresent());
             clock.advance(limit.dividedBy(4).minusMillis(1));
             fixture.server.resume();
             assertThat(connectionId(node)).as("the connection").isEqualTo(connection);
@@ -159,34 +159,34 @@ class RedisNodeClientTest {
         }
     }
 
-    /** It was given up, but it shows that the connection works. */
+    /** The call has timed out, but its reply shows that the connection works. */
     @Test
-    void S15_aLateAnswerIsHeard() {
-        AtomicInteger heard = new AtomicInteger();
+    void S15_aLateReplyIsNoticed() {
+        AtomicInteger replies = new AtomicInteger();
         ScriptCall call = ScriptCall.byText(new LuaScript("return 1"), NO_KEYS, NO_KEYS, new MonotonicTime(0), 1);
-        call.whenAnswered(heard::incrementAndGet);
+        call.onReply(replies::incrementAndGet);
         call.completeExceptionally(new BackendUnavailableException("no answer"));
-        assertThat(heard).hasValue(0);
+        assertThat(replies).hasValue(0);
         call.complete();
-        assertThat(heard).hasValue(1);
+        assertThat(replies).hasValue(1);
     }
 
     private static long connectionId(RedisNodeClient node) throws Exception {
-        return node.ask("its id", RedisPubSubAsyncCommands::clientId)
+        return node.execute("its id", RedisPubSubAsyncCommands::clientId)
                 .toCompletableFuture()
                 .get(20, TimeUnit.SECONDS);
     }
 
     @Test
-    void S15_aQuestionWaitsForAConnectionThatIsMadeAnew() throws Exception {
+    void S15_aCommandWaitsForAConnectionThatIsReopened() throws Exception {
         ManualClock clock = new ManualClock();
         try (NodeFixture fixture = new NodeFixture(clock)) {
             RedisNodeClient node = fixture.node(Duration.ofSeconds(5));
-            fixture.server.pause(); // a new connection is not answered
+            fixture.server.pause(); // so that a new connection gets no reply
             node.reconnect();
             Await.until("it is disconnected", NodeFixture.SOON, () -> !node.isConnected());
-            CompletionStage<?> command = node.ask("a ping", commands -> commands.ping());
-            CompletionStage<?> script = node.ask("a script", new LuaScript("return 1"), NO_KEYS);
+            CompletionStage<?> command = node.execute("a ping", commands -> commands.ping());
+            CompletionStage<?> script = node.execute("a script", new LuaScript("return 1"), NO_KEYS);
             fixture.server.resume();
             Await.until("it is connected", NodeFixture.SOON, node::isConnected);
             clock.advance(Duration.ofMillis(50));
@@ -197,14 +197,14 @@ class RedisNodeClientTest {
     }
 
     @Test
-    void S15_aQuestionToALostServerFailsSoon() throws Exception {
+    void S15_aCommandToALostServerFailsSoon() throws Exception {
         ManualClock clock = new ManualClock();
         try (NodeFixture fixture = new NodeFixture(clock)) {
             RedisNodeClient node = fixture.node(Duration.ofSeconds(5));
             fixture.server.pause();
             node.reconnect();
             Await.until("it is disconnected", NodeFixture.SOON, () -> !node.isConnected());
-            CompletionStage<?> command = node.ask("a ping", commands -> commands.ping());
+            CompletionStage<?> command = node.execute("a ping", commands -> commands.ping());
             assertThat(command.toCompletableFuture()).isNotDone();
             clock.advance(Duration.ofSeconds(2));
             assertThatThrownBy(() -> command.toCompletableFuture().get(20, TimeUnit.SECONDS))
@@ -216,7 +216,7 @@ class RedisNodeClientTest {
     }
 
     @Test
-    void S16_aConnectionThatComesAfterItWasGivenUpIsClosed() throws Exception {
+    void S16_aConnectionThatIsOpenedTooLateIsClosed() throws Exception {
         ManualClock clock = new ManualClock();
         try (NodeFixture fixture = new NodeFixture(clock)) {
             CompletableFuture<StatefulRedisPubSubConnection<String, String>> connecting = new CompletableFuture<>();
@@ -225,7 +225,7 @@ class RedisNodeClientTest {
                     fixture.context,
                     fixture.context.requestTimeout(),
                     0,
-                    fixture.told);
+                    fixture.events);
             CompletionStage<?> started = node.start("c");
             clock.advance(fixture.context.requestTimeout());
             assertThatThrownBy(() -> started.toCompletableFuture().get(20, TimeUnit.SECONDS))
@@ -233,7 +233,7 @@ class RedisNodeClientTest {
             StatefulRedisPubSubConnection<String, String> late = fixture.connect();
             connecting.complete(late);
             Await.until("it is closed", NodeFixture.SOON, () -> !late.isOpen());
-            assertThat(fixture.told.opened).isEmpty();
+            assertThat(fixture.events.opened).isEmpty();
         }
     }
 }

@@ -28,13 +28,13 @@ class RequestDeadlinesTest {
 
     private ScriptCall begin() {
         ScriptCall call = ScriptCall.bySha1(new LuaScript("return 1"), new String[0], new String[0], clock.now(), 0);
-        call.whenComplete((answer, failure) -> deadlines.ended());
+        call.whenComplete((values, failure) -> deadlines.ended());
         deadlines.begin(call);
         return call;
     }
 
     @Test
-    void S15_eachEndsAtItsOwnTime() {
+    void S15_eachCallEndsAtItsOwnDeadline() {
         ScriptCall first = begin();
         clock.advance(Duration.ofSeconds(2));
         ScriptCall second = begin();
@@ -49,7 +49,7 @@ class RequestDeadlinesTest {
     }
 
     @Test
-    void oneThatWasAnsweredIsLeftAlone() {
+    void aCallWithAReplyIsNotEnded() {
         ScriptCall first = begin();
         ScriptCall second = begin();
         first.complete();
@@ -61,7 +61,7 @@ class RequestDeadlinesTest {
     }
 
     @Test
-    void oneTimerServesAll() {
+    void oneTimerServesAllCalls() {
         for (int i = 0; i < 1_000; i++) {
             begin().complete();
         }
@@ -72,12 +72,12 @@ class RequestDeadlinesTest {
     }
 
     @Test
-    void S15_whoeverReadsTheAnswersHasAMomentAfterAPause() {
-        ScriptCall answered = begin();
+    void S15_theIoThreadHasTimeToReadRepliesAfterAPause() {
+        ScriptCall replied = begin();
         ScriptCall silent = begin();
-        clock.jump(LIMIT.multipliedBy(3));
+        clock.advanceThenRunTimers(LIMIT.multipliedBy(3));
         assertThat(overdue).isEmpty();
-        answered.complete();
+        replied.complete();
         clock.advance(Duration.ofMillis(19));
         assertThat(overdue).isEmpty();
         clock.advance(Duration.ofMillis(1));
@@ -85,38 +85,38 @@ class RequestDeadlinesTest {
     }
 
     @Test
-    void S15_aPauseBetweenTheLooksEndsOnlyWhatTheFirstOneSaw() {
+    void S15_aPauseBetweenTheChecksEndsOnlyCallsOfTheFirst() {
         ScriptCall seen = begin();
         clock.advance(Duration.ofMillis(4_990));
         ScriptCall begun = begin();
-        clock.jump(LIMIT.multipliedBy(3));
+        clock.advanceThenRunTimers(LIMIT.multipliedBy(3));
         assertThat(overdue).containsExactly(seen);
         clock.advance(Duration.ofMillis(20));
         assertThat(overdue).containsExactly(seen, begun);
     }
 
     @Test
-    void S15_theMomentIsShortWhereTheLimitIs() {
+    void S15_theTimeToReadIsShorterForAShortTimeout() {
         RequestDeadlines tight = new RequestDeadlines(clock, Duration.ofMillis(20), this::end);
         ScriptCall call = ScriptCall.bySha1(new LuaScript("return 1"), new String[0], new String[0], clock.now(), 0);
         tight.begin(call);
-        clock.jump(Duration.ofSeconds(1));
+        clock.advanceThenRunTimers(Duration.ofSeconds(1));
         assertThat(overdue).isEmpty();
         clock.advance(Duration.ofMillis(5));
         assertThat(overdue).contains(call);
     }
 
-    /** A server that did not know the script is asked with its text, behind what was sent meanwhile. */
+    /** If the server does not know a script, the call is sent again with its text, after calls that were sent meanwhile. */
     @Test
-    void S15_oneThatIsSentAgainHasWhatIsLeftOfItsTime() {
+    void S15_aCallThatIsSentAgainHasTheRestOfItsTime() {
         ScriptCall call = begin();
         clock.advance(Duration.ofSeconds(4));
         ScriptCall younger = begin();
         call.completeExceptionally(new IllegalStateException("NOSCRIPT"));
         ScriptCall again = ScriptCall.byText(new LuaScript("return 1"), new String[0], new String[0], call.sentAt(), 0);
         deadlines.begin(again);
-        clock.jump(Duration.ofSeconds(1));
-        assertThat(overdue).as("its answer may have come during a pause").isEmpty();
+        clock.advanceThenRunTimers(Duration.ofSeconds(1));
+        assertThat(overdue).as("its reply may have come during a pause").isEmpty();
         clock.advance(Duration.ofMillis(20));
         assertThat(overdue).containsExactly(again);
         clock.advance(Duration.ofSeconds(4));
@@ -124,10 +124,10 @@ class RequestDeadlinesTest {
     }
 
     @Test
-    void S15_whatBeginsAfterTheConnectionWasLostIsNotEndedWithIt() {
+    void S15_aCallThatBeginsAfterALossIsNotEndedWithIt() {
         ScriptCall lost = begin();
         List<ScriptCall> next = new ArrayList<>();
-        lost.whenComplete((answer, failure) -> next.add(begin()));
+        lost.whenComplete((values, failure) -> next.add(begin()));
         deadlines.endAll(new IllegalStateException("lost"));
         assertThat(lost.isCompletedExceptionally()).isTrue();
         assertThat(next).hasSize(1).noneMatch(ScriptCall::isDone);

@@ -19,39 +19,39 @@ class ServerClockTest {
     private final ServerClock clock = new ServerClock();
 
     @Test
-    void theServersClockShowsAtMostWhatHasPassedSinceTheRequestWasSent() {
-        clock.heard(SENT, SHOWN);
-        assertThat(clock.atMost(SENT)).isEqualTo(SHOWN.plus(MICROSECOND));
-        assertThat(clock.atMost(SENT.plus(SECOND.multipliedBy(10))))
+    void theServersClockShowsAtMostTheTimeSinceTheRequestWasSent() {
+        clock.onReply(SENT, SHOWN);
+        assertThat(clock.latestTimeAt(SENT)).isEqualTo(SHOWN.plus(MICROSECOND));
+        assertThat(clock.latestTimeAt(SENT.plus(SECOND.multipliedBy(10))))
                 .as("10 s and 1 %")
                 .isEqualTo(SHOWN.plus(Duration.ofMillis(10_100)).plus(MICROSECOND));
     }
 
     @Test
-    void beforeTheFirstReplyItIsUnknown() {
-        assertThat(clock.atMost(SENT)).isEqualTo(ServerTime.UNKNOWN);
-        clock.heard(SENT, SHOWN);
+    void beforeTheFirstReplyTheClockIsUnknown() {
+        assertThat(clock.latestTimeAt(SENT)).isEqualTo(ServerTime.UNKNOWN);
+        clock.onReply(SENT, SHOWN);
         clock.forget();
-        assertThat(clock.atMost(SENT)).isEqualTo(ServerTime.UNKNOWN);
+        assertThat(clock.latestTimeAt(SENT)).isEqualTo(ServerTime.UNKNOWN);
     }
 
     @Test
-    void anInstantBeforeTheAnchorIsNoEarlierThanIt() {
-        clock.heard(SENT, SHOWN);
-        assertThat(clock.atMost(SENT.minus(SECOND))).isEqualTo(SHOWN.plus(MICROSECOND));
+    void anInstantBeforeTheLastReplyYieldsTheTimeOfThatReply() {
+        clock.onReply(SENT, SHOWN);
+        assertThat(clock.latestTimeAt(SENT.minus(SECOND))).isEqualTo(SHOWN.plus(MICROSECOND));
     }
 
     @Test
-    void theLatestAnswerCounts() {
+    void theLatestReplyCounts() {
         ServerTime setBack = new ServerTime(9_000_000);
-        clock.heard(SENT, SHOWN);
-        clock.heard(SENT.plus(SECOND), setBack);
-        assertThat(clock.atMost(SENT.plus(SECOND.multipliedBy(2))))
+        clock.onReply(SENT, SHOWN);
+        clock.onReply(SENT.plus(SECOND), setBack);
+        assertThat(clock.latestTimeAt(SENT.plus(SECOND.multipliedBy(2))))
                 .isEqualTo(setBack.plus(Duration.ofMillis(1_010)).plus(MICROSECOND));
     }
 
     @Test
-    void S02_aPushedGrantBeganNoEarlierThanTheServersClockHasGoneOn() {
+    void S02_theStartOfAHandedOffGrantIsEstimatedNoLaterThanItWas() {
         assertThat(ServerClock.noLaterThan(SENT, SHOWN, SHOWN)).isEqualTo(SENT);
         assertThat(SENT.until(ServerClock.noLaterThan(SENT, SHOWN, SHOWN.plus(Duration.ofSeconds(10)))))
                 .as("10 s less 1 %")

@@ -16,7 +16,7 @@ class LuaScriptTest {
     }
 
     @Test
-    void itIsPutTogetherFromItsBackendsFilesAndThoseOfAll() {
+    void aScriptConsistsOfFilesOfTheBackendAndSharedOnes() {
         LuaScript script = LuaScript.of(LuaScriptTest::own, "shared/keys", "mine");
         assertThat(script.text()).contains("= unpack(KEYS)").endsWith("return 1\n");
         assertThat(LuaScript.of(LuaScriptTest::own, "mine").sha1())
@@ -25,7 +25,7 @@ class LuaScriptTest {
     }
 
     @Test
-    void aFileThatIsMissingIsNamed() {
+    void aMissingFileIsNamed() {
         assertThatThrownBy(() -> LuaScript.of(LuaScriptTest::own, "keys"))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("keys.lua");

@@ -18,16 +18,16 @@ class ScriptArgsTest {
     }
 
     @Test
-    void theyGoOverTheWireAsLettucesOwn() {
+    void theArgumentsAreEncodedAsByLettuce() {
         String[] keys = {"lock:x", "lock:%token"};
         String[] args = {"", "a b", "µ\r\nü", "x".repeat(3_000)};
-        CommandArgs<String, String> lettuces = new CommandArgs<>(StringCodec.UTF8)
+        CommandArgs<String, String> expected = new CommandArgs<>(StringCodec.UTF8)
                 .addValue("sha1")
                 .add(keys.length)
                 .addKeys(keys)
                 .addValues(args);
         ScriptArgs ours = new ScriptArgs("sha1", keys, args);
-        assertThat(encoded(ours)).isEqualTo(encoded(lettuces));
-        assertThat(ours.count()).isEqualTo(lettuces.count());
+        assertThat(encoded(ours)).isEqualTo(encoded(expected));
+        assertThat(ours.count()).isEqualTo(expected.count());
     }
 }

@@ -16,7 +16,7 @@ import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.spi.OwnerRecord;
+import io.mortise.lock.spi.OwnerRecordCodec;
 import io.mortise.lock.spi.support.StoreExposureCheck;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -31,23 +31,25 @@ import java.util.concurrent.CompletionStage;
 import java.util.stream.Collectors;
 
 /**
- * Shows and releases locks for an operator. A holder has the grant at a majority of masters, or may have it counting those that do
- * not answer.
+ * Lists, shows and force-releases the locks that the masters store, for operators.
+ *
+ * <p>A contender is shown as a holder if it has the grant at a majority of masters, or may have it if the masters that do not
+ * reply are counted.
  */
 public final class RedlockAdmin implements LockAdmin {
     private static final LuaScript STATUS = LuaScript.of(RedlockAdmin.class::getResourceAsStream, "shared/status");
 
     private final RedlockMasters masters;
     private final RedlockKeys keys;
-    private final Optional<StoreExposureCheck> accessCheck;
+    private final Optional<StoreExposureCheck> exposureCheck;
     private final String endpoints;
     private final Quorum quorum;
 
     public RedlockAdmin(
-            RedlockMasters masters, RedlockKeys keys, Optional<StoreExposureCheck> accessCheck, String endpoints) {
+            RedlockMasters masters, RedlockKeys keys, Optional<StoreExposureCheck> exposureCheck, String endpoints) {
         this.masters = masters;
         this.keys = keys;
-        this.accessCheck = accessCheck;
+        this.exposureCheck = exposureCheck;
         this.endpoints = endpoints;
         this.quorum = masters.quorum();
     }
@@ -55,11 +57,12 @@ public final class RedlockAdmin implements LockAdmin {
     /** The state of one lock at one master. */
     private record StatusAtMaster(RedlockMaster master, Optional<LockHolder> holder, List<LockHolder> waiters) {}
 
+    /** A query that is sent to one master. */
     private interface Query<T> {
         CompletionStage<T> send(RedlockMaster master);
     }
 
-    /** Returns the answers of all masters that answer, in their order; fails if those are no majority. */
+    /** Returns the replies of the masters in their order; fails if no majority replies. */
     private <T> CompletionStage<List<T>> queryAll(String operation, Query<T> query) {
         return masters.reachable().thenCompose(reachable -> queryAll(reachable, operation, query));
     }
@@ -68,27 +71,27 @@ public final class RedlockAdmin implements LockAdmin {
         List<CompletableFuture<Optional<T>>> pending = new ArrayList<>();
         for (RedlockMaster master : reachable) {
             pending.add(query.send(master)
-                    .<Optional<T>>handle((answer, failure) -> Optional.ofNullable(answer))
+                    .<Optional<T>>handle((reply, failure) -> Optional.ofNullable(reply))
                     .toCompletableFuture());
         }
         return CompletableFuture.allOf(pending.toArray(CompletableFuture[]::new))
                 .thenApply(ok -> {
-                    List<T> answers = pending.stream()
-                            .flatMap(answer -> answer.join().stream())
+                    List<T> replies = pending.stream()
+                            .flatMap(reply -> reply.join().stream())
                             .toList();
-                    if (answers.size() < quorum.majority()) {
-                        throw new BackendUnavailableException(operation + ": no quorum: " + answers.size() + " of "
+                    if (replies.size() < quorum.majority()) {
+                        throw new BackendUnavailableException(operation + ": no quorum: " + replies.size() + " of "
                                 + quorum.masters() + " masters answered of " + endpoints);
                     }
-                    return answers;
+                    return replies;
                 });
     }
 
-    /** Sends a script as a plain command: an operator has more time than a vote. */
+    /** Sends a script as a normal command: an operator can wait longer than the node timeout of a vote. */
     private static CompletionStage<List<Object>> eval(
             RedlockMaster master, String operation, LuaScript script, String[] scriptKeys, String... arguments) {
         return master.node()
-                .ask(
+                .execute(
                         operation,
                         commands -> commands.eval(script.text(), ScriptOutputType.MULTI, scriptKeys, arguments));
     }
@@ -129,7 +132,7 @@ public final class RedlockAdmin implements LockAdmin {
 
     /** Returns the part of a stored grant that is the same on all masters. */
     private static String grantId(String raw) {
-        return OwnerRecord.attemptId(raw).orElse(raw);
+        return OwnerRecordCodec.attemptId(raw).orElse(raw);
     }
 
     private LockHolder withToken(List<LockHolder> votes) {
@@ -138,7 +141,7 @@ public final class RedlockAdmin implements LockAdmin {
         return token.isPresent() ? first.token(token.getAsLong()) : first.withoutToken();
     }
 
-    /** Returns the token that a majority has; a vote that came too late to count may have a higher one. */
+    /** Returns the token that a majority stores; a vote that came too late to count may have a higher token. */
     private OptionalLong token(List<LockHolder> votes) {
         return votes.stream()
                 .flatMapToLong(vote -> vote.token().stream())
@@ -149,7 +152,7 @@ public final class RedlockAdmin implements LockAdmin {
                 .findFirst();
     }
 
-    /** Lists each name once, by the first master that has its grant. */
+    /** Lists each name once, for the first master that has a grant of it. */
     @Override
     public CompletableFuture<Page> list(String prefix, int limit, String cursor) {
         return masters.reachable()
@@ -180,7 +183,7 @@ public final class RedlockAdmin implements LockAdmin {
     public CompletableFuture<Boolean> forceRelease(String name, LockHolder seen) {
         String[] lockKeys = keys.of(new LockName(name)).all();
         String grant = grantId(seen.raw());
-        String isAttemptId = OwnerRecord.attemptId(seen.raw()).isPresent() ? "1" : "0";
+        String isAttemptId = OwnerRecordCodec.attemptId(seen.raw()).isPresent() ? "1" : "0";
         String operation = "forced release of lock \"" + LockName.shown(name) + "\"";
         return queryAll(
                         operation,
@@ -191,7 +194,7 @@ public final class RedlockAdmin implements LockAdmin {
                                         lockKeys,
                                         grant,
                                         isAttemptId)
-                                .thenApply(answer -> answer.get(0).equals(1L)))
+                                .thenApply(reply -> reply.get(0).equals(1L)))
                 .thenApply(this::wasHeld)
                 .toCompletableFuture();
     }
@@ -201,17 +204,17 @@ public final class RedlockAdmin implements LockAdmin {
     }
 
     /**
-     * Returns whether so many votes may be a majority with those of the masters that did not answer. Fewer are an orphan, or what a
-     * release has not reached yet.
+     * Returns whether that many votes, together with the masters that did not reply, may be a majority. Fewer votes are
+     * orphans, or votes that a release has not reached yet.
      */
-    private boolean mayBeMajority(long votes, int answers) {
-        return votes > 0 && votes + quorum.masters() - answers >= quorum.majority();
+    private boolean mayBeMajority(long votes, int replies) {
+        return votes > 0 && votes + quorum.masters() - replies >= quorum.majority();
     }
 
     @Override
     public CompletableFuture<List<Finding>> diagnose() {
         List<Finding> findings =
-                new ArrayList<>(accessCheck.map(StoreExposureCheck::findings).orElse(List.of()));
+                new ArrayList<>(exposureCheck.map(StoreExposureCheck::findings).orElse(List.of()));
         findings.addAll(RedlockRiskCheck.ofMasterCount(masters.all().size()));
         CompletionStage<List<Finding>> all = CompletableFuture.completedFuture(findings);
         for (RedlockMaster master : masters.all()) {

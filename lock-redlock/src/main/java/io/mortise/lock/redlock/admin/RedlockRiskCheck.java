@@ -12,27 +12,29 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Finds risks to locks in the state and the settings of the masters. Persistence is none: a restarted master is in quarantine until
- * what it forgot no longer matters.
+ * Examines the state and configuration of the masters, and reports risks to locks.
+ *
+ * <p>Missing persistence is not reported: a restarted master stays in quarantine until the votes that it forgot no longer
+ * matter.
  */
 public final class RedlockRiskCheck {
     private static final String RESTORE_MASTER =
-            "wait if it was started recently, else repair it: one more failed master may cost the majority";
+            "wait if it was started recently, else repair it: if one more master fails, no majority may be left";
 
     private RedlockRiskCheck() {}
 
-    /** Notes an even number of masters, which tolerates no more failures than one master less. */
+    /** Reports an even number of masters, which tolerates no more failures than one master fewer. */
     public static List<Finding> ofMasterCount(int masters) {
         return masters % 2 == 0
                 ? List.of(new Finding(
                         Severity.INFO,
-                        masters + " masters: no more of them may fail than of " + (masters - 1),
+                        masters + " masters tolerate no more failures than " + (masters - 1),
                         "use an odd number of masters"))
                 : List.of();
     }
 
     static CompletionStage<List<Finding>> of(RedlockMaster master) {
-        if (master.electable() == null) {
+        if (master.eligibleVoter() == null) {
             return CompletableFuture.completedFuture(List.of(new Finding(
                     Severity.WARNING, master.endpoint() + " does not vote: " + master.whyNotVoting(), RESTORE_MASTER)));
         }
@@ -56,7 +58,7 @@ public final class RedlockRiskCheck {
             findings.add(
                     new Finding(
                             Severity.WARNING,
-                            "it has replicas: a promoted replica would forget votes that others count on",
+                            "it has replicas: a promoted replica may lack votes that clients rely on",
                             "make sure that no failover promotes a replica, or remove the replicas: masters must be independent"));
         }
         return findings;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The operator's view of locks and masters. Internal. */
+/** Administration of locks, and diagnosis of the masters. Internal. */
 @NullMarked
 package io.mortise.lock.redlock.admin;
 

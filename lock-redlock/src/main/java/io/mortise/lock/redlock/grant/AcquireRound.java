@@ -23,146 +23,151 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Asks all masters at once for their votes for one attempt, and completes as soon as enough have answered. Answers arrive on I/O
- * threads.
+ * Requests the votes of all masters in one round of an acquire attempt, and completes when the outcome is decided.
  *
- * <p>When the round is lost, each master that was asked gets a request to delete its vote, sent after the first request and before
- * the next: no vote remains that nobody counts.
+ * <p>Sends all requests in parallel. Replies arrive on I/O threads.
+ *
+ * <p>When the round is lost, each master that received a request also receives a request to delete its vote, after the first
+ * request and before the next round. So no unused vote remains.
  */
 final class AcquireRound {
-    /** The master's clock may have been set forward since the last response; its answer then says by how much. */
+    /**
+     * Allows one retry after the reply {@code late}, which shows how far the master's clock was set forward since its last
+     * response.
+     */
     private static final int MAX_TRIES = 2;
 
-    /** Sent with its text, so that it precedes the next request whether or not the master knows the script. */
+    /** Sent with its full text, so that it precedes the next request even if the master has not cached the script. */
     private static final LuaScript YIELD_VOTE =
             RedlockScript.YIELD_VOTE.script().whole();
 
     private final RedlockContender contender;
-    private final List<AttemptAtMaster> parts;
+    private final List<AttemptStateAtMaster> attempts;
     private final VoteTally tally;
     private final CompletableFuture<AttemptResult> outcome = new CompletableFuture<>();
     private final MonotonicTime start;
-    private final Set<AttemptAtMaster> asked = ConcurrentHashMap.newKeySet();
+    private final Set<AttemptStateAtMaster> requested = ConcurrentHashMap.newKeySet();
     private volatile boolean lost;
-    private volatile boolean withoutQuorum;
+    private volatile boolean noQuorum;
 
-    AcquireRound(RedlockContender contender, List<AttemptAtMaster> parts, Quorum quorum) {
+    AcquireRound(RedlockContender contender, List<AttemptStateAtMaster> attempts, Quorum quorum) {
         this.contender = contender;
-        this.parts = parts;
+        this.attempts = attempts;
         this.tally = new VoteTally(quorum);
         this.start = contender.now();
     }
 
-    /** Sends all requests. The core sees the outcome only after this has returned, so the next round is sent after this one. */
+    /** Sends all requests. The core sees the outcome only after this method has returned, so the next round is sent later. */
     CompletionStage<AttemptResult> start() {
-        List<AttemptAtMaster> abstaining = new ArrayList<>();
-        List<AttemptAtMaster> notAsked = new ArrayList<>();
-        for (AttemptAtMaster part : parts) {
+        List<AttemptStateAtMaster> abstaining = new ArrayList<>();
+        List<AttemptStateAtMaster> notRequested = new ArrayList<>();
+        for (AttemptStateAtMaster attempt : attempts) {
             if (lost) {
-                notAsked.add(part);
+                notRequested.add(attempt);
                 continue;
             }
-            MasterHandshakeReply voting = part.master().electable();
+            MasterHandshakeReply voting = attempt.master().eligibleVoter();
             if (voting == null) {
-                abstaining.add(part);
+                abstaining.add(attempt);
                 continue;
             }
-            ask(part, voting, MAX_TRIES);
-            asked.add(part);
+            requestVote(attempt, voting, MAX_TRIES);
+            requested.add(attempt);
             if (lost) {
-                yieldVote(part); // the thread that decided may not have seen this request
+                yieldVote(attempt); // the thread that decided may have run before this request was recorded
             }
         }
-        abstaining.forEach(part -> addVote(part, part.master().abstention(), false));
-        notAsked.forEach(part -> addVote(part, new MasterVote.NotAsked(), false));
+        abstaining.forEach(attempt -> addVote(attempt, attempt.master().abstention(), false));
+        notRequested.forEach(attempt -> addVote(attempt, new MasterVote.NotAsked(), false));
         return outcome;
     }
 
-    private void ask(AttemptAtMaster part, MasterHandshakeReply voting, int tries) {
+    private void requestVote(AttemptStateAtMaster attempt, MasterHandshakeReply voting, int tries) {
         RedisNodeClient node = voting.node();
         MonotonicTime sent = contender.now();
         ServerTime notAfter = node.notAfter(sent);
-        String[] args = contender.acquireArgs(part, voting, notAfter);
-        part.orphans().requestSent(contender.mayWait());
+        String[] args = contender.acquireArgs(attempt, voting, notAfter);
+        attempt.orphans().requestSent(contender.mayWait());
         node.run(RedlockScript.ACQUIRE.script(), contender.keys().all(), args, new ReplyHandler() {
             private volatile boolean resent = tries < MAX_TRIES;
 
             @Override
-            public void sentAgain() {
+            public void onResend() {
                 resent = true;
             }
 
             @Override
-            public void answered(List<Object> values) {
-                AcquireRound.this.answered(part, voting, sent, values, tries, resent);
+            public void onReply(List<Object> values) {
+                handleReply(attempt, voting, sent, values, tries, resent);
             }
 
             @Override
-            public void failed(Throwable cause, boolean notExecuted) {
+            public void onFailure(Throwable cause, boolean notExecuted) {
                 if (!notExecuted) {
-                    part.removal().unanswered(voting.epoch(), notAfter);
-                    contender.unanswered(part.master(), voting, sent);
+                    attempt.removal().onInDoubt(voting.epoch(), notAfter);
+                    contender.replyMissing(attempt.master(), voting, sent);
                 }
-                part.orphans().requestCompleted();
+                attempt.orphans().requestCompleted();
                 if (notExecuted) {
-                    part.noGrantFound();
+                    attempt.noGrantFound();
                 }
                 addVote(
-                        part,
+                        attempt,
                         new MasterVote.Failed(RedisErrors.of(cause, contender.operation(), node.endpoints())),
                         resent);
             }
         });
     }
 
-    private void answered(
-            AttemptAtMaster part,
+    private void handleReply(
+            AttemptStateAtMaster attempt,
             MasterHandshakeReply voting,
             MonotonicTime sent,
             List<Object> values,
             int tries,
             boolean resent) {
-        part.master().health().answered();
-        part.orphans().requestCompleted();
-        if (!voting.isCurrent()) { // the answer came on another connection, perhaps from another process
-            addVote(part, part.master().abstention(), resent);
+        attempt.master().health().replyReceived();
+        attempt.orphans().requestCompleted();
+        if (!voting.isCurrent()) { // the reply may come from another connection, and so from another process
+            addVote(attempt, attempt.master().abstention(), resent);
         } else if (values.get(0) instanceof Long counter) {
-            addVote(part, new MasterVote.Granted(counter), resent);
+            addVote(attempt, new MasterVote.Granted(counter), resent);
         } else {
             switch ((String) values.get(0)) {
                 case "busy" -> {
-                    recordServerTime(part, voting, sent, new ServerTime((Long) values.get(4)));
-                    part.noGrantFound();
+                    recordServerTime(attempt, voting, sent, new ServerTime((Long) values.get(4)));
+                    attempt.noGrantFound();
                     addVote(
-                            part,
-                            conflict(part, (String) values.get(2), (Long) values.get(1), (Long) values.get(3)),
+                            attempt,
+                            conflict(attempt, (String) values.get(2), (Long) values.get(1), (Long) values.get(3)),
                             resent);
                 }
                 case "late" -> {
-                    recordServerTime(part, voting, sent, new ServerTime((Long) values.get(1)));
-                    part.noGrantFound();
+                    recordServerTime(attempt, voting, sent, new ServerTime((Long) values.get(1)));
+                    attempt.noGrantFound();
                     if (tries > 1 && !lost && !outcome.isDone() && !contender.isEnded()) {
-                        ask(part, voting, tries - 1);
+                        requestVote(attempt, voting, tries - 1);
                     } else {
                         addVote(
-                                part,
+                                attempt,
                                 new MasterVote.Failed(new BackendUnavailableException(
-                                        "the request arrived too late, or the server's clock jumps")),
+                                        "the request arrived too late, or the server's clock jumped")),
                                 resent);
                     }
                 }
                 default -> {
-                    part.noGrantFound();
-                    contender.enterQuarantine(part.master(), voting);
-                    addVote(part, part.master().abstention(), resent);
+                    attempt.noGrantFound();
+                    contender.enterQuarantine(attempt.master(), voting);
+                    addVote(attempt, attempt.master().abstention(), resent);
                 }
             }
         }
     }
 
-    /** A grant of an earlier attempt of this client has no holder: the vote failed, it is not a conflict (S15). */
-    private static MasterVote conflict(AttemptAtMaster part, String holder, long remainingMillis, long queuedBefore) {
-        return part.master().cleanupBacklog().contains(holder)
+    /** Returns a failed vote, not a conflict, if the master still stores an orphaned grant of this client (S15). */
+    private static MasterVote conflict(
+            AttemptStateAtMaster attempt, String holder, long remainingMillis, long queuedBefore) {
+        return attempt.master().cleanupBacklog().contains(holder)
                 ? new MasterVote.Failed(
                         new BackendUnavailableException(
                                 "the cleanup of an earlier attempt of this client is pending there"),
@@ -171,33 +176,39 @@ final class AcquireRound {
     }
 
     static void recordServerTime(
-            AttemptAtMaster part, MasterHandshakeReply voting, MonotonicTime sent, ServerTime time) {
-        voting.node().time().heard(sent, time);
-        part.removal().answered(voting.epoch(), time);
+            AttemptStateAtMaster attempt, MasterHandshakeReply voting, MonotonicTime sent, ServerTime time) {
+        voting.node().serverClock().onReply(sent, time);
+        attempt.removal().onReply(voting.epoch(), time);
     }
 
-    /** @param resent whether the request was sent a second time, after the one that deletes its vote */
-    private void addVote(AttemptAtMaster part, MasterVote vote, boolean resent) {
-        switch (tally.add(part.master().index(), vote)) {
+    /**
+     * Counts the vote of one master.
+     *
+     * @param resent whether the acquire request was sent a second time, possibly after the request to delete its vote
+     */
+    private void addVote(AttemptStateAtMaster attempt, MasterVote vote, boolean resent) {
+        switch (tally.add(attempt.master().index(), vote)) {
             case OPEN -> failIfComplete();
-            case WON -> new TokenRound(contender, parts, tally, this::granted, this::wonInVain).start();
+            case WON -> new TokenStoreRound(contender, attempts, tally, this::granted, this::failAfterMajority).start();
             case BUSY -> lose(() -> outcome.complete(contender.waiting(tally)));
             case NO_QUORUM ->
                 lose(() -> {
-                    withoutQuorum = true;
+                    noQuorum = true;
                     failIfComplete();
                 });
         }
         if (resent && contender.isEnded()) {
-            contender.cleanUp(part);
+            contender.cleanUp(attempt);
         } else if (resent && lost && vote instanceof MasterVote.Granted) {
             contender.displace("a vote came after the request to delete it");
         }
     }
 
-    /** Fails a round without a quorum only once all masters have answered or failed: the error names those that did not. */
+    /**
+     * Fails a round without a quorum only once all masters have replied or failed, so that the error names every failed master.
+     */
     private void failIfComplete() {
-        if (withoutQuorum && tally.isComplete()) {
+        if (noQuorum && tally.isComplete()) {
             outcome.completeExceptionally(report().noQuorum(contender.operation()));
         }
     }
@@ -205,46 +216,51 @@ final class AcquireRound {
     private void lose(Runnable thenComplete) {
         lost = true;
         try {
-            asked.forEach(this::yieldVote);
+            requested.forEach(this::yieldVote);
         } finally {
             thenComplete.run();
         }
     }
 
-    /** Deletes a vote that the master gave or may give. The contender itself ends an attempt that does not wait. */
-    private void yieldVote(AttemptAtMaster part) {
-        boolean notOurs = tally.votes().get(part.master().index()).isNotOurs();
-        if (notOurs || !part.mayHaveOrphans() || !contender.mayWait() || contender.isEnded()) {
+    /** Deletes a vote that the master has given or may still give. The contender itself ends an attempt that does not wait. */
+    private void yieldVote(AttemptStateAtMaster attempt) {
+        boolean hasNoVote = tally.votes().get(attempt.master().index()).isCertainlyNotGranted();
+        if (hasNoVote || !attempt.mayHaveOrphans() || !contender.mayWait() || contender.isEnded()) {
             return;
         }
-        part.master().node().run(YIELD_VOTE, contender.keys().all(), contender.yieldVoteArgs(part), new ReplyHandler() {
-            @Override
-            public void answered(List<Object> values) {}
+        attempt.master()
+                .node()
+                .run(YIELD_VOTE, contender.keys().all(), contender.yieldVoteArgs(attempt), new ReplyHandler() {
+                    @Override
+                    public void onReply(List<Object> values) {}
 
-            @Override
-            public void failed(Throwable cause, boolean notExecuted) {
-                contender.displace("a request to delete a vote may still be executed");
-            }
-        });
+                    @Override
+                    public void onFailure(Throwable cause, boolean notExecuted) {
+                        contender.displace("a request to delete a vote may still be executed");
+                    }
+                });
     }
 
     private void granted(long token) {
         MonotonicTime validUntil = LockClock.deadline(start, contender.leaseDuration());
         if (!contender.now().isBefore(validUntil)) {
-            wonInVain("it took longer than the lease");
+            failAfterMajority("winning a majority took longer than the lease");
         } else {
             outcome.complete(contender.grant(token, validUntil, tally));
         }
     }
 
-    /** Others have seen a majority for this attempt and wait for its end, so the next attempt needs another id. */
-    private void wonInVain(String reason) {
+    /**
+     * Fails a round that won a majority but cannot use it, because it took too long or the token could not be stored. Other
+     * contenders saw this attempt as the holder, so the next one needs another id.
+     */
+    private void failAfterMajority(String reason) {
         contender.displace(reason);
         outcome.completeExceptionally(new BackendUnavailableException(contender.operation() + ": " + reason));
     }
 
     /** Returns the votes so far. */
     RoundReport report() {
-        return RoundReport.of(parts, tally);
+        return RoundReport.of(attempts, tally);
     }
 }

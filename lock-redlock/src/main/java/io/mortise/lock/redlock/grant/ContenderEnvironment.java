@@ -10,10 +10,10 @@ import io.mortise.lock.spi.LockRequest;
 import java.util.function.Function;
 
 /**
- * Collaborators that all contenders of one client share.
+ * The objects that all contenders of one client share, such as the masters and the clock.
  *
- * @param contenders waiting contenders by attempt id, for the messages of masters
- * @param summary converts a report into the type that users get by {@code lease.unwrap}
+ * @param contenders waiting contenders by attempt id, to which messages of the masters are routed
+ * @param summary converts a report into the type that applications get with {@code lease.unwrap}
  */
 public record ContenderEnvironment(
         BackendContext context,
@@ -27,8 +27,8 @@ public record ContenderEnvironment(
         return request.ownerRecord() + clientMark();
     }
 
-    /** Returns text that every owner record of this client contains, and none of another client. */
+    /** Returns a string that every owner record of this client contains, and no owner record of another client. */
     public String clientMark() {
-        return " client=" + context.clientId(); // as CLIENT LIST names its connections
+        return " client=" + context.clientId(); // the name of this client's connections in CLIENT LIST
     }
 }

@@ -11,27 +11,29 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Removes in the background what an ended attempt may have left at one master. It repeats the release until the master has
- * answered or the longest possible lease has expired (S8).
+ * Deletes, in the background, the grant and queue entry that an ended attempt may still have at one master.
+ *
+ * <p>Repeats the release until the master has confirmed it or the longest possible lease has expired (S8).
  */
 final class OrphanCleanup {
     private OrphanCleanup() {}
 
-    /** Starts the cleanup unless one is running for this attempt at this master. */
-    static void start(AttemptAtMaster part, LockRequest request, BackendContext context) {
-        if (!part.beginCleanup()) {
+    /** Starts the cleanup unless it is already running for this attempt at this master. */
+    static void start(AttemptStateAtMaster attempt, LockRequest request, BackendContext context) {
+        if (!attempt.beginCleanup()) {
             return;
         }
-        // A request is executed within two timeouts of being sent, allowing for clocks, or never; its lease begins
-        // then.
+        // A request is executed within two timeouts after it was sent, which allows for clock errors, or never. Its
+        // lease begins when it is executed.
         Duration within = request.leaseDuration()
-                .plus(part.master().node().requestTimeout().multipliedBy(2));
-        CleanupBacklogCounter.Entry entry = part.master().cleanupBacklog().add(request.attemptId(), part::endCleanup);
+                .plus(attempt.master().node().requestTimeout().multipliedBy(2));
+        CleanupBacklogCounter.Entry entry =
+                attempt.master().cleanupBacklog().add(request.attemptId(), attempt::endCleanup);
         LockClock.Timer expiry = context.clock().schedule(within, entry::ended);
         context.cleanUp(
-                "what lock \"" + request.name() + "\" may have at "
-                        + part.master().endpoint(),
-                () -> release(part).whenComplete((done, failure) -> {
+                "the possible orphan of lock \"" + request.name() + "\" at "
+                        + attempt.master().endpoint(),
+                () -> release(attempt).whenComplete((done, failure) -> {
                     if (failure == null) {
                         expiry.cancel();
                         entry.ended();
@@ -42,9 +44,9 @@ final class OrphanCleanup {
                 context.clock().now().plus(within));
     }
 
-    private static CompletionStage<Void> release(AttemptAtMaster part) {
+    private static CompletionStage<Void> release(AttemptStateAtMaster attempt) {
         CompletableFuture<Void> released = new CompletableFuture<>();
-        part.removal()
+        attempt.removal()
                 .release(
                         found -> {
                             if (found.complete()) {

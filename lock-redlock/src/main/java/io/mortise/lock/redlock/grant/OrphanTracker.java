@@ -2,27 +2,32 @@
 package io.mortise.lock.redlock.grant;
 
 /**
- * Tracks whether an attempt may have left a grant or a queue entry at one master. Requests are counted, since a late answer to an
- * earlier round may arrive after the next round has asked. Thread-safe.
+ * Tracks whether one master may still store a grant or a queue entry of one attempt. Thread-safe.
+ *
+ * <p>Counts the pending requests, since a late reply to an earlier round may arrive after the next round has sent its request.
  */
 final class OrphanTracker {
     private int pendingRequests;
     private boolean mayBeQueued;
     private boolean mayExist;
 
-    /** Records that a request is sent that may create a grant, and a queue entry if the attempt waits. */
+    /**
+     * Records that a request was sent that may create a grant.
+     *
+     * @param queues whether the request may also create a queue entry, since the attempt waits
+     */
     synchronized void requestSent(boolean queues) {
         pendingRequests++;
         mayBeQueued |= queues;
         mayExist = true;
     }
 
-    /** Records that a request was answered or has failed. */
+    /** Records that a request has received its reply or has failed. */
     synchronized void requestCompleted() {
         pendingRequests--;
     }
 
-    /** Records an answer that says that nothing exists; ignored while another request is pending. */
+    /** Records a reply that shows that no grant exists; ignored if a pending request or a queue entry may exist. */
     synchronized void nothingFound() {
         if (pendingRequests == 0 && !mayBeQueued) {
             mayExist = false;

@@ -26,24 +26,27 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One contender: it asks all masters for their votes, and has a queue entry at each while it waits. Messages of masters are hints:
- * only an {@link AcquireRound} that a majority wins makes a grant.
+ * Requests votes from all masters for one acquire attempt, and keeps a queue entry at each master while waiting.
+ *
+ * <p>Messages of masters are only hints: a grant requires an {@link AcquireRound} that wins a majority.
  */
 public final class RedlockContender implements Contender, ContenderRegistry.Owner {
-    /** How long a queue entry lasts unless the contender asks again: more than three times the longest retry delay. */
+    /** Lifetime of a queue entry that no retry extends: more than three times the longest retry delay. */
     static final Duration QUEUE_ENTRY_TTL = Duration.ofSeconds(20);
 
     private static final String QUEUE_ENTRY_TTL_MILLIS = String.valueOf(QUEUE_ENTRY_TTL.toMillis());
 
-    /** Position of an entry at a master that began to vote before any clock was known: last, until the contender asks again. */
+    /** Queue position if no master's clock is known yet: the last, until the contender retries. */
     private static final String LAST_IN_QUEUE = "inf";
 
-    /** Delay after which hints of fewer masters than a majority wake the contender. */
+    /** Minimum delay after which hints of fewer masters than a majority wake the contender. */
     private static final Duration MIN_MINORITY_HINT_DELAY = Duration.ofMillis(5);
 
     private static final Duration MAX_MINORITY_HINT_DELAY = Duration.ofMillis(20);
 
-    /** Delay before a displaced contender asks with a new attempt id: no tight loop with a master that fails each time. */
+    /**
+     * Minimum delay before a displaced contender retries with a new attempt id, to avoid a tight loop if a master always fails.
+     */
     private static final Duration MIN_DISPLACED_DELAY = Duration.ofMillis(20);
 
     private static final Duration MAX_DISPLACED_DELAY = Duration.ofMillis(100);
@@ -53,7 +56,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     private final ContenderListener listener;
     private final RedlockKeys.LockKeys keys;
     private final String ownerRecord;
-    private final List<AttemptAtMaster> parts = new ArrayList<>();
+    private final List<AttemptStateAtMaster> attempts = new ArrayList<>();
     private volatile @Nullable AcquireRound lastRound;
     private volatile @Nullable String displacedReason;
     private volatile boolean granted;
@@ -71,7 +74,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         this.keys = environment.keys().of(request.name());
         this.ownerRecord = environment.ownerRecord(request);
         for (RedlockMaster master : environment.masters().all()) {
-            parts.add(new AttemptAtMaster(master, environment.context(), request, keys));
+            attempts.add(new AttemptStateAtMaster(master, environment.context(), request, keys));
         }
     }
 
@@ -86,27 +89,32 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
             hintingMasters.clear();
         }
         if (request.mayWait() && queuePosition.isEmpty()) {
-            // Before the request is sent: a message may arrive together with the answer.
+            // Registered before the request is sent, since a message may arrive together with the reply.
             environment.contenders().add(request.attemptId(), this);
             queuePosition = environment.masters().queuePosition().orElse("");
         }
-        AcquireRound round = new AcquireRound(this, parts, environment.masters().quorum());
+        AcquireRound round =
+                new AcquireRound(this, attempts, environment.masters().quorum());
         lastRound = round;
         return round.start();
     }
 
-    /** Cleans up everywhere: the core drops this contender without ending it. */
+    /** Starts the cleanup at all masters, because the core drops a displaced contender without ending it. */
     private void cleanUpDisplaced() {
         ended = true;
         environment.contenders().remove(request.attemptId());
-        parts.stream().filter(AttemptAtMaster::mayHaveOrphans).forEach(this::cleanUp);
+        attempts.stream().filter(AttemptStateAtMaster::mayHaveOrphans).forEach(this::cleanUp);
     }
 
-    /** @param tally of the round that was won: votes may still come in */
+    /**
+     * Returns the result of a won round.
+     *
+     * @param tally votes of the won round; more votes may still arrive
+     */
     AttemptResult grant(long token, MonotonicTime validUntil, VoteTally tally) {
         granted = true;
         VoteRecoveryPolicy policy = new VoteRecoveryPolicy(tally, request.leaseDuration(), validUntil);
-        VoteRecovery recovery = new VoteRecovery(this, parts, policy, token);
+        VoteRecovery recovery = new VoteRecovery(this, attempts, policy, token);
         return new AttemptResult.Granted(
                 token,
                 new RedlockGrantValidity(
@@ -127,8 +135,8 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     }
 
     /**
-     * Gives up this attempt id: a request that may still be executed would delete a later grant of it. The core asks anew with
-     * another id, and soon, since what this attempt may have blocks other contenders until then.
+     * Gives up this attempt id, because a request that may still be executed would delete a later grant with the same id. The
+     * core soon retries with another id: until then, possible votes of this attempt block other contenders.
      */
     void displace(String reason) {
         boolean first = displacedReason == null;
@@ -176,14 +184,14 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         environment.quarantine().enterQuarantine(master, handshake);
     }
 
-    void unanswered(RedlockMaster master, MasterHandshakeReply handshake, MonotonicTime sent) {
-        environment.quarantine().unanswered(master, handshake, sent);
+    void replyMissing(RedlockMaster master, MasterHandshakeReply handshake, MonotonicTime sent) {
+        environment.quarantine().replyMissing(master, handshake, sent);
     }
 
     /** Returns the arguments of {@code acquire.lua}. */
-    String[] acquireArgs(AttemptAtMaster part, MasterHandshakeReply voting, ServerTime notAfter) {
+    String[] acquireArgs(AttemptStateAtMaster attempt, MasterHandshakeReply voting, ServerTime notAfter) {
         String lease = String.valueOf(request.leaseDuration().toMillis());
-        String mayBeQueued = part.orphans().mayBeQueued() ? "1" : "0";
+        String mayBeQueued = attempt.orphans().mayBeQueued() ? "1" : "0";
         String until = String.valueOf(notAfter.micros());
         return request.mayWait()
                 ? new String[] {
@@ -222,12 +230,12 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     }
 
     /** Returns the arguments of {@code yield_vote.lua}. */
-    String[] yieldVoteArgs(AttemptAtMaster part) {
+    String[] yieldVoteArgs(AttemptStateAtMaster attempt) {
         return new String[] {
             request.attemptId(),
             ownerRecord,
             String.valueOf(request.leaseDuration().toMillis()),
-            part.master().node().channel(),
+            attempt.master().node().channel(),
             queuePositionOrLast(),
             QUEUE_ENTRY_TTL_MILLIS
         };
@@ -238,7 +246,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         return known.isEmpty() ? LAST_IN_QUEUE : known;
     }
 
-    /** Receives the hint that the lock may be free at that master. Runs on its I/O thread. */
+    /** Receives the hint that the lock may be free at one master. Runs on the I/O thread of its connection. */
     public void lockMayBeFree(int master) {
         int count;
         synchronized (this) {
@@ -266,7 +274,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         }
     }
 
-    /** Returns whether it still waits, so that its queue entries matter. */
+    /** Returns whether this contender still waits, so that its queue entries are still needed. */
     public boolean isWaiting() {
         return !granted && request.mayWait();
     }
@@ -280,13 +288,13 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     public CompletionStage<Boolean> end() {
         ended = true;
         environment.contenders().remove(request.attemptId());
-        return new ReleaseRound(this, parts, environment.context(), "release of lock \"" + request.name() + "\"")
+        return new ReleaseRound(this, attempts, environment.context(), "release of lock \"" + request.name() + "\"")
                 .start();
     }
 
-    /** Starts the cleanup at a master that has not answered or may execute a request later (S8). */
-    void cleanUp(AttemptAtMaster part) {
-        OrphanCleanup.start(part, request, environment.context());
+    /** Starts the cleanup at a master that has not replied or may execute a request later (S8). */
+    void cleanUp(AttemptStateAtMaster attempt) {
+        OrphanCleanup.start(attempt, request, environment.context());
     }
 
     @Override

@@ -8,7 +8,7 @@ import io.mortise.lock.spi.MonotonicTime;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 
-/** The deadline of one grant, which rests on its keys at a majority of masters. */
+/** Tracks until when one grant is valid, based on its keys at a majority of masters. */
 final class RedlockGrantValidity extends GrantValidity {
     private static final int RENEWALS_PER_LEASE = 3;
 

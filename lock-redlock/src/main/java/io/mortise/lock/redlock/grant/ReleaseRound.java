@@ -14,14 +14,14 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * Releases or withdraws an attempt at all masters at once, and completes when a majority has answered. The cleanup at the others
- * goes on in the background.
+ * Sends the release or the withdrawal of one attempt to all masters in parallel, and completes when a majority has replied.
+ * The cleanup at the other masters continues in the background.
  */
 final class ReleaseRound {
     private static final Duration RETRY_DELAY = Duration.ofMillis(50);
 
     private final RedlockContender contender;
-    private final List<AttemptAtMaster> parts;
+    private final List<AttemptStateAtMaster> attempts;
     private final BackendContext context;
     private final String operation;
     private final Quorum quorum;
@@ -30,25 +30,29 @@ final class ReleaseRound {
     private final Queue<String> failed = new ConcurrentLinkedQueue<>();
     private final CompletableFuture<Boolean> outcome = new CompletableFuture<>();
 
-    ReleaseRound(RedlockContender contender, List<AttemptAtMaster> parts, BackendContext context, String operation) {
+    ReleaseRound(
+            RedlockContender contender, List<AttemptStateAtMaster> attempts, BackendContext context, String operation) {
         this.contender = contender;
-        this.parts = parts;
+        this.attempts = attempts;
         this.context = context;
         this.operation = operation;
-        this.quorum = new Quorum(parts.size());
+        this.quorum = new Quorum(attempts.size());
         this.held = new YesNoTally(quorum);
         this.retryUntil = context.clock()
                 .now()
                 .plus(context.requestTimeout())
-                .minus(parts.get(0).master().node().requestTimeout())
+                .minus(attempts.get(0).master().node().requestTimeout())
                 .minus(RETRY_DELAY);
     }
 
-    /** Completes with whether a majority still granted the lock, as far as is known; fails if no majority answered. */
+    /**
+     * Sends all releases. The stage completes with whether a majority still had the grant, as far as is known; it fails if no
+     * majority replied.
+     */
     CompletionStage<Boolean> start() {
-        for (AttemptAtMaster part : parts) {
-            if (part.mayHaveOrphans()) {
-                release(part, YesNoTally.Answer.NO);
+        for (AttemptStateAtMaster attempt : attempts) {
+            if (attempt.mayHaveOrphans()) {
+                release(attempt, YesNoTally.Answer.NO);
             } else {
                 addAnswer(YesNoTally.Answer.NO);
             }
@@ -57,29 +61,30 @@ final class ReleaseRound {
     }
 
     /**
-     * Releases at one master, and again if it fails while no majority has answered: there is more time than one master gets.
+     * Releases at one master. Retries after a failure while no majority has replied, since the request timeout allows for
+     * several node timeouts.
      *
-     * @param ifNothingFound answer that counts if nothing was there: after a retry, the first try may have deleted it
+     * @param ifNothingFound answer that counts if the master had no grant: on a retry, the first try may have deleted it
      */
-    private void release(AttemptAtMaster part, YesNoTally.Answer ifNothingFound) {
-        part.removal()
+    private void release(AttemptStateAtMaster attempt, YesNoTally.Answer ifNothingFound) {
+        attempt.removal()
                 .release(
                         found -> {
                             if (!found.complete()) {
-                                contender.cleanUp(part); // a request without an answer may still be executed
+                                contender.cleanUp(attempt); // a request without a reply may still be executed
                             }
                             if (!found.held() && ifNothingFound == YesNoTally.Answer.NONE) {
-                                addFailed(part, "nothing was left there at the second try");
+                                addFailed(attempt, "a retry of the release found no grant");
                             }
                             addAnswer(found.held() ? YesNoTally.Answer.YES : ifNothingFound);
                         },
                         failure -> {
                             if (outcome.isDone() || context.clock().hasPassed(retryUntil)) {
-                                contender.cleanUp(part);
-                                addFailed(part, String.valueOf(failure.getMessage()));
+                                contender.cleanUp(attempt);
+                                addFailed(attempt, String.valueOf(failure.getMessage()));
                                 addAnswer(YesNoTally.Answer.NONE);
                             } else {
-                                context.clock().schedule(RETRY_DELAY, () -> release(part, YesNoTally.Answer.NONE));
+                                context.clock().schedule(RETRY_DELAY, () -> release(attempt, YesNoTally.Answer.NONE));
                             }
                         });
     }
@@ -90,18 +95,18 @@ final class ReleaseRound {
             case ACCEPTED -> outcome.complete(true);
             case REJECTED -> outcome.complete(false);
             case UNDECIDED -> {
-                int answers = held.yes() + held.no();
-                if (answers >= quorum.majority()) {
+                int replies = held.yes() + held.no();
+                if (replies >= quorum.majority()) {
                     outcome.complete(held.yes() > 0);
                 } else {
                     outcome.completeExceptionally(new BackendUnavailableException(
-                            operation + ": " + RoundReport.noQuorumMessage(answers, quorum.masters(), failed)));
+                            operation + ": " + RoundReport.noQuorumMessage(replies, quorum.masters(), failed)));
                 }
             }
         }
     }
 
-    private void addFailed(AttemptAtMaster part, String why) {
-        failed.add(RoundReport.failedMaster(part.master().endpoint(), why));
+    private void addFailed(AttemptStateAtMaster attempt, String why) {
+        failed.add(RoundReport.failedMaster(attempt.master().endpoint(), why));
     }
 }

@@ -14,25 +14,25 @@ import java.util.List;
 /**
  * The votes of all masters in one acquire round, for logs and error messages.
  *
- * @param masters in the order in which they were configured
+ * @param masters votes in the order in which the masters were configured
  */
 public record RoundReport(List<MasterReport> masters) {
     /**
-     * The vote of one master.
+     * One master and its vote.
      *
-     * @param endpoint without secrets
+     * @param endpoint address of the master, without secrets
      */
     public record MasterReport(String endpoint, MasterVote vote) {}
 
-    static RoundReport of(List<AttemptAtMaster> parts, VoteTally tally) {
+    static RoundReport of(List<AttemptStateAtMaster> attempts, VoteTally tally) {
         List<MasterVote> votes = tally.votes();
-        return new RoundReport(parts.stream()
-                .map(part -> new MasterReport(
-                        part.master().endpoint(), votes.get(part.master().index())))
+        return new RoundReport(attempts.stream()
+                .map(attempt -> new MasterReport(
+                        attempt.master().endpoint(), votes.get(attempt.master().index())))
                 .toList());
     }
 
-    /** Returns the error of a round without a majority; final only if so many masters refuse that no majority is left. */
+    /** Returns the error of a round without a quorum: a refusal if so many masters refuse that no majority is possible. */
     LockException noQuorum(String operation) {
         Quorum quorum = new Quorum(masters.size());
         List<Throwable> refusals = new ArrayList<>();
@@ -48,7 +48,7 @@ public record RoundReport(List<MasterReport> masters) {
                 : new BackendUnavailableException(message);
     }
 
-    /** Says how many masters answered, and why each of the others did not. */
+    /** Returns a message with the number of masters that replied, and the reason for each of the others. */
     String noQuorumMessage() {
         List<String> failed = new ArrayList<>();
         int answered = 0;
@@ -63,7 +63,11 @@ public record RoundReport(List<MasterReport> masters) {
         return noQuorumMessage(answered, masters.size(), failed);
     }
 
-    /** @param failed those that did not answer, each as {@link #failedMaster} describes it */
+    /**
+     * Returns the message for a round without a quorum.
+     *
+     * @param failed masters that did not reply, each as {@link #failedMaster} describes it
+     */
     static String noQuorumMessage(int answered, int masters, Collection<String> failed) {
         return "no quorum: " + answered + " of " + masters + " masters answered, these did not: "
                 + String.join(", ", failed);

@@ -12,24 +12,26 @@ import io.mortise.lock.spi.MonotonicTime;
 import java.util.List;
 
 /**
- * Asks again for votes that a grant lost at single masters while a majority kept it.
+ * Requests lost votes again for a grant that a majority of masters still confirms.
  *
- * <p>It never asks after the release has begun; a request that is executed later is cleaned up like any other that comes late.
+ * <p>Sends no request after the release has begun. A request that is executed after that is cleaned up like any other late
+ * request.
  */
 final class VoteRecovery {
     private final RedlockContender contender;
-    private final List<AttemptAtMaster> parts;
+    private final List<AttemptStateAtMaster> attempts;
     private final VoteRecoveryPolicy policy;
     private final long token;
 
-    VoteRecovery(RedlockContender contender, List<AttemptAtMaster> parts, VoteRecoveryPolicy policy, long token) {
+    VoteRecovery(
+            RedlockContender contender, List<AttemptStateAtMaster> attempts, VoteRecoveryPolicy policy, long token) {
         this.contender = contender;
-        this.parts = parts;
+        this.attempts = attempts;
         this.policy = policy;
         this.token = token;
     }
 
-    /** Records that a renewal that was sent at the given time found the vote there. */
+    /** Records that a renewal that was sent at the given time found the vote at that master. */
     void voteSeen(RedlockMaster master, MonotonicTime sent) {
         policy.voteSeen(master.index(), sent);
     }
@@ -39,49 +41,52 @@ final class VoteRecovery {
         return policy.voteMissing(master.index(), contender.now());
     }
 
-    /** Asks that master for its vote, which it gives if the key is free. The next renewal finds out whether it did. */
+    /**
+     * Requests the vote of that master, which grants it if the key is free. The next renewal shows whether the master granted
+     * it.
+     */
     void recoverAt(RedlockMaster master) {
-        MasterHandshakeReply voting = master.electable();
+        MasterHandshakeReply voting = master.eligibleVoter();
         if (voting == null || contender.isEnded()) {
             return;
         }
-        AttemptAtMaster part = parts.get(master.index());
+        AttemptStateAtMaster attempt = attempts.get(master.index());
         RedisNodeClient node = voting.node();
         MonotonicTime sent = contender.now();
         ServerTime notAfter = node.notAfter(sent);
-        part.orphans().requestSent(false);
+        attempt.orphans().requestSent(false);
         String[] args = contender.recoverVoteArgs(voting, notAfter, token);
         node.run(RedlockScript.RECOVER_VOTE.script(), contender.keys().all(), args, new ReplyHandler() {
             @Override
-            public void answered(List<Object> values) {
-                master.health().answered();
-                part.orphans().requestCompleted();
+            public void onReply(List<Object> values) {
+                master.health().replyReceived();
+                attempt.orphans().requestCompleted();
                 if (values.get(0).equals("late")) {
-                    AcquireRound.recordServerTime(part, voting, sent, new ServerTime((Long) values.get(1)));
+                    AcquireRound.recordServerTime(attempt, voting, sent, new ServerTime((Long) values.get(1)));
                 } else if (values.get(0) instanceof String) {
                     contender.enterQuarantine(master, voting);
                 } else if (values.get(0).equals(1L)) {
                     policy.voteSeen(master.index(), sent);
                 }
-                cleanUpIfEnded(part);
+                cleanUpIfEnded(attempt);
             }
 
             @Override
-            public void failed(Throwable cause, boolean notExecuted) {
+            public void onFailure(Throwable cause, boolean notExecuted) {
                 if (!notExecuted) {
-                    part.removal().unanswered(voting.epoch(), notAfter);
-                    contender.unanswered(master, voting, sent);
+                    attempt.removal().onInDoubt(voting.epoch(), notAfter);
+                    contender.replyMissing(master, voting, sent);
                 }
-                part.orphans().requestCompleted();
-                cleanUpIfEnded(part);
+                attempt.orphans().requestCompleted();
+                cleanUpIfEnded(attempt);
             }
         });
     }
 
-    /** A release that began meanwhile may have reached the master before this request. */
-    private void cleanUpIfEnded(AttemptAtMaster part) {
+    /** Starts the cleanup if the release has begun meanwhile, since it may have reached the master before this request. */
+    private void cleanUpIfEnded(AttemptStateAtMaster attempt) {
         if (contender.isEnded()) {
-            contender.cleanUp(part);
+            contender.cleanUp(attempt);
         }
     }
 }

@@ -7,11 +7,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Counts the ended attempts whose cleanup at one master is pending. While there are too many, the master is asked for no more
- * votes. Thread-safe.
+ * Counts the ended attempts whose cleanup at one master is pending. While there are too many, no vote is requested from that
+ * master. Thread-safe.
  */
 public final class CleanupBacklogCounter {
-    /** Votes that are under way when this is reached exceed it by no more than some node timeouts' worth. */
+    /** Soft limit: vote requests that are in flight when it is reached may exceed it by those of a few node timeouts. */
     public static final int MAX_PENDING = 256;
 
     private final AtomicInteger pending = new AtomicInteger();
@@ -22,7 +22,7 @@ public final class CleanupBacklogCounter {
         return pending.get();
     }
 
-    /** Returns whether so many cleanups are pending that the master must not be asked for another vote. */
+    /** Returns whether so many cleanups are pending that no further vote may be requested from the master. */
     public boolean isFull() {
         return pending.get() >= MAX_PENDING;
     }
@@ -35,13 +35,13 @@ public final class CleanupBacklogCounter {
     /**
      * Adds an attempt whose cleanup begins.
      *
-     * @param whenEnded run once, when the cleanup has ended
+     * @param whenEnded action that runs once, when the cleanup has ended
      */
     public Entry add(String attemptId, Runnable whenEnded) {
         return new Entry(attemptId, whenEnded);
     }
 
-    /** The pending cleanup of one attempt. It counts once a try has failed: a master that answers has no backlog. */
+    /** The pending cleanup of one attempt. It counts only after a try has failed, since a responsive master has no backlog. */
     public final class Entry {
         private final String attemptId;
         private final Runnable whenEnded;

@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Waits, while a client connects, until a majority of the masters votes or {@link ConnectWaitPolicy} gives up. */
+/** Waits, while a client connects, until most masters are able to vote or {@link ConnectWaitPolicy} gives up. */
 public final class ConnectMajorityWait {
     private static final Logger log = LoggerFactory.getLogger(ConnectMajorityWait.class);
 
@@ -52,8 +52,8 @@ public final class ConnectMajorityWait {
             }
             case LOG_AND_WAIT ->
                 log.info(
-                        "event=waiting-for-masters endpoints={} ms={} what=\"they are new, were restarted or have lost their"
-                                + " data: until then they may have forgotten a lease\"",
+                        "event=waiting-for-masters endpoints={} ms={} what=\"masters that are new, were restarted or have lost"
+                                + " their data stay in quarantine for this time, since they may have forgotten a lease\"",
                         endpoints,
                         majorityIn.orElseThrow().toMillis());
             case WAIT -> {}
@@ -61,7 +61,7 @@ public final class ConnectMajorityWait {
         context.clock().schedule(CHECK_INTERVAL, this::check);
     }
 
-    /** Returns the message of the error if no majority votes in time, with the state of each master. */
+    /** Returns the error message for the case that no majority votes in time, with the state of each master. */
     public String failureMessage() {
         return "no quorum at " + endpoints + " in "
                 + context.clock().since(start).toMillis() + " ms: "

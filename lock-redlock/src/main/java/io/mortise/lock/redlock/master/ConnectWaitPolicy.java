@@ -6,17 +6,19 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Decides how long a client that connects waits for a majority to vote. Pure; not thread-safe.
+ * Decides how long a connecting client waits for a majority of the masters to be able to vote. Pure; not thread-safe.
  *
- * <p>It waits as long as masters need to leave quarantine, and for the connect timeout where anything else is missing.
+ * <p>The client waits as long as masters need to leave quarantine. If anything else prevents a majority, it waits for the
+ * connect timeout.
  */
 final class ConnectWaitPolicy {
-    /** A shorter quarantine is not logged. */
+    /** Minimum length of a quarantine that is logged. */
     private static final Duration MIN_LOGGED_WAIT = Duration.ofSeconds(1);
 
+    /** The decision of one check. */
     enum Decision {
         WAIT,
-        /** Wait, and log once that a quarantine is the reason. */
+        /** Wait, and log that a quarantine is the reason; returned once. */
         LOG_AND_WAIT,
         GIVE_UP
     }
@@ -24,26 +26,30 @@ final class ConnectWaitPolicy {
     private final Duration connectTimeout;
     private final Duration longest;
     private final MonotonicTime start;
-    private MonotonicTime lastExplained;
+    private MonotonicTime lastPredicted; // when a majority was last only a matter of time
     private boolean logged;
 
     ConnectWaitPolicy(Duration connectTimeout, Duration maxLease, MonotonicTime start) {
         this.connectTimeout = connectTimeout;
-        // A quarantine, the wait for masters that know the counters, and the connect timeout before and after.
+        // One quarantine, the wait for masters that know the counters, and the connect timeout before and after.
         this.longest = connectTimeout.plus(maxLease).multipliedBy(2);
         this.start = start;
-        this.lastExplained = start;
+        this.lastPredicted = start;
     }
 
-    /** @param majorityIn in what time a majority votes if it needs nothing but time; empty if something else is missing */
+    /**
+     * Decides whether the client waits any longer.
+     *
+     * @param majorityIn time until a majority votes if only quarantines prevent it; empty if anything else prevents it
+     */
     Decision decide(MonotonicTime now, Optional<Duration> majorityIn) {
         if (start.until(now).compareTo(longest) >= 0) {
             return Decision.GIVE_UP;
         }
         if (majorityIn.isEmpty()) {
-            return lastExplained.until(now).compareTo(connectTimeout) >= 0 ? Decision.GIVE_UP : Decision.WAIT;
+            return lastPredicted.until(now).compareTo(connectTimeout) >= 0 ? Decision.GIVE_UP : Decision.WAIT;
         }
-        lastExplained = now;
+        lastPredicted = now;
         if (logged || majorityIn.get().compareTo(MIN_LOGGED_WAIT) < 0) {
             return Decision.WAIT;
         }

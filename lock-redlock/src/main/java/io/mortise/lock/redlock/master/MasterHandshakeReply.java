@@ -5,14 +5,14 @@ import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.spi.MonotonicTime;
 
 /**
- * Reply of a master to the handshake on one connection. Its votes count only while that connection is the current one.
+ * A master's reply to the handshake on one connection. Its votes count only while that connection is the current one.
  *
- * @param node node of that connection
- * @param epoch epoch of that connection
- * @param runId the Redis run id of its process
- * @param state the master's state at that time
- * @param agreesOnMaxLease whether the master stores no other longest lease than this client has
- * @param received when the answer arrived
+ * @param node node of the connection
+ * @param epoch epoch of the connection
+ * @param runId Redis run id of the master's process
+ * @param state state of the master at the time of the handshake
+ * @param agreesOnMaxLease whether the master stores the same longest lease as this client, or none
+ * @param received time when the reply arrived
  */
 public record MasterHandshakeReply(
         RedisNodeClient node,
@@ -25,7 +25,7 @@ public record MasterHandshakeReply(
         return state.voting() && agreesOnMaxLease && isCurrent();
     }
 
-    /** Returns whether its connection is still the current one. */
+    /** Returns whether the connection of this handshake is still the current one. */
     public boolean isCurrent() {
         return node.epoch() == epoch && node.isConnected();
     }

@@ -6,16 +6,18 @@ import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.MonotonicTime;
 
 /**
- * Tracks whether one master answers in time. A lagging master is not asked for votes, since none would count and each would have to
- * be cleaned up; it is asked again once it has answered a handshake in time. Thread-safe.
+ * Tracks whether one master replies in time. Thread-safe.
+ *
+ * <p>No votes are requested from a lagging master, since none would count and each would have to be cleaned up. Requests resume
+ * once the master has replied to a handshake in time.
  */
 public final class MasterHealth {
-    /** Single late answers happen by chance. */
-    static final int MAX_UNANSWERED = 3;
+    /** Number of missing replies in a row that shows that a master lags: single late replies occur by chance. */
+    static final int MAX_MISSING_REPLIES = 3;
 
     private final LockClock clock;
 
-    private volatile int unanswered; // in a row
+    private volatile int missingReplies; // in a row
 
     @GuardedBy("this")
     private MonotonicTime inTimeSince;
@@ -27,29 +29,29 @@ public final class MasterHealth {
         this.inTimeSince = clock.now();
     }
 
-    /** Records that the master has answered a vote in time. */
-    public void answered() {
-        if (unanswered != 0) { // skips the monitor in the common case
+    /** Records that the master has replied to a vote request in time. */
+    public void replyReceived() {
+        if (missingReplies != 0) { // avoids the monitor in the common case
             synchronized (this) {
-                unanswered = 0;
+                missingReplies = 0;
             }
         }
     }
 
-    /** Records that the master has answered a handshake in time, so that earlier requests no longer matter. */
+    /** Records that the master has replied to a handshake in time, so that earlier requests no longer count. */
     synchronized void handshakeSucceeded() {
-        unanswered = 0;
+        missingReplies = 0;
         inTimeSince = clock.now();
         lagging = false;
     }
 
     /**
-     * Records that the master has not answered in time a request that was sent at the given time.
+     * Records that the master has not replied in time to a request that was sent at the given time.
      *
-     * @return true once, when the master starts to lag: the caller repeats the handshake until it succeeds
+     * @return true once, when the master starts to lag; the caller then repeats the handshake until it succeeds
      */
-    synchronized boolean unanswered(MonotonicTime sent) {
-        if (lagging || sent.isBefore(inTimeSince) || ++unanswered < MAX_UNANSWERED) {
+    synchronized boolean replyMissing(MonotonicTime sent) {
+        if (lagging || sent.isBefore(inTimeSince) || ++missingReplies < MAX_MISSING_REPLIES) {
             return false;
         }
         lagging = true;

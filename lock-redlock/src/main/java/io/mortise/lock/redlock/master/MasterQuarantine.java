@@ -27,13 +27,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Performs the handshake on each new connection to a master, and lets masters leave quarantine as {@link QuarantinePolicy}
- * decides. Thread-safe.
+ * Keeps each master that may have forgotten votes in quarantine until {@link QuarantinePolicy} lets it vote. Thread-safe.
+ *
+ * <p>Performs a handshake on each new connection to a master, and repeats it while the master does not vote.
  */
 public final class MasterQuarantine {
     private static final Logger log = LoggerFactory.getLogger(MasterQuarantine.class);
 
-    /** Interval of handshakes with a master that does not vote: time passes, and another client may have let it vote. */
+    /**
+     * Interval of handshakes with a master that does not vote: its quarantine may have ended, or another client may have ended
+     * it.
+     */
     private static final Duration HANDSHAKE_INTERVAL = Duration.ofMillis(250);
 
     private final RedlockMasters masters;
@@ -44,7 +48,7 @@ public final class MasterQuarantine {
     private final Duration maxLease;
     private final boolean testOnlyNewMasters;
 
-    private volatile QuarantineExemptMasters newMasters = QuarantineExemptMasters.NONE;
+    private volatile QuarantineExemptMasters exemptMasters = QuarantineExemptMasters.NONE;
 
     @GuardedBy("this")
     private final Set<RedlockMaster> leaving = new HashSet<>();
@@ -52,8 +56,8 @@ public final class MasterQuarantine {
     /**
      * Creates the quarantine of all masters of one client.
      *
-     * @param testOnlyNewMasters whether masters without data are taken for new ones
-     * @param whenMasterVotes run each time that a master begins to vote
+     * @param testOnlyNewMasters whether masters without data are treated as new ones
+     * @param whenMasterVotes action that runs each time a master begins to vote
      */
     public MasterQuarantine(
             RedlockMasters masters,
@@ -74,27 +78,27 @@ public final class MasterQuarantine {
     /**
      * Returns the listener for the connections of one master.
      *
-     * @param messages receives what the master publishes
+     * @param messages listener that receives the messages of the master
      */
     public NodeListener listener(int index, NodeListener messages) {
         return new NodeListener() {
             @Override
-            public void message(RedisNodeClient from, String text) {
-                messages.message(from, text);
+            public void onMessage(RedisNodeClient from, String text) {
+                messages.onMessage(from, text);
             }
 
             @Override
-            public void listening(RedisNodeClient node) {
+            public void onSubscribed(RedisNodeClient node) {
                 startHandshake(masters.all().get(index), node);
             }
 
             @Override
-            public void opened(RedisNodeClient node) {
+            public void onOpened(RedisNodeClient node) {
                 EvictionCheck.warn(node);
             }
 
             @Override
-            public void trouble(RedisNodeClient node, Throwable cause) {
+            public void onFailure(RedisNodeClient node, Throwable cause) {
                 masters.stateChanged();
             }
         };
@@ -102,19 +106,19 @@ public final class MasterQuarantine {
 
     private void startHandshake(RedlockMaster master, RedisNodeClient node) {
         int epoch = node.epoch();
-        node.ask("INFO server", commands -> commands.info("server"))
-                .thenCompose(info -> handshake(node, epoch, info))
-                .whenComplete((answer, failure) -> {
+        node.execute("INFO server", commands -> commands.info("server"))
+                .thenCompose(info -> sendHandshake(node, epoch, info))
+                .whenComplete((reply, failure) -> {
                     if (node.epoch() != epoch) {
-                        return; // the next connection has its own handshake
+                        return; // the new connection has its own handshake
                     }
                     if (failure == null) {
-                        handshakeSucceeded(master, answer);
+                        handshakeSucceeded(master, reply);
                     } else {
                         master.handshakeFailed(failure);
                     }
                     masters.stateChanged();
-                    if (failure != null || !answer.isVoting()) {
+                    if (failure != null || !reply.isVoting()) {
                         context.clock().schedule(HANDSHAKE_INTERVAL, () -> repeatHandshake(master, node, epoch));
                     }
                 });
@@ -130,23 +134,23 @@ public final class MasterQuarantine {
         }
     }
 
-    private CompletionStage<MasterHandshakeReply> handshake(RedisNodeClient node, int epoch, String info) {
+    private CompletionStage<MasterHandshakeReply> sendHandshake(RedisNodeClient node, int epoch, String info) {
         String runId = field(info, "run_id");
         MonotonicTime sent = context.clock().now();
-        return node.ask(
+        return node.execute(
                         "handshake",
                         RedlockScript.HANDSHAKE.script(),
                         new String[] {keys.state()},
                         runId,
                         String.valueOf(masters.hadMajority() ? maxLease.toMillis() : 0))
-                .thenApply(answer -> {
-                    ServerTime now = new ServerTime((Long) answer.get(4));
-                    ServerTime since = new ServerTime((Long) answer.get(2));
-                    node.time().heard(sent, now);
-                    long maxLeaseMillis = (Long) answer.get(3);
+                .thenApply(reply -> {
+                    ServerTime now = new ServerTime((Long) reply.get(4));
+                    ServerTime since = new ServerTime((Long) reply.get(2));
+                    node.serverClock().onReply(sent, now);
+                    long maxLeaseMillis = (Long) reply.get(3);
                     QuarantinePolicy.MasterState state = new QuarantinePolicy.MasterState(
-                            answer.get(0).equals(1L),
-                            answer.get(1).equals(1L),
+                            reply.get(0).equals(1L),
+                            reply.get(1).equals(1L),
                             maxLeaseMillis == 0 ? Optional.empty() : Optional.of(Duration.ofMillis(maxLeaseMillis)),
                             since.equals(ServerTime.UNKNOWN) ? Optional.empty() : Optional.of(since),
                             now);
@@ -165,30 +169,30 @@ public final class MasterQuarantine {
                 .orElseThrow(() -> new BackendUnavailableException("INFO server has no field " + name));
     }
 
-    private void handshakeSucceeded(RedlockMaster master, MasterHandshakeReply answer) {
-        masters.sameServer(master, answer.runId()).ifPresentOrElse(master::handshakeFailed, () -> {
+    private void handshakeSucceeded(RedlockMaster master, MasterHandshakeReply reply) {
+        masters.duplicateServer(master, reply.runId()).ifPresentOrElse(master::handshakeFailed, () -> {
             boolean votedBefore = master.voting() != null;
             boolean agreedBefore = master.handshake()
                     .map(MasterHandshakeReply::agreesOnMaxLease)
                     .orElse(true);
-            master.handshakeSucceeded(answer);
-            if (!answer.agreesOnMaxLease()) {
-                maxLeaseDiffers(master, answer, agreedBefore);
+            master.handshakeSucceeded(reply);
+            if (!reply.agreesOnMaxLease()) {
+                maxLeaseDiffers(master, reply, agreedBefore);
             }
-            if (answer.isVoting() && !votedBefore) {
+            if (reply.isVoting() && !votedBefore) {
                 whenMasterVotes.run();
             }
-            updateNewMasters();
-            // The state of one master may decide about the others.
+            updateExemptMasters();
+            // The state of one master may allow others to leave quarantine.
             masters.all()
                     .forEach(each -> each.handshake()
-                            .filter(known -> !known.isVoting())
-                            .ifPresent(known -> applyPolicy(each, known)));
+                            .filter(handshake -> !handshake.isVoting())
+                            .ifPresent(handshake -> applyPolicy(each, handshake)));
         });
     }
 
-    private void maxLeaseDiffers(RedlockMaster master, MasterHandshakeReply answer, boolean agreedBefore) {
-        Duration stored = answer.state().maxLease().orElse(Duration.ZERO);
+    private void maxLeaseDiffers(RedlockMaster master, MasterHandshakeReply reply, boolean agreedBefore) {
+        Duration stored = reply.state().maxLease().orElse(Duration.ZERO);
         LockConfigurationException refusal = new LockConfigurationException("maxLease is " + maxLease
                 + " in this client, but "
                 + stored
@@ -203,44 +207,44 @@ public final class MasterQuarantine {
         }
     }
 
-    /** Decides for all masters at once: as soon as one votes, the others look as if they had lost their data. */
-    private void updateNewMasters() {
-        // Only while the client opens: a master that is empty later has lost its data.
+    /** Updates the exempt masters, all at once: as soon as one master votes, the others look as if they had lost their data. */
+    private void updateExemptMasters() {
+        // Only while the client connects: a master that is empty later has lost its data.
         if (testOnlyNewMasters && !masters.hadMajority()) {
-            newMasters = newMasters.update(
+            exemptMasters = exemptMasters.update(
                     masters.all().stream().map(RedlockMaster::emptyIncarnation).toList());
         }
     }
 
-    private QuarantinePolicy.Decision decide(RedlockMaster master, MasterHandshakeReply known) {
-        return new QuarantinePolicy(quorum, maxLease, newMasters.contains(known.incarnation()))
+    private QuarantinePolicy.Decision decide(RedlockMaster master, MasterHandshakeReply handshake) {
+        return new QuarantinePolicy(quorum, maxLease, exemptMasters.contains(handshake.incarnation()))
                 .decide(
-                        known.stateAt(context.clock().now()),
-                        masters.othersThan(master).stream()
+                        handshake.stateAt(context.clock().now()),
+                        masters.peersOf(master).stream()
                                 .map(RedlockMaster::peerState)
                                 .toList());
     }
 
-    private void applyPolicy(RedlockMaster master, MasterHandshakeReply known) {
-        QuarantinePolicy.Decision decision = decide(master, known);
+    private void applyPolicy(RedlockMaster master, MasterHandshakeReply handshake) {
+        QuarantinePolicy.Decision decision = decide(master, handshake);
         if (decision instanceof QuarantinePolicy.Decision.Stay stay) {
-            master.quarantineLeft(stay.time());
-        } else if (decision instanceof QuarantinePolicy.Decision.MaxLeaseConflict && known.agreesOnMaxLease()) {
+            master.quarantineRemaining(stay.time());
+        } else if (decision instanceof QuarantinePolicy.Decision.MaxLeaseConflict && handshake.agreesOnMaxLease()) {
             // A client whose maxLease may be wrong must not decide how long the master stays in quarantine.
-            masters.othersThan(master).stream()
+            masters.peersOf(master).stream()
                     .filter(other -> other.peerState() == QuarantinePolicy.PeerState.MAX_LEASE_DIFFERS)
                     .findFirst()
                     .flatMap(RedlockMaster::failure)
                     .ifPresent(master::handshakeFailed);
         } else if (decision instanceof QuarantinePolicy.Decision.Leave leave && beginLeaving(master)) {
-            leave(master, known, leave.raiseToClock()).whenComplete((left, failure) -> {
+            leaveQuarantine(master, handshake, leave.raiseToClock()).whenComplete((left, failure) -> {
                 endLeaving(master);
                 if (failure != null) {
                     master.handshakeFailed(failure);
                     log.debug("event=quarantine-not-left master={}", master.endpoint(), failure);
                 } else if (left) {
                     log.info("event=quarantine-left master={} by_clock={}", master.endpoint(), leave.raiseToClock());
-                    startHandshake(master, known.node());
+                    startHandshake(master, handshake.node());
                 }
             });
         }
@@ -254,10 +258,11 @@ public final class MasterQuarantine {
         leaving.remove(master);
     }
 
-    /** Lets a master leave quarantine; completes with false if the state of the others no longer allows it. */
-    private CompletionStage<Boolean> leave(RedlockMaster master, MasterHandshakeReply known, boolean raiseToClock) {
+    /** Lets a master leave quarantine; completes with false if the state of its peers no longer allows it. */
+    private CompletionStage<Boolean> leaveQuarantine(
+            RedlockMaster master, MasterHandshakeReply handshake, boolean raiseToClock) {
         List<CompletableFuture<Map<String, String>>> reads = new ArrayList<>();
-        for (RedlockMaster other : masters.othersThan(master)) {
+        for (RedlockMaster other : masters.peersOf(master)) {
             MasterHandshakeReply voting = other.voting();
             if (voting != null) {
                 reads.add(readCounters(voting).toCompletableFuture());
@@ -266,27 +271,31 @@ public final class MasterQuarantine {
         return CompletableFuture.allOf(reads.toArray(CompletableFuture[]::new)).thenCompose(ok -> {
             List<Map<String, String>> counters =
                     reads.stream().map(CompletableFuture::join).toList();
-            boolean unchanged = decide(master, known).equals(new QuarantinePolicy.Decision.Leave(raiseToClock));
+            boolean unchanged = decide(master, handshake).equals(new QuarantinePolicy.Decision.Leave(raiseToClock));
             if (!unchanged || (!raiseToClock && counters.size() < quorum.recoveryQuorum())) {
                 return CompletableFuture.completedFuture(false);
             }
             List<String> args = new ArrayList<>();
-            args.add(known.runId());
-            args.add(String.valueOf(
-                    known.state().quarantinedSince().orElse(ServerTime.UNKNOWN).micros()));
+            args.add(handshake.runId());
+            args.add(String.valueOf(handshake
+                    .state()
+                    .quarantinedSince()
+                    .orElse(ServerTime.UNKNOWN)
+                    .micros()));
             args.add(String.valueOf(maxLease.toMillis()));
             args.add(raiseToClock ? "1" : "0");
             for (String bucket : RedlockKeys.buckets()) {
                 args.add(bucket);
                 args.add(String.valueOf(highest(counters, bucket)));
             }
-            return known.node()
-                    .ask(
+            return handshake
+                    .node()
+                    .execute(
                             "leaving quarantine",
                             RedlockScript.LEAVE_QUARANTINE.script(),
                             new String[] {keys.state()},
                             args.toArray(String[]::new))
-                    .thenApply(answer -> answer.get(0).equals(1L));
+                    .thenApply(reply -> reply.get(0).equals(1L));
         });
     }
 
@@ -297,10 +306,10 @@ public final class MasterQuarantine {
                 .orElse(0);
     }
 
-    /** Reads the counters of a master; fails if it no longer votes. */
+    /** Reads the token counters of a master; fails if the master no longer votes. */
     private CompletionStage<Map<String, String>> readCounters(MasterHandshakeReply voting) {
         return voting.node()
-                .ask("counters", commands -> commands.hgetall(keys.state()))
+                .execute("counters", commands -> commands.hgetall(keys.state()))
                 .thenApply(state -> {
                     if (!voting.runId().equals(state.get("run")) || !voting.isCurrent()) {
                         throw new BackendUnavailableException(
@@ -310,18 +319,18 @@ public final class MasterQuarantine {
                 });
     }
 
-    /** Records that a request on the connection of that handshake had no answer in time. */
-    public void unanswered(RedlockMaster master, MasterHandshakeReply known, MonotonicTime sent) {
-        if (master.health().unanswered(sent)) {
+    /** Records that a request on the connection of that handshake received no reply in time. */
+    public void replyMissing(RedlockMaster master, MasterHandshakeReply handshake, MonotonicTime sent) {
+        if (master.health().replyMissing(sent)) {
             log.info("event=master-lags master={}", master.endpoint());
-            repeatHandshake(master, known.node(), known.epoch());
+            repeatHandshake(master, handshake.node(), handshake.epoch());
         }
     }
 
-    /** Repeats the handshake with a master whose answer shows that it may have forgotten votes. */
-    public void enterQuarantine(RedlockMaster master, MasterHandshakeReply known) {
-        if (master.discardHandshake(known) && known.isCurrent()) {
-            startHandshake(master, known.node());
+    /** Repeats the handshake with a master after a reply that shows that the master may have forgotten votes. */
+    public void enterQuarantine(RedlockMaster master, MasterHandshakeReply handshake) {
+        if (master.discardHandshake(handshake) && handshake.isCurrent()) {
+            startHandshake(master, handshake.node());
         }
     }
 }

@@ -8,24 +8,26 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The masters that a client of a test has found new, all of them at the same time (ADR 0029). Each of them may vote without
- * quarantine unless it has voted or lost its data since. Immutable.
+ * Masters that may vote without quarantine, because a client under test saw all masters empty at the same time. Immutable.
+ *
+ * <p>The exemption of a master ends when the master votes or loses its data. See ADR 0029.
  */
 record QuarantineExemptMasters(Set<Incarnation> incarnations) {
     static final QuarantineExemptMasters NONE = new QuarantineExemptMasters(Set.of());
 
     /**
-     * Identifies a master from when it was first seen in quarantine until it votes or loses its data.
+     * Identifies one quarantine of one master: from its first detection until the master votes or loses its data.
      *
-     * @param runId the Redis run id of its process
-     * @param quarantinedSince when the quarantine was first seen, by the master's clock; empty if it votes; a loss in the same process changes it
+     * @param runId Redis run id of the master's process
+     * @param quarantinedSince time by the master's clock when the quarantine was first detected; empty if the master votes. A
+     *     loss of data in the same process changes it
      */
     record Incarnation(String runId, Optional<ServerTime> quarantinedSince) {}
 
     /**
-     * Returns what is known after all masters were read.
+     * Returns the exempt masters after another handshake: all masters if all of them are empty, else the same as before.
      *
-     * @param empty one element for each master; empty if the master has data or does not answer
+     * @param empty one element for each master, which is empty if the master has data or does not reply
      */
     QuarantineExemptMasters update(List<Optional<Incarnation>> empty) {
         boolean allAreNew = empty.stream().allMatch(Optional::isPresent);

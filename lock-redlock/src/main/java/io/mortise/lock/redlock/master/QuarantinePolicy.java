@@ -10,25 +10,26 @@ import java.util.Optional;
 /**
  * Decides when a master that may have forgotten its votes leaves quarantine. Pure.
  *
- * <p>Such a master was restarted, empty or with old data, or its data was deleted. It stays in quarantine until every lease that it
- * may have voted for has ended, and then takes over counters that are above every token given before.
+ * <p>Such a master was restarted, empty or with old data, or its data was deleted. It stays in quarantine until every lease
+ * that it may have voted for has ended. Then its counters are raised above every token that was issued before.
  *
  * <p>Nothing that a master stores can prove that it has never voted: the data, the script cache and the statistics can all be
- * deleted while its process runs. So the quarantine counts from when a client first saw that the master may have forgotten votes,
- * also for a master that is new (ADR 0029).
+ * deleted while its process runs. So the quarantine starts when a client first sees that the master may have forgotten votes,
+ * even if the master is new (ADR 0029).
  *
- * @param quorum of all masters
- * @param maxLease no client of the namespace ever asks for a longer lease
- * @param isNew whether the master is new and has not voted since: known in tests alone, see {@link QuarantineExemptMasters}
+ * @param quorum quorum of all masters
+ * @param maxLease longest lease that any client of the namespace requests
+ * @param isNew whether the master is new and has never voted; true only in tests, see {@link QuarantineExemptMasters}
  */
 record QuarantinePolicy(Quorum quorum, Duration maxLease, boolean isNew) {
     /**
-     * What a master reports about itself. Times are those of its own clock.
+     * State of a master as the master itself reports it, with times of its own clock.
      *
-     * @param voting whether it still knows, in this run of its process, that it left quarantine
-     * @param everVoted whether it still knows that it ever left quarantine
-     * @param maxLease the longest lease that the clients of the namespace agreed on, if it still knows that
-     * @param quarantinedSince when a client first saw it in quarantine; empty if it votes
+     * @param voting whether the master stores that it left quarantine in this run of its process
+     * @param everVoted whether the master stores that it ever left quarantine
+     * @param maxLease longest lease that the clients of the namespace agreed on, if the master still stores it
+     * @param quarantinedSince time when a client first saw the master in quarantine; empty if the master votes
+     * @param now time of the report
      */
     record MasterState(
             boolean voting,
@@ -36,12 +37,12 @@ record QuarantinePolicy(Quorum quorum, Duration maxLease, boolean isNew) {
             Optional<Duration> maxLease,
             Optional<ServerTime> quarantinedSince,
             ServerTime now) {
-        /** Returns the same state some time later. */
+        /** Returns the same state after the given time has passed. */
         MasterState after(Duration time) {
             return new MasterState(voting, everVoted, maxLease, quarantinedSince, now.plus(time));
         }
 
-        /** Returns whether a client with this maximum may count on the master. */
+        /** Returns whether the master stores this longest lease, or none. */
         boolean agreesOnMaxLease(Duration expected) {
             return maxLease.orElse(expected).equals(expected);
         }
@@ -52,35 +53,36 @@ record QuarantinePolicy(Quorum quorum, Duration maxLease, boolean isNew) {
         }
     }
 
-    /** State of another master, as far as the decision depends on it. */
+    /** State of another master that influences the decision. */
     enum PeerState {
-        /** It votes, and its counters can be read. */
+        /** The master votes, and its counters can be read. */
         VOTING,
-        /** It answers, and may have forgotten votes. */
+        /** The master replies, but may have forgotten votes. */
         QUARANTINED,
-        /** It answers, and has no data. */
+        /** The master replies, but has no data. */
         EMPTY,
-        /** It answers, and stores another longest lease than this client has: one of the two is wrong. */
+        /** The master replies, but stores a longest lease that differs from the one of this client. */
         MAX_LEASE_DIFFERS,
-        /** It does not answer. */
+        /** The master does not reply. */
         UNREACHABLE
     }
 
-    /** What the client does with the master. */
+    /** Decision about one master. */
     sealed interface Decision {
         /** The master votes already. */
         record AlreadyVoting() implements Decision {}
 
-        /** The master stays in quarantine for that time. */
+        /** The master stays in quarantine for the given time. */
         record Stay(Duration time) implements Decision {}
 
-        /** This client must not decide, since its longest lease may be wrong. */
+        /** The client must not decide, since its longest lease may be wrong. */
         record MaxLeaseConflict() implements Decision {}
 
         /**
-         * The master leaves quarantine, with counters not below those of all others that answer.
+         * The master leaves quarantine, with counters that are not below those of any other voting master.
          *
-         * @param raiseToClock whether its counters are also raised to its clock, since the others may not know all
+         * @param raiseToClock whether the counters are also raised to the master's clock, since its peers may not know all
+         *     tokens
          */
         record Leave(boolean raiseToClock) implements Decision {}
     }
@@ -108,7 +110,7 @@ record QuarantinePolicy(Quorum quorum, Duration maxLease, boolean isNew) {
             return new Decision.Leave(false);
         }
         if (voting + count(others, PeerState.UNREACHABLE) < quorum.recoveryQuorum()) {
-            return new Decision.Leave(true); // no master that could come back knows more
+            return new Decision.Leave(true); // unreachable masters could not complete the recovery quorum
         }
         ServerTime peersAwaitedUntil = quarantineEnd.plus(maxLease);
         return now.isBefore(peersAwaitedUntil)

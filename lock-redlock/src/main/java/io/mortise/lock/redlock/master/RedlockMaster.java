@@ -12,103 +12,108 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** One master as this client sees it: its connection, its last handshake, and whether it is asked for votes. Thread-safe. */
+/** One master as a client sees it: its connection, its last handshake and its health. Thread-safe. */
 public final class RedlockMaster {
     private final int index;
-    private final BackgroundConnect opening;
-    private final CompletableFuture<Void> connectTried = new CompletableFuture<>();
+    private final BackgroundConnect connector;
+    private final CompletableFuture<Void> firstConnectAttempt = new CompletableFuture<>();
     private final MasterHealth health;
     private final CleanupBacklogCounter cleanupBacklog = new CleanupBacklogCounter();
     private volatile @Nullable MasterHandshakeReply handshake;
     private volatile @Nullable Throwable handshakeFailure;
-    private volatile Duration quarantineLeft = Duration.ZERO;
+    private volatile Duration quarantineRemaining = Duration.ZERO;
 
-    public RedlockMaster(int index, BackgroundConnect opening, LockClock clock) {
+    public RedlockMaster(int index, BackgroundConnect connector, LockClock clock) {
         this.index = index;
-        this.opening = opening;
+        this.connector = connector;
         this.health = new MasterHealth(clock);
-        opening.node().whenOpen(failure -> connectTried.complete(null));
+        connector.node().whenOpen(failure -> firstConnectAttempt.complete(null));
     }
 
-    /** Returns its position in the list of masters. */
+    /** Returns the position of this master in the list of masters. */
     public int index() {
         return index;
     }
 
     /** Returns the node of the current connection. */
     public RedisNodeClient node() {
-        return opening.node();
+        return connector.node();
     }
 
-    /** Returns what opens its connection. */
-    public BackgroundConnect opening() {
-        return opening;
+    /** Returns the object that opens the connection to this master. */
+    public BackgroundConnect connector() {
+        return connector;
     }
 
-    /** Returns its address without secrets. */
+    /** Returns the address of this master, without secrets. */
     public String endpoint() {
-        return opening.node().endpoints();
+        return connector.node().endpoints();
     }
 
-    /** Completes once the first try to connect has succeeded or failed: within the request timeout. */
-    CompletableFuture<Void> connectTried() {
-        return connectTried;
+    /** Returns a future that completes when the first connect attempt has succeeded or failed, within the request timeout. */
+    CompletableFuture<Void> firstConnectAttempt() {
+        return firstConnectAttempt;
     }
 
-    /** Returns whether it answers in time. */
+    /** Returns the health of this master. */
     public MasterHealth health() {
         return health;
     }
 
-    /** Returns the cleanups that are pending there. */
+    /** Returns the counter of cleanups that are pending at this master. */
     public CleanupBacklogCounter cleanupBacklog() {
         return cleanupBacklog;
     }
 
-    synchronized void handshakeSucceeded(MasterHandshakeReply answer) {
-        handshake = answer;
+    synchronized void handshakeSucceeded(MasterHandshakeReply reply) {
+        handshake = reply;
         handshakeFailure = null;
         health.handshakeSucceeded();
     }
 
-    /** Records that the handshake failed, or that the master must not vote for this client. */
+    /** Records that the handshake has failed, or that the master must not vote for this client. */
     void handshakeFailed(Throwable why) {
         handshakeFailure = why;
     }
 
     /** Records how long from now the master stays in quarantine. */
-    void quarantineLeft(Duration left) {
-        quarantineLeft = left;
+    void quarantineRemaining(Duration remaining) {
+        quarantineRemaining = remaining;
     }
 
-    /** Returns in what time it votes if it needs nothing but time; zero if it votes. */
+    /**
+     * Returns the time until this master votes, zero if it votes already; empty if anything but a quarantine prevents its vote.
+     */
     Optional<Duration> votesIn() {
         return handshakeFailure != null
                 ? Optional.empty()
-                : handshake().map(known -> known.isVoting() ? Duration.ZERO : quarantineLeft);
+                : handshake().map(known -> known.isVoting() ? Duration.ZERO : quarantineRemaining);
     }
 
-    /** Returns the handshake of the current connection. */
+    /** Returns the last handshake if it belongs to the current connection. */
     Optional<MasterHandshakeReply> handshake() {
         return Optional.ofNullable(handshake).filter(MasterHandshakeReply::isCurrent);
     }
 
-    /** Returns the current handshake if its votes count, else null: called for every vote, so without an Optional. */
+    /**
+     * Returns the current handshake if the votes of this master count, else null. Not an Optional, since it is called for every
+     * vote.
+     */
     @Nullable
     public MasterHandshakeReply voting() {
         MasterHandshakeReply known = handshake;
         return known != null && known.isVoting() ? known : null;
     }
 
-    /** Returns what {@link #voting} returns if the master keeps up, else null: only then it is asked for another vote. */
+    /** Returns the same as {@link #voting} if further votes may be requested from this master, else null. */
     @Nullable
-    public MasterHandshakeReply electable() {
+    public MasterHandshakeReply eligibleVoter() {
         return health.isLagging() || cleanupBacklog.isFull() ? null : voting();
     }
 
-    /** Forgets a handshake that is in doubt; true if the caller is the first to do so and has to repeat it. */
-    synchronized boolean discardHandshake(MasterHandshakeReply doubtful) {
-        boolean first = doubtful.equals(handshake);
+    /** Discards a handshake that may be outdated; returns true to the first caller, which has to repeat the handshake. */
+    synchronized boolean discardHandshake(MasterHandshakeReply outdated) {
+        boolean first = outdated.equals(handshake);
         if (first) {
             handshake = null;
         }
@@ -128,26 +133,27 @@ public final class RedlockMaster {
                 : known.state().isEmpty() ? QuarantinePolicy.PeerState.EMPTY : QuarantinePolicy.PeerState.QUARANTINED;
     }
 
-    /** Returns the master's incarnation if it has no data. */
+    /** Returns the incarnation of this master if it has no data. */
     Optional<QuarantineExemptMasters.Incarnation> emptyIncarnation() {
         return peerState() == QuarantinePolicy.PeerState.EMPTY
                 ? handshake().map(MasterHandshakeReply::incarnation)
                 : Optional.empty();
     }
 
-    /** Explains to people why the master does not vote. */
+    /** Returns a human-readable reason why this master does not vote. */
     public String whyNotVoting() {
         Optional<MasterHandshakeReply> known = handshake();
         Throwable failure = handshakeFailure;
         if (known.isPresent() && (failure == null || known.get().isVoting())) {
             return known.get().isVoting()
-                    ? whyNotElectable()
-                    : "in quarantine for " + quarantineLeft.toMillis()
+                    ? whyNotEligible()
+                    : "in quarantine for " + quarantineRemaining.toMillis()
                             + " ms: it is new, was restarted or has lost its data, and may have forgotten a lease";
         }
         if (!node().isConnected()) {
             return "not connected"
-                    + opening.failure()
+                    + connector
+                            .failure()
                             .map(why -> ": "
                                     + InitialConnection.explained(why, endpoint())
                                             .getMessage())
@@ -156,21 +162,21 @@ public final class RedlockMaster {
         return failure == null ? "its handshake is not complete yet" : String.valueOf(failure.getMessage());
     }
 
-    private String whyNotElectable() {
+    private String whyNotEligible() {
         return health.isLagging()
-                ? "it lags: " + MasterHealth.MAX_UNANSWERED + " requests in a row had no answer within "
+                ? "it lags: " + MasterHealth.MAX_MISSING_REPLIES + " requests in a row had no answer within "
                         + node().requestTimeout().toMillis() + " ms"
                 : cleanupBacklog.isFull()
                         ? "it lags: the cleanup of " + cleanupBacklog.size() + " attempts is pending there"
-                        : "it votes now, but had no part in this";
+                        : "it votes now, but its vote did not count in this round";
     }
 
     /** Returns the last failure of the connection or the handshake. */
     Optional<Throwable> failure() {
-        return Optional.ofNullable(handshakeFailure).or(opening::failure);
+        return Optional.ofNullable(handshakeFailure).or(connector::failure);
     }
 
-    /** Returns the vote that counts for a master that is not asked. */
+    /** Returns the failed vote of a master that received no request, or whose reply does not count. */
     public MasterVote abstention() {
         return new MasterVote.Failed(new BackendUnavailableException(whyNotVoting()));
     }

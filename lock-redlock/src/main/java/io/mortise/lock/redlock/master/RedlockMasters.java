@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** All masters of one client, and whether a majority of them votes. Thread-safe. */
+/** Holds the masters of one client, and reports when a majority of them is able to vote. Thread-safe. */
 public final class RedlockMasters {
     private final Quorum quorum;
     private final LockClock clock;
@@ -26,37 +26,43 @@ public final class RedlockMasters {
         this.clock = clock;
     }
 
-    /** Sets the masters in their order; called once, before any is started. */
+    /** Sets the masters in their configured order; called once, before the first connection is started. */
     public void set(List<RedlockMaster> masters) {
         all = List.copyOf(masters);
     }
 
-    /** Returns all masters in their order. */
+    /** Returns all masters in their configured order. */
     public List<RedlockMaster> all() {
         return all;
     }
 
-    /** Returns the connected masters, whether they vote or not, once each was tried: a client is open with a majority. */
+    /**
+     * Returns all connected masters, whether they vote or not. Completes only after one connect attempt at each master, since a
+     * client opens as soon as a majority votes.
+     */
     public CompletionStage<List<RedlockMaster>> reachable() {
         return CompletableFuture.allOf(
-                        all.stream().map(RedlockMaster::connectTried).toArray(CompletableFuture[]::new))
+                        all.stream().map(RedlockMaster::firstConnectAttempt).toArray(CompletableFuture[]::new))
                 .thenApply(ok -> all.stream()
                         .filter(master -> master.node().isConnected())
                         .toList());
     }
 
-    List<RedlockMaster> othersThan(RedlockMaster master) {
+    List<RedlockMaster> peersOf(RedlockMaster master) {
         List<RedlockMaster> others = new ArrayList<>(all);
         others.remove(master);
         return others;
     }
 
-    /** Returns how many masters decide. */
+    /** Returns the quorum of all masters. */
     public Quorum quorum() {
         return quorum;
     }
 
-    /** Completes once a majority votes; fails if so many masters refuse this client that waiting cannot help. */
+    /**
+     * Returns a future that completes when a majority votes, and fails if so many masters refuse this client that none is
+     * possible.
+     */
     public CompletableFuture<Void> majorityVotes() {
         return majorityVotes;
     }
@@ -66,7 +72,7 @@ public final class RedlockMasters {
         return majorityVotes.isDone() && !majorityVotes.isCompletedExceptionally();
     }
 
-    /** Returns in what time a majority votes if it needs nothing but time; empty if something else is missing. */
+    /** Returns the time until a majority votes if only quarantines prevent it; empty if anything else prevents it. */
     Optional<Duration> majorityIn() {
         return all.stream()
                 .flatMap(master -> master.votesIn().stream())
@@ -75,19 +81,19 @@ public final class RedlockMasters {
                 .findFirst();
     }
 
-    /** Returns a queue position for all masters: the time on the clock of the first that votes, in µs; empty if none votes. */
+    /** Returns a queue position for all masters: the clock of the first voting master, in µs; empty if no master votes. */
     public Optional<String> queuePosition() {
         for (RedlockMaster master : all) {
             MasterHandshakeReply voting = master.voting();
             if (voting != null) {
-                return Optional.of(
-                        String.valueOf(voting.node().time().atMost(clock.now()).micros()));
+                return Optional.of(String.valueOf(
+                        voting.node().serverClock().latestTimeAt(clock.now()).micros()));
             }
         }
         return Optional.empty();
     }
 
-    /** Decides anew whether a majority votes, after the state of a master has changed. */
+    /** Checks again whether a majority votes, after the state of a master has changed. */
     void stateChanged() {
         if (all.stream().filter(master -> master.voting() != null).count() >= quorum.majority()) {
             majorityVotes.complete(null);
@@ -105,9 +111,9 @@ public final class RedlockMasters {
         }
     }
 
-    /** Returns an error if another master is the same server, which would have two votes. */
-    Optional<LockConfigurationException> sameServer(RedlockMaster master, String runId) {
-        return othersThan(master).stream()
+    /** Returns an error if another configured master is the same server, which would then have two votes. */
+    Optional<LockConfigurationException> duplicateServer(RedlockMaster master, String runId) {
+        return peersOf(master).stream()
                 .filter(other -> other.handshake()
                         .filter(known -> known.runId().equals(runId))
                         .isPresent())

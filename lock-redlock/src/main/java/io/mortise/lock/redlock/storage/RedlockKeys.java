@@ -8,14 +8,17 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * Names of all keys and channels that a master stores under one prefix.
+ * Builds the names of all Redis keys and channels under one prefix.
  *
- * <p>Mortise's own keys begin with a percent sign and a letter that no escaped lock name can have there, so that they never collide
- * with a lock (S13). They also differ from those of {@code redis://}: on a server that serves both under one prefix, the two share
- * the grant key alone, and each takes the other's grant for that of a foreign holder.
+ * <p>Mortise's own keys begin with a percent sign and a letter that no escaped lock name can have there, so that they never
+ * collide with a lock (S13). They also differ from those of {@code redis://}: on a server that serves both under one prefix,
+ * the two share only the grant key, and each treats a grant of the other as that of a foreign holder.
  */
 public final class RedlockKeys {
-    /** Number of token counters a master has: with one for all locks, masters that serve locks in different orders would disagree. */
+    /**
+     * Number of token counters of a master. With a single one, masters that serve locks in different orders would often
+     * disagree.
+     */
     public static final int BUCKETS = 64;
 
     private static final List<String> ALL_BUCKETS = IntStream.range(0, BUCKETS)
@@ -54,10 +57,10 @@ public final class RedlockKeys {
                 prefix + QUEUE + escaped,
                 prefix + ENTRIES + escaped,
                 ALL_BUCKETS.get(Math.floorMod(
-                        escaped.hashCode(), BUCKETS))); // specified by the language: equal for all clients
+                        escaped.hashCode(), BUCKETS))); // String.hashCode is specified, so it is equal in all clients
     }
 
-    /** Returns what all keys begin with. */
+    /** Returns the prefix of all keys. */
     public String prefix() {
         return prefix;
     }

@@ -4,10 +4,10 @@ package io.mortise.lock.redlock.storage;
 import io.mortise.lock.redis.script.LuaScript;
 
 /**
- * The Lua scripts that run on a master. Each is made of files beside this class and of files that lock-redis shares; the file that
- * names the script documents its arguments and its answer.
+ * The Lua scripts that run on a master. Each is composed of files beside this class and of files that lock-redis shares; the
+ * file with the name of the script documents its arguments and its reply.
  *
- * <p>The parts about the queue come last: Lua creates each function anew at every run, and most runs end before.
+ * <p>The files for the queue come last: Lua creates each function again in every run, and most runs end before that point.
  */
 public enum RedlockScript {
     ACQUIRE("shared/keys", "require_vote", "acquire", "shared/queue", "queue_entries", "acquire_queued"),
@@ -26,7 +26,7 @@ public enum RedlockScript {
         script = LuaScript.of(RedlockScript.class::getResourceAsStream, files);
     }
 
-    /** Returns the script as it is sent. */
+    /** Returns the script that is sent. */
     public LuaScript script() {
         return script;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a master stores: keys, scripts, and the messages that scripts publish. Internal. */
+/** Keys and Lua scripts of the masters, and the messages that the scripts publish. Internal. */
 @NullMarked
 package io.mortise.lock.redlock.storage;
 

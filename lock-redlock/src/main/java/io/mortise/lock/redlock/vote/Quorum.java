@@ -2,7 +2,8 @@
 package io.mortise.lock.redlock.vote;
 
 /**
- * Computes how many masters form a majority. Any two majorities share at least one master: mutual exclusion rests on that alone.
+ * Computes how many masters form a majority. Mutual exclusion relies only on the fact that any two majorities
+ * share at least one master.
  *
  * @param masters number of all masters
  */
@@ -13,24 +14,24 @@ public record Quorum(int masters) {
         check(masters);
     }
 
-    /** Rejects fewer masters than a majority makes sense with. */
+    /** Rejects numbers of masters that are too small for a majority to tolerate failures. */
     public static void check(int masters) {
         if (masters < MIN_MASTERS) {
             throw new IllegalArgumentException(masters + " masters, must be at least " + MIN_MASTERS);
         }
     }
 
-    /** Returns how many masters must agree. */
+    /** Returns the number of masters that must agree. */
     public int majority() {
         return masters / 2 + 1;
     }
 
-    /** Returns how many masters may fail while a majority is left. */
+    /** Returns the number of masters that may fail while a majority remains. */
     public int maxFailures() {
         return masters - majority();
     }
 
-    /** Returns how many of the other masters are certain to include one that took part in any decision of a majority. */
+    /** Returns the number of other masters that must include at least one member of every earlier majority. */
     public int recoveryQuorum() {
         return maxFailures() + 1;
     }

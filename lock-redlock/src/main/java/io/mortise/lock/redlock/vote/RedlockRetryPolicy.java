@@ -5,23 +5,23 @@ import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.List;
 
-/** Computes when a contender that won no majority asks again, unless a master wakes it earlier. Pure. */
+/** Computes how long a contender without a majority waits for a hint before it retries. Pure. */
 public final class RedlockRetryPolicy {
-    /** How often a waiter asks at least, in case notifications were lost. */
+    /** Longest delay between two requests of a waiter, in case hints are lost. */
     public static final Duration MAX_DELAY = Duration.ofSeconds(5);
 
-    /** First delay of a contender that has some of the split votes: chance lets one of them come first. */
+    /** First delay of a contender with some of the split votes; random delays let one such contender retry first. */
     private static final Duration SPLIT_WITH_VOTES = Duration.ofMillis(10);
 
-    /** First delay of a contender that has none of the split votes: it leaves the lock to those that have some. */
+    /** First delay of a contender with none of the split votes, which lets contenders with votes retry first. */
     private static final Duration SPLIT_WITHOUT_VOTES = Duration.ofMillis(150);
 
-    /** Limit of the delay after repeated split votes: one of the contenders may have died. */
+    /** Longest delay after repeated split votes, since one of the contenders may have crashed. */
     private static final Duration MAX_SPLIT_DELAY = Duration.ofSeconds(1);
 
     private static final int MAX_DOUBLINGS = 7;
 
-    /** Extra delay for each queue entry before this one, so that not all contenders ask at once after a holder died. */
+    /** Extra delay for each earlier queue entry, so that not all contenders retry at once after the crash of a holder. */
     private static final Duration DELAY_PER_QUEUE_ENTRY = Duration.ofMillis(100);
 
     private static final int MAX_DELAYING_ENTRIES = 15;
@@ -32,8 +32,8 @@ public final class RedlockRetryPolicy {
      * Returns the longest time to wait before the next round.
      *
      * @param held whether one contender has a majority
-     * @param random from 0 to 1
-     * @param splitRounds number of rounds in a row in which no contender had a majority
+     * @param random random number from 0 to 1
+     * @param splitRounds number of consecutive rounds in which no contender had a majority
      */
     public static Duration delay(List<MasterVote> votes, boolean held, Quorum quorum, double random, int splitRounds) {
         boolean hasVotes = votes.stream().anyMatch(vote -> vote instanceof MasterVote.Granted);

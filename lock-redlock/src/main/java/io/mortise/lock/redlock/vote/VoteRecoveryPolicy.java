@@ -9,17 +9,18 @@ import java.util.Arrays;
 import java.util.BitSet;
 
 /**
- * Decides which lost votes a grant may ask for again. Pure; thread-safe.
+ * Decides which lost votes of a grant may be requested again. Pure; thread-safe.
  *
- * <p>A vote that was last seen a lease ago may have expired or gone with a restart, for a restarted master is in quarantine for as
- * long. A vote that is lost earlier was deleted by someone, and the grant respects that (ADR 0042).
+ * <p>A vote that was last seen one lease duration ago may have expired, or may have been lost in a restart, since a restarted
+ * master is in quarantine for at least that long. A vote that disappears earlier was deleted, and is not requested again (ADR
+ * 0042).
  */
 public final class VoteRecoveryPolicy {
     private final VoteTally tally;
     private final Duration leaseDuration;
 
     @GuardedBy("this")
-    private final MonotonicTime[] expires;
+    private final MonotonicTime[] expiresAt;
 
     @GuardedBy("this")
     private final BitSet seen = new BitSet();
@@ -28,27 +29,27 @@ public final class VoteRecoveryPolicy {
     private final BitSet deleted = new BitSet();
 
     /**
-     * Starts with the votes that won the round.
+     * Creates the policy of a grant from the votes that won its round.
      *
-     * @param tally of the round that was won: votes may still come in
-     * @param validUntil deadline of the grant that was won
+     * @param tally votes of the won round; more votes may still arrive
+     * @param validUntil deadline of the grant
      */
     public VoteRecoveryPolicy(VoteTally tally, Duration leaseDuration, MonotonicTime validUntil) {
         this.tally = tally;
         this.leaseDuration = leaseDuration;
-        this.expires = new MonotonicTime[tally.votes().size()];
-        Arrays.fill(expires, validUntil);
+        this.expiresAt = new MonotonicTime[tally.votes().size()];
+        Arrays.fill(expiresAt, validUntil);
     }
 
-    /** Records that a request that was sent at the given time found or made the vote at that master. */
+    /** Records that a request that was sent at the given time found or created the vote at that master. */
     public synchronized void voteSeen(int master, MonotonicTime sent) {
-        expires[master] = expires[master].orLater(LockClock.deadline(sent, leaseDuration));
+        expiresAt[master] = expiresAt[master].orLater(LockClock.deadline(sent, leaseDuration));
         seen.set(master);
     }
 
-    /** Records that the vote is missing at that master and returns whether it may be asked for again. */
+    /** Records that the vote is missing at that master, and returns whether it may be requested again. */
     public synchronized boolean voteMissing(int master, MonotonicTime now) {
-        boolean mayHaveExpired = !now.isBefore(expires[master]);
+        boolean mayHaveExpired = !now.isBefore(expiresAt[master]);
         if (!mayHaveExpired && hadVote(master)) {
             deleted.set(master);
         }

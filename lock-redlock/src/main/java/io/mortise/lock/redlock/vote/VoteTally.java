@@ -10,8 +10,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Counts the votes of all masters in one acquire round. The result is final as soon as no further vote could change it; exactly
- * one call of {@link #add} returns it. Thread-safe.
+ * Counts the votes of all masters in one acquire round. Thread-safe.
+ *
+ * <p>The result is final as soon as no further vote could change it. Exactly one call of {@link #add} returns it.
  */
 public final class VoteTally {
     /** The result of a round. */
@@ -19,9 +20,9 @@ public final class VoteTally {
         OPEN,
         /** A majority granted the lock. */
         WON,
-        /** A majority answered, but cannot grant the lock: there is a holder, or several contenders share the votes. */
+        /** A majority replied, but cannot grant the lock: there is a holder, or several contenders share the votes. */
         BUSY,
-        /** Too many masters failed for a majority of answers. */
+        /** Too many masters failed for a majority to reply. */
         NO_QUORUM
     }
 
@@ -31,7 +32,8 @@ public final class VoteTally {
     private final MasterVote[] votes;
 
     @GuardedBy("this")
-    private final List<Long> decisiveCounters = new ArrayList<>(); // of the votes that came before the result was final
+    private final List<Long> decisiveCounters =
+            new ArrayList<>(); // of the votes that arrived before the result was final
 
     @GuardedBy("this")
     private Result result = Result.OPEN;
@@ -51,7 +53,7 @@ public final class VoteTally {
         Arrays.fill(votes, new MasterVote.Pending());
     }
 
-    /** Adds a vote and returns the result if this vote decides, else {@link Result#OPEN}, also if it was decided before. */
+    /** Adds a vote. Returns the result if this vote decides, else {@link Result#OPEN}, even if an earlier vote has decided. */
     public synchronized Result add(int master, MasterVote vote) {
         if (!(votes[master] instanceof MasterVote.Pending)) {
             throw new IllegalStateException("master " + master + " has voted already");
@@ -89,7 +91,7 @@ public final class VoteTally {
         return decisiveCounters.stream().mapToLong(Long::longValue).max().orElseThrow();
     }
 
-    /** Returns whether all decisive votes came with the same counter, so that no token round is needed. */
+    /** Returns whether all decisive votes have the same counter, so that no token round is needed. */
     public synchronized boolean isTokenUnanimous() {
         return decisiveCounters.stream().distinct().count() == 1;
     }
@@ -113,7 +115,7 @@ public final class VoteTally {
         return granted + conflicted + failed == quorum.masters();
     }
 
-    /** Returns the votes so far, in the order of the masters. */
+    /** Returns the votes so far in the order of the masters. */
     public synchronized List<MasterVote> votes() {
         return List.of(votes);
     }

@@ -4,26 +4,26 @@ package io.mortise.lock.redlock.vote;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 
 /**
- * Counts yes and no answers of all masters to one question until a majority decides. Exactly one call of {@link #add} returns the
- * result. Thread-safe.
+ * Counts the yes and no answers of all masters to one question until the result is final. Exactly one call of {@link #add}
+ * returns the result. Thread-safe.
  */
 public final class YesNoTally {
     /** The answer of one master. */
     public enum Answer {
         YES,
         NO,
-        /** The master did not answer, or its answer does not count. */
+        /** The master did not reply, or its reply does not count. */
         NONE
     }
 
-    /** The result of all answers. */
+    /** The result of a tally. */
     public enum Result {
         OPEN,
-        /** A majority said yes. */
+        /** A majority answered yes. */
         ACCEPTED,
-        /** So many said no that a majority for yes is impossible. */
+        /** So many masters answered no that a majority for yes is impossible. */
         REJECTED,
-        /** Every master has answered or failed, without a majority. */
+        /** Every master has replied or failed, without a majority for yes or against it. */
         UNDECIDED
     }
 
@@ -45,7 +45,10 @@ public final class YesNoTally {
         this.quorum = quorum;
     }
 
-    /** Adds an answer and returns the result if this answer decides, else {@link Result#OPEN}, also if it was decided before. */
+    /**
+     * Adds an answer. Returns the result if this answer decides, else {@link Result#OPEN}, even if an earlier answer has
+     * decided.
+     */
     public synchronized Result add(Answer answer) {
         switch (answer) {
             case YES -> yes++;
@@ -71,12 +74,12 @@ public final class YesNoTally {
         return yes + no + none >= quorum.masters() ? Result.UNDECIDED : Result.OPEN;
     }
 
-    /** Returns how many masters said yes so far. */
+    /** Returns the number of masters that have answered yes so far. */
     public synchronized int yes() {
         return yes;
     }
 
-    /** Returns how many masters said no so far. */
+    /** Returns the number of masters that have answered no so far. */
     public synchronized int no() {
         return no;
     }

@@ -1,4 +1,4 @@
--- Rest of acquire if the lock is held, is held by this attempt already, or this attempt may be queued.
+-- Second part of acquire: the lock is held, perhaps by this attempt, or this attempt may be queued.
 local value = redis.pcall('GET', grant_key)
 if not value then
   redis.call('SET', grant_key, record .. ' token=' .. digits(token), 'PX', lease)
@@ -7,7 +7,7 @@ if not value then
   return token
 end
 if type(value) == 'table' then
-  return value -- a foreign list or hash, or no permission to read: no vote, and waiting would not help
+  return value -- the key is not a string or must not be read: no vote, and a retry would not help
 end
 if is_of(attempt, value) then
   redis.call('PEXPIRE', grant_key, lease)

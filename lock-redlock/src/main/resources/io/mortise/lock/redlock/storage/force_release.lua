@@ -1,6 +1,6 @@
--- Deletes exactly that grant, for an operator.
--- ARGV: the attempt id that its value begins with, or the whole value of another library; '1' if it is an attempt id
--- Returns 1 or 0: it existed
+-- Deletes exactly the given grant, for an operator.
+-- ARGV: the attempt id at the start of the grant's value, or the whole value of another library; '1' if it is an attempt id
+-- Returns 1 if the grant existed, else 0
 local value = redis.pcall('GET', grant_key)
 local holder = ARGV[2] == '1' and type(value) == 'string' and string.sub(value, 1, #ARGV[1]) or value
 if holder ~= ARGV[1] then

@@ -1,13 +1,14 @@
--- Returns the quarantine state of this master, at each new connection. The first client that sees it in quarantine stores the time.
--- KEYS: its state. ARGV: the run id of its process, the longest lease in ms of a client for which a majority has voted before, else '0'
--- Returns 1 or 0: it votes; 1 or 0: it has ever voted; since when it is known to be in quarantine, in µs; the longest lease in ms,
---       0: unknown; the time in µs
+-- Returns the quarantine state of this master. The first client that sees the master in quarantine stores the time.
+-- KEYS: the state of this master. ARGV: the run id of its process, the longest lease of the client in ms; '0' if no
+--       majority has voted for the client yet
+-- Returns 1 if this master votes, else 0; 1 if it has ever voted, else 0; start of the known quarantine in µs; longest
+--       lease in ms, 0 if unknown; server time in µs
 local run, max_lease = ARGV[1], ARGV[2]
 local state = redis.call('HMGET', KEYS[1], 'run', 'maxLease', 'seen', 'since')
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 if not state[2] and max_lease ~= '0' then
-  redis.call('HSET', KEYS[1], 'maxLease', max_lease) -- it has forgotten the value, and the client knows it
+  redis.call('HSET', KEYS[1], 'maxLease', max_lease) -- the master has lost the value, and the client knows it
   state[2] = max_lease
 end
 local since = tonumber(state[4] or 0)

@@ -1,7 +1,8 @@
 -- Ends the quarantine: this master votes from now on. Counters never decrease.
--- KEYS: its state. ARGV: the run id of its process, since when the client knows it in quarantine, the longest lease in ms of the client,
---       '1' if counters must be raised to its clock, the buckets and their counters
--- Returns 1, or 0 if it has lost its data again since, or knows another longest lease
+-- KEYS: the state of this master. ARGV: the run id of its process, the start of the quarantine that the client knows, the
+--       longest lease of the client in ms, '1' if counters must be raised to this master's clock, the buckets and their
+--       counters
+-- Returns 1, or 0 if this master has lost its data again since then, or stores another longest lease
 local state = redis.call('HMGET', KEYS[1], 'run', 'seen', 'since', 'maxLease')
 if state[4] and state[4] ~= ARGV[3] then
   return 0

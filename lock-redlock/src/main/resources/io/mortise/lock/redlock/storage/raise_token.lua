@@ -1,6 +1,6 @@
--- Token round of an acquire: stores the token of the majority if this attempt still has the vote.
+-- Token round of an acquire: stores the token of the majority if this attempt still has the vote of this master.
 -- ARGV: run id, bucket, attempt id, token
--- Returns 1 or 0: it still has the vote
+-- Returns 1 if the attempt still has the vote, else 0
 local attempt, token = ARGV[3], ARGV[4]
 local value = redis.pcall('GET', grant_key)
 if not is_of(attempt, value) then
@@ -9,8 +9,8 @@ end
 if tonumber(state[2] or 0) < tonumber(token) then
   count(token)
 end
-local left = redis.call('PTTL', grant_key)
-if left > 0 then
-  redis.call('SET', grant_key, string.gsub(value, ' token=%d+$', ' token=' .. token), 'PX', left)
+local remaining = redis.call('PTTL', grant_key)
+if remaining > 0 then
+  redis.call('SET', grant_key, string.gsub(value, ' token=%d+$', ' token=' .. token), 'PX', remaining)
 end
 return 1

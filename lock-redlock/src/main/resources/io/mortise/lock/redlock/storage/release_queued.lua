@@ -1,4 +1,4 @@
--- Rest of release if the lock has a queue.
+-- Second part of release: the lock has a queue.
 local now = micros()
 local was_queued = false
 if not mark or string.find(redis.call('HGET', entries_key, attempt) or '', mark, 1, true) then

@@ -1,6 +1,6 @@
--- Extends the grants that still exist. Creates none that is missing: see recover_vote.
--- KEYS: the state of this master, the grants. ARGV: run id, for each grant its attempt id and its lease in ms
--- Returns for each grant 1 if it was extended, 0 if this attempt does not have it | 'quarantined'
+-- Extends the grants that still exist. Does not create missing grants: see recover_vote.
+-- KEYS: the state of this master, the grants. ARGV: run id; for each grant its attempt id and its lease in ms
+-- Returns for each grant 1 if it was extended, 0 if the attempt does not have it | 'quarantined'
 if redis.call('HGET', KEYS[1], 'run') ~= ARGV[1] then
   return { 'quarantined' }
 end

@@ -1,5 +1,6 @@
--- Ends a script that votes if this master is in quarantine; after shared/keys. The second key is the state of this master, a hash.
--- ARGV: the run id that the master had in the client's handshake, the bucket of the lock's counter
+-- Ends a voting script early if this master is in quarantine; needs shared/keys. The second key is the state of this master, a
+-- hash.
+-- ARGV: the run id of this master in the client's handshake, the bucket of the lock's counter
 -- Returns 'quarantined' if this master may have forgotten votes.
 local state_key, run, bucket = counter_key, ARGV[1], ARGV[2]
 local state = redis.call('HMGET', state_key, 'run', bucket)

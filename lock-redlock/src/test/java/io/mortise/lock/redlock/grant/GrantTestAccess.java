@@ -7,35 +7,35 @@ import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockRequest;
 
-/** Gives tests of other packages access to cleanups and to the recovery of votes. */
+/** Gives tests in other packages access to the package-private cleanup and vote recovery. */
 public final class GrantTestAccess {
     private GrantTestAccess() {}
 
-    /** Asks a master again for the vote of a grant. */
+    /** Requests the vote of a master for a grant again. */
     public static void recoverVote(GrantValidity grant, RedlockMaster master) {
         ((RedlockGrantValidity) grant).voteRecovery().recoverAt(master);
     }
 
     /** The cleanup of one ended attempt at one master. */
     public static final class Cleanup {
-        private final AttemptAtMaster part;
+        private final AttemptStateAtMaster attempt;
         private final LockRequest request;
         private final BackendContext context;
 
         public Cleanup(RedlockMaster master, LockRequest request, RedlockKeys keys, BackendContext context) {
-            this.part = new AttemptAtMaster(master, context, request, keys.of(request.name()));
+            this.attempt = new AttemptStateAtMaster(master, context, request, keys.of(request.name()));
             this.request = request;
             this.context = context;
         }
 
         public void start() {
-            OrphanCleanup.start(part, request, context);
+            OrphanCleanup.start(attempt, request, context);
         }
 
         public boolean hasEnded() {
-            boolean ended = part.beginCleanup();
+            boolean ended = attempt.beginCleanup();
             if (ended) {
-                part.endCleanup();
+                attempt.endCleanup();
             }
             return ended;
         }

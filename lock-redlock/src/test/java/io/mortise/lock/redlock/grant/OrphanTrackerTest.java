@@ -5,11 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
+/** Tests that {@link OrphanTracker} reports a possible orphan until the master has ruled it out. */
 class OrphanTrackerTest {
     private final OrphanTracker tracker = new OrphanTracker();
 
     @Test
-    void S08_lateAnswerOfEarlierRoundDoesNotHideOrphanOfLaterRound() {
+    void S08_lateReplyOfEarlierRoundDoesNotHideOrphanOfLaterRound() {
         tracker.requestSent(false);
         tracker.requestSent(false);
 

@@ -7,6 +7,7 @@ import io.mortise.lock.redlock.vote.MasterVote;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
+/** Tests the error message of {@link RoundReport} for a round without a quorum. */
 class RoundReportTest {
     private static RoundReport.MasterReport master(int number, MasterVote vote) {
         return new RoundReport.MasterReport("redis://h" + number + ":6379", vote);

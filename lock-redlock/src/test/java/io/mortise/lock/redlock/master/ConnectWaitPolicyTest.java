@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** With a connect timeout of 10 s, and leases of 30 s at most. */
+/** Tests how long {@link ConnectWaitPolicy} waits, with a connect timeout of 10 s and a longest lease of 30 s. */
 class ConnectWaitPolicyTest {
     private static final MonotonicTime START =
             new MonotonicTime(Long.MAX_VALUE).minus(Duration.ofSeconds(5)); // the clock may overflow

@@ -8,27 +8,28 @@ import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
+/** Tests that {@link MasterHealth} considers a master lagging after repeated missing replies. */
 class MasterHealthTest {
     private final ManualClock clock = new ManualClock();
     private final MasterHealth health = new MasterHealth(clock);
 
     @Test
-    void oneOrTwoLateAnswersAreTolerated() {
+    void oneOrTwoMissingRepliesAreTolerated() {
         for (int i = 0; i < 10; i++) {
-            assertThat(health.unanswered(clock.now())).isFalse();
-            assertThat(health.unanswered(clock.now())).isFalse();
+            assertThat(health.replyMissing(clock.now())).isFalse();
+            assertThat(health.replyMissing(clock.now())).isFalse();
             assertThat(health.isLagging()).isFalse();
-            health.answered();
+            health.replyReceived();
         }
     }
 
     @Test
-    void repeatedLateAnswersMeanLaggingUntilAHandshake() {
-        health.unanswered(clock.now());
-        health.unanswered(clock.now());
-        assertThat(health.unanswered(clock.now())).as("told once").isTrue();
-        assertThat(health.unanswered(clock.now())).isFalse();
-        health.answered(); // to an earlier request
+    void repeatedMissingRepliesMeanLaggingUntilAHandshake() {
+        health.replyMissing(clock.now());
+        health.replyMissing(clock.now());
+        assertThat(health.replyMissing(clock.now())).as("reported once").isTrue();
+        assertThat(health.replyMissing(clock.now())).isFalse();
+        health.replyReceived(); // the reply to an earlier request
         assertThat(health.isLagging()).isTrue();
         health.handshakeSucceeded();
         assertThat(health.isLagging()).isFalse();
@@ -40,7 +41,7 @@ class MasterHealthTest {
         clock.advance(Duration.ofMillis(100));
         health.handshakeSucceeded();
         for (int i = 0; i < 10; i++) {
-            assertThat(health.unanswered(before)).isFalse();
+            assertThat(health.replyMissing(before)).isFalse();
         }
         assertThat(health.isLagging()).isFalse();
     }

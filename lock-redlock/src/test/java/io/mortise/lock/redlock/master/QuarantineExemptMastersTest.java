@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
+/** Tests that masters are exempt from quarantine only if a test client finds all of them empty. */
 class QuarantineExemptMastersTest {
     private static final Optional<Incarnation> ONE = Optional.of(incarnation("one", 1));
     private static final Optional<Incarnation> TWO = Optional.of(incarnation("two", 1));
@@ -34,14 +35,14 @@ class QuarantineExemptMastersTest {
         assertThat(new TestOnlyNewMastersModel(Rule.DECIDED_ONCE).violation()).isEmpty();
     }
 
-    /** Two of three masters have left quarantine before the client reaches the third. */
+    /** Two of three masters may leave quarantine before the client reaches the third. */
     @Test
     void decidingEachMasterByItsPeersWouldQuarantineANewMaster() {
         assertThat(new TestOnlyNewMastersModel(Rule.EACH_BY_THE_OTHERS).violation())
                 .hasValueSatisfying(events -> assertThat(events).endsWith("stalls"));
     }
 
-    /** The other client let it leave quarantine, and it lost its data before this client read it again. */
+    /** Another client ended the quarantine of the master, which lost its data before this client repeated its handshake. */
     @Test
     void S01_identifyingMastersByProcessAloneWouldLetAForgetfulMasterVote() {
         assertThat(new TestOnlyNewMastersModel(Rule.BY_PROCESS).violation())

@@ -15,15 +15,18 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Three masters, two clients with different leases and one lock, in every order of what may happen: grants, renewals, recovered votes, deletion of
- * data, restarts with and without data, masters out of sight, and time. All states are visited. {@link
- * QuarantinePolicy} decides who votes.
+ * Explores all states of three masters, two clients and one lock, to find a state with two holders.
  *
- * @param maxLease length of the quarantine
- * @param fromLoss whether they count from when the loss was seen, as they must; else from the start of the process, long ago
+ * <p>The clients have different leases. Events occur in every order: grants, renewals, recovered votes, releases, deletion of
+ * data, restarts with and without data, unreachable masters, and the passing of time. {@link QuarantinePolicy} decides which
+ * masters vote.
+ *
+ * @param maxLease length of the quarantine, in ticks
+ * @param countsFromLoss whether the quarantine counts from when the loss was first seen, as it must; else from the start of the
+ *     process, long ago
  */
-record QuarantineModel(long maxLease, boolean fromLoss) {
-    /** In ticks, of the two clients. */
+record QuarantineModel(long maxLease, boolean countsFromLoss) {
+    /** Lease durations of the two clients, in ticks. */
     static final List<Integer> LEASES = List.of(1, 2);
 
     private static final int MASTERS = 3;
@@ -31,14 +34,17 @@ record QuarantineModel(long maxLease, boolean fromLoss) {
     private static final Quorum QUORUM = new Quorum(MASTERS);
 
     /**
-     * @param votes whether it has left quarantine and knows that
-     * @param everVoted whether it was, in an earlier life, and knows that
-     * @param age so long it is known that it does not vote
-     * @param owner holder of the key, for {@code left} more ticks
+     * State of one master.
+     *
+     * @param votes whether the master stores that it has left quarantine in this run
+     * @param everVoted whether the master stores that it has ever left quarantine
+     * @param age ticks since a client first saw that the master does not vote
+     * @param owner holder of the key
+     * @param remaining ticks until the key expires
      */
-    private record Node(boolean votes, boolean everVoted, int age, int owner, int left) {
-        static final Node FRESH = new Node(true, true, UNSEEN, 0, 0);
-        static final Node BLANK = new Node(false, false, UNSEEN, 0, 0);
+    private record Node(boolean votes, boolean everVoted, int age, int owner, int remaining) {
+        static final Node VOTING = new Node(true, true, UNSEEN, 0, 0);
+        static final Node EMPTY = new Node(false, false, UNSEEN, 0, 0);
 
         Node granted(int newOwner, int lease) {
             return new Node(votes, everVoted, age, newOwner, lease);
@@ -49,32 +55,37 @@ record QuarantineModel(long maxLease, boolean fromLoss) {
         }
     }
 
-    /** @param beliefs for so many ticks more each client believes that it holds the lock */
-    private record State(List<Node> nodes, List<Integer> beliefs) {
+    /**
+     * State of the whole system.
+     *
+     * @param leaseTicks ticks for which each client still considers its lease valid
+     */
+    private record State(List<Node> nodes, List<Integer> leaseTicks) {
         boolean hasTwoHolders() {
-            return beliefs.stream().allMatch(left -> left > 0);
+            return leaseTicks.stream().allMatch(remaining -> remaining > 0);
         }
     }
 
-    /** What led to two holders; empty if nothing does. */
+    /** Returns the events that lead to two holders; empty if no sequence does. */
     Optional<List<String>> violation() {
-        State start = new State(List.of(Node.FRESH, Node.FRESH, Node.FRESH), List.of(0, 0));
-        Set<State> known = new HashSet<>(Set.of(start));
-        Deque<Path> open = new ArrayDeque<>(List.of(new Path(start, "start", null)));
-        while (!open.isEmpty()) {
-            Path path = open.remove();
+        State start = new State(List.of(Node.VOTING, Node.VOTING, Node.VOTING), List.of(0, 0));
+        Set<State> visited = new HashSet<>(Set.of(start));
+        Deque<Path> pending = new ArrayDeque<>(List.of(new Path(start, "start", null)));
+        while (!pending.isEmpty()) {
+            Path path = pending.remove();
             for (Path next : next(path)) {
                 if (next.state.hasTwoHolders()) {
                     return Optional.of(next.events());
                 }
-                if (known.add(next.state)) {
-                    open.add(next);
+                if (visited.add(next.state)) {
+                    pending.add(next);
                 }
             }
         }
         return Optional.empty();
     }
 
+    /** A state, and the events that led to it. */
     private record Path(State state, String event, @Nullable Path before) {
         List<String> events() {
             List<String> events = before == null ? new ArrayList<>() : before.events();
@@ -90,27 +101,27 @@ record QuarantineModel(long maxLease, boolean fromLoss) {
             int without = unreachable;
             step(next, path, "leave quarantine without " + without, state -> leaveQuarantine(state, without));
             for (int client = 0; client < LEASES.size(); client++) {
-                int who = client;
-                step(next, path, "client " + who + " without " + without, state -> ask(state, who, without));
+                int id = client;
+                step(next, path, "client " + id + " without " + without, state -> acquireOrRenew(state, id, without));
                 if (without != -1) {
                     step(
                             next,
                             path,
-                            "client " + who + " recovers vote of " + without,
-                            state -> recoverVote(state, who, without));
+                            "client " + id + " recovers vote of " + without,
+                            state -> recoverVote(state, id, without));
                 }
             }
         }
         for (int client = 0; client < LEASES.size(); client++) {
-            int who = client;
-            step(next, path, "release by " + who, state -> release(state, who));
+            int id = client;
+            step(next, path, "release by " + id, state -> release(state, id));
         }
         for (int node = 0; node < MASTERS; node++) {
             int which = node;
-            step(next, path, "delete " + which, state -> state.nodes[which] = Node.BLANK);
+            step(next, path, "delete " + which, state -> state.nodes[which] = Node.EMPTY);
             step(next, path, "restart " + which, state -> state.nodes[which] = state.nodes[which].restarted());
         }
-        step(next, path, "delete all", state -> Arrays.fill(state.nodes, Node.BLANK));
+        step(next, path, "delete all", state -> Arrays.fill(state.nodes, Node.EMPTY));
         return next;
     }
 
@@ -120,63 +131,67 @@ record QuarantineModel(long maxLease, boolean fromLoss) {
         next.add(new Path(draft.state(), event, from));
     }
 
+    /** A mutable copy of a state. */
     private static final class Draft {
         private final Node[] nodes;
-        private final Integer[] beliefs;
+        private final Integer[] leaseTicks;
 
         Draft(State state) {
             nodes = state.nodes.toArray(Node[]::new);
-            beliefs = state.beliefs.toArray(Integer[]::new);
+            leaseTicks = state.leaseTicks.toArray(Integer[]::new);
         }
 
         State state() {
-            return new State(List.of(nodes), List.of(beliefs));
+            return new State(List.of(nodes), List.of(leaseTicks));
         }
     }
 
     private void tick(Draft state) {
-        long forgotten = 2 * maxLease; // then it makes no difference any more
+        long maxAge = 2 * maxLease; // a greater age makes no difference
         for (int i = 0; i < MASTERS; i++) {
             Node node = state.nodes[i];
-            int age = node.age == UNSEEN ? UNSEEN : (int) Math.min(node.age + 1, forgotten);
-            int left = Math.max(node.left - 1, 0);
-            state.nodes[i] = new Node(node.votes, node.everVoted, age, left == 0 ? 0 : node.owner, left);
+            int age = node.age == UNSEEN ? UNSEEN : (int) Math.min(node.age + 1, maxAge);
+            int remaining = Math.max(node.remaining - 1, 0);
+            state.nodes[i] = new Node(node.votes, node.everVoted, age, remaining == 0 ? 0 : node.owner, remaining);
         }
-        Arrays.setAll(state.beliefs, i -> Math.max(state.beliefs[i] - 1, 0));
+        Arrays.setAll(state.leaseTicks, i -> Math.max(state.leaseTicks[i] - 1, 0));
     }
 
-    /** Whoever has a majority believes in it from now on; else what it has got is given back. */
-    private static void ask(Draft state, int client, int without) {
+    /**
+     * Acquires or renews: a client with a majority considers its lease valid from now on; otherwise a new attempt yields its
+     * votes.
+     */
+    private static void acquireOrRenew(Draft state, int client, int without) {
         int owner = client + 1;
         int lease = LEASES.get(client);
-        boolean renews = state.beliefs[client] > 0;
+        boolean renews = state.leaseTicks[client] > 0;
         Node[] before = state.nodes.clone();
         int votes = 0;
         for (int i = 0; i < MASTERS; i++) {
             Node node = state.nodes[i];
-            boolean free = node.left == 0 && !renews;
-            if (i != without && node.votes && (free || (node.left > 0 && node.owner == owner))) {
+            boolean free = node.remaining == 0 && !renews;
+            if (i != without && node.votes && (free || (node.remaining > 0 && node.owner == owner))) {
                 state.nodes[i] = node.granted(owner, lease);
                 votes++;
             }
         }
         if (votes >= QUORUM.majority()) {
-            state.beliefs[client] = lease;
+            state.leaseTicks[client] = lease;
         } else if (!renews) {
             System.arraycopy(before, 0, state.nodes, 0, MASTERS);
         }
     }
 
-    /** Where the key is free; at any time, for it may be executed long after it was sent. */
+    /** Recovers a vote if the key is free. Possible at any time, since the request may be executed long after it was sent. */
     private static void recoverVote(Draft state, int client, int which) {
         Node node = state.nodes[which];
-        if (node.votes && node.left == 0) {
+        if (node.votes && node.remaining == 0) {
             state.nodes[which] = node.granted(client + 1, LEASES.get(client));
         }
     }
 
     private static void release(Draft state, int client) {
-        state.beliefs[client] = 0;
+        state.leaseTicks[client] = 0;
         for (int i = 0; i < MASTERS; i++) {
             if (state.nodes[i].owner == client + 1) {
                 state.nodes[i] = state.nodes[i].granted(0, 0);
@@ -198,15 +213,19 @@ record QuarantineModel(long maxLease, boolean fromLoss) {
                             other == without ? QuarantinePolicy.PeerState.UNREACHABLE : peerState(state.nodes[other]));
                 }
             }
-            long seen = fromLoss ? -age : -2 * maxLease;
+            long quarantinedSince = countsFromLoss ? -age : -2 * maxLease;
             QuarantinePolicy.MasterState masterState = new QuarantinePolicy.MasterState(
-                    false, node.everVoted, Optional.empty(), Optional.of(new ServerTime(seen)), new ServerTime(0));
-            boolean leaves =
+                    false,
+                    node.everVoted,
+                    Optional.empty(),
+                    Optional.of(new ServerTime(quarantinedSince)),
+                    new ServerTime(0));
+            boolean votes =
                     new QuarantinePolicy(QUORUM, SimulatedMaster.steps(maxLease), false).decide(masterState, others)
                             instanceof QuarantinePolicy.Decision.Leave;
-            state.nodes[i] = leaves
-                    ? new Node(true, true, UNSEEN, node.owner, node.left)
-                    : new Node(false, node.everVoted, age, node.owner, node.left);
+            state.nodes[i] = votes
+                    ? new Node(true, true, UNSEEN, node.owner, node.remaining)
+                    : new Node(false, node.everVoted, age, node.owner, node.remaining);
         }
     }
 

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.Collections;
 import org.junit.jupiter.api.Test;
 
-/** Checks every sequence of losses, restarts, quarantines, grants, renewals and recovered votes. */
+/** Tests that no sequence of data losses, restarts and requests in {@link QuarantineModel} leads to two holders. */
 class QuarantineModelTest {
     private static final int LONGEST = Collections.max(QuarantineModel.LEASES);
 
@@ -15,13 +15,13 @@ class QuarantineModelTest {
         assertThat(new QuarantineModel(LONGEST, true).violation()).isEmpty();
     }
 
-    /** The uptime of a master whose data was deleted says nothing. */
+    /** The uptime of a process does not show when its data was deleted. */
     @Test
     void S01_quarantineFromProcessStartWouldAllowTwoHolders() {
         assertThat(new QuarantineModel(LONGEST, false).violation()).isPresent();
     }
 
-    /** As it would be if only the leases of the clients that are present counted. */
+    /** Simulates a quarantine that considers only the leases of the connected clients. */
     @Test
     void S01_quarantineForKnownLeasesOnlyWouldAllowTwoHolders() {
         assertThat(new QuarantineModel(LONGEST - 1, true).violation()).isPresent();

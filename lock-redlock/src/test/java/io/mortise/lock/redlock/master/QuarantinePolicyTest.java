@@ -19,7 +19,11 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Three masters unless the name says five. The longest lease is 100 s, the time is second 1000. */
+/**
+ * Tests how long {@link QuarantinePolicy} keeps a master in quarantine.
+ *
+ * <p>Most tests have three masters. The longest lease is 100 s, and the current time is second 1000.
+ */
 class QuarantinePolicyTest {
     private static final Duration LEASE = Duration.ofSeconds(100);
     private static final ServerTime NOW = at(1000);
@@ -62,11 +66,11 @@ class QuarantinePolicyTest {
             assertThat(decide(early, VOTING, VOTING)).isEqualTo(new Decision.Leave(false));
         }
         assertThat(decide(new MasterState(false, false, Optional.empty(), Optional.empty(), NOW), VOTING, VOTING))
-                .as("not seen before")
+                .as("first seen now")
                 .isEqualTo(new Decision.Stay(LEASE));
     }
 
-    /** All may have voted until just now, whatever their uptime: deleted data looks like no data. */
+    /** All masters may have voted until just now, whatever their uptime: a master with deleted data looks like a new one. */
     @Test
     void S01_emptyMastersStayInQuarantineIfAllAreEmpty() {
         assertThat(decide(empty(1000), EMPTY, EMPTY)).isEqualTo(new Decision.Stay(LEASE));
@@ -118,7 +122,7 @@ class QuarantinePolicyTest {
                         new MasterState(true, true, Optional.of(LEASE), Optional.empty(), NOW),
                         MAX_LEASE_DIFFERS,
                         VOTING))
-                .as("who left the quarantine since others said so goes on")
+                .as("a voting master keeps voting, although the longest lease of a peer differs")
                 .isEqualTo(new Decision.AlreadyVoting());
     }
 

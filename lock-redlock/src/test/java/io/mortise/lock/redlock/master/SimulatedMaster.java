@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Simulates one master with one lock as the scripts treat it. */
+/** Simulates how the Lua scripts change the state of one master with one lock. */
 final class SimulatedMaster {
     private State now = new State(null, 0, 0, null, 0);
     private State saved = now;
@@ -24,7 +24,7 @@ final class SimulatedMaster {
         }
     }
 
-    /** Identifies the process: a message to an earlier one never arrives. */
+    /** Returns the number of this run of the process: requests to an earlier run never arrive. */
     int run() {
         return run;
     }
@@ -43,12 +43,14 @@ final class SimulatedMaster {
         }
     }
 
-    /** The clock jumped, or an operator deleted the key. */
+    /** Deletes the vote, as a clock jump or an operator may do. */
     void lose() {
         now = now.grant(null, 0, now.counter);
     }
 
-    /** Its counter if it votes for that owner, -1 if another has its vote, -2 if its vote would not count. */
+    /**
+     * Returns the counter if the master votes for that owner, -1 if another owner has its vote, -2 if its vote would not count.
+     */
     long acquire(String owner, long time, long lease, boolean checksQuarantine) {
         if (checksQuarantine && !isVoting()) {
             return -2;
@@ -76,7 +78,7 @@ final class SimulatedMaster {
         return owned || !onlyIfOwned;
     }
 
-    /** A vote that its owner has lost; the counter is not below the token. */
+    /** Votes again for an owner that has lost the vote; raises the counter to the token. */
     void recoverVote(String owner, long token, long time, long lease, boolean checksQuarantine) {
         expire(time);
         if (now.owner == null && (isVoting() || !checksQuarantine)) {
@@ -94,7 +96,7 @@ final class SimulatedMaster {
         saved = now;
     }
 
-    /** Everything is deleted, and its process goes on. */
+    /** Deletes all data; the process keeps running. */
     void flush() {
         now = new State(null, 0, 0, null, 0);
     }
@@ -106,7 +108,7 @@ final class SimulatedMaster {
         now = new State(now.owner, now.expiresAt, now.counter, now.votingRun, 0);
     }
 
-    /** Returns so many steps of a simulation: its server clocks show microseconds. */
+    /** Returns the duration of that many simulation steps: one step is one microsecond of a server clock. */
     static Duration steps(long count) {
         return Duration.ofNanos(1_000 * count);
     }

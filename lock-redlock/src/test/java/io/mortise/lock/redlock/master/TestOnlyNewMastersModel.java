@@ -17,17 +17,20 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Three new masters and two clients that open in tests, in every order of handshakes, decisions and ends of quarantine, with one
- * loss of data once both are open. No time passes, so a quarantine never ends by itself. All states are visited. {@link
- * QuarantineExemptMasters} and {@link QuarantinePolicy} decide.
+ * Explores all states of three new masters and two test clients, to find a wrong exemption from quarantine.
+ *
+ * <p>Handshakes, decisions and ends of quarantine occur in every order, with one loss of data after both clients have
+ * connected. No time passes, so no quarantine ends by itself. {@link QuarantineExemptMasters} and {@link QuarantinePolicy}
+ * decide.
  */
 record TestOnlyNewMastersModel(Rule rule) {
+    /** How the model decides which masters are new. */
     enum Rule {
-        /** As it is. */
+        /** The rule of the library: decided once, for all masters together. */
         DECIDED_ONCE,
-        /** What was seen of all of them is forgotten at once. */
+        /** Decided for each master from the current state of the others. */
         EACH_BY_THE_OTHERS,
-        /** A loss in the same process makes no difference. */
+        /** Masters are identified only by their process, so a loss of data in the same process goes unnoticed. */
         BY_PROCESS
     }
 
@@ -37,19 +40,29 @@ record TestOnlyNewMastersModel(Rule rule) {
     private static final Duration LEASE = SimulatedMaster.steps(1);
 
     /**
-     * @param since as handshake.lua stores it: 0 if it votes or no client has seen it in quarantine
-     * @param knowsMaxLease so it is not empty
-     * @param forgot whether it has lost votes
+     * State of one master.
+     *
+     * @param since start of the quarantine as handshake.lua stores it: 0 if the master votes or no client has seen it in
+     *     quarantine
+     * @param knowsMaxLease whether the master stores a longest lease, and so is not empty
+     * @param forgot whether the master has lost votes
      */
     private record Node(boolean votes, long since, boolean knowsMaxLease, boolean forgot) {}
 
-    /** @param leaving the incarnation for which a request to leave quarantine is under way */
+    /**
+     * State of one master as one client sees it.
+     *
+     * @param leaving incarnation for which a request to leave quarantine is pending
+     */
     private record View(@Nullable Node node, @Nullable Incarnation leaving) {}
 
+    /** State of one client, with its view of each master. */
     private record Client(List<View> views, QuarantineExemptMasters newMasters, boolean hadMajority) {}
 
+    /** State of the whole system. */
     private record State(List<Node> nodes, List<Client> clients, boolean lost) {}
 
+    /** A state, and the events that led to it. */
     private record Path(State state, String event, @Nullable Path before) {
         List<String> events(String last) {
             List<String> events = new ArrayList<>(List.of(last));
@@ -65,10 +78,10 @@ record TestOnlyNewMastersModel(Rule rule) {
         Client client = new Client(List.of(unknown(), unknown(), unknown()), QuarantineExemptMasters.NONE, false);
         Node node = new Node(false, 0, false, false);
         Path start = new Path(new State(List.of(node, node, node), List.of(client, client), false), "start", null);
-        Set<State> known = new HashSet<>(Set.of(start.state));
-        Deque<Path> open = new ArrayDeque<>(List.of(start));
-        while (!open.isEmpty()) {
-            Path path = open.remove();
+        Set<State> visited = new HashSet<>(Set.of(start.state));
+        Deque<Path> pending = new ArrayDeque<>(List.of(start));
+        while (!pending.isEmpty()) {
+            Path path = pending.remove();
             List<Path> next = next(path).stream()
                     .filter(one -> !one.state.equals(path.state))
                     .toList();
@@ -78,7 +91,7 @@ record TestOnlyNewMastersModel(Rule rule) {
             if (next.isEmpty() && path.state.nodes.stream().anyMatch(one -> !one.votes && !one.forgot)) {
                 return Optional.of(path.events("stalls"));
             }
-            next.stream().filter(one -> known.add(one.state)).forEach(open::add);
+            next.stream().filter(one -> visited.add(one.state)).forEach(pending::add);
         }
         return Optional.empty();
     }
@@ -165,7 +178,7 @@ record TestOnlyNewMastersModel(Rule rule) {
                 state.lost);
     }
 
-    /** One loss is enough: it is all the same to the others. */
+    /** Simulates one loss of data; all masters are equivalent, so one loss is enough. */
     private static State lose(State state, int m) {
         boolean counts = !state.lost
                 && state.nodes.get(m).votes

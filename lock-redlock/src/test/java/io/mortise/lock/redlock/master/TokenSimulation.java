@@ -12,24 +12,25 @@ import java.util.Random;
 import java.util.stream.IntStream;
 
 /**
- * The algorithm in random interleavings: messages that arrive late and in any order, keys that vanish before their time,
- * masters that restart empty or with old data, recovered votes, clients that give
- * up or fall silent. The decisions are those of the library.
+ * Simulates the Redlock algorithm with random message orders and faults. The classes of the library make the decisions.
+ *
+ * <p>Messages arrive late and in any order, keys disappear early, masters restart empty or with old data, votes are recovered,
+ * and clients give up or crash.
  */
 final class TokenSimulation {
-    /** What to leave out, to see that it is needed. */
+    /** Rules that can be switched off, to show that each is needed. */
     record Rules(boolean tokenRound, boolean raisesOnlyOwnVotes, boolean quarantine, boolean restoresCounters) {
         static final Rules ALL = new Rules(true, true, true, true);
     }
 
-    /** The faults to simulate; data is lost by restarts, and by deletion at one master or at all. */
+    /** Faults to simulate; data is lost in restarts, and by deletion at one master or at all masters. */
     record Faults(boolean keysVanish, boolean losses) {}
 
     private static final int CLIENTS = 3;
     private static final int STEPS = 1_000;
     private static final long MAX_LEASE = 150; // in steps
 
-    /** A master's clock is far ahead of any count of grants, as microseconds are. */
+    /** Clock ticks per step, so that a master's clock is far ahead of any count of grants, as microseconds are. */
     private static final long CLOCK = 1_000;
 
     private final Rules rules;
@@ -43,8 +44,8 @@ final class TokenSimulation {
     private long now = 1;
     private int attempts;
 
-    /** Asked for, given, and held until, in steps. */
-    record Grant(String owner, long asked, long given, long until, long token) {}
+    /** One grant of the lock, with its times in steps. */
+    record Grant(String owner, long requestedAt, long grantedAt, long validUntil, long token) {}
 
     /** Simulates a client that acquires the lock repeatedly. */
     private final class SimulatedClient {
@@ -56,7 +57,7 @@ final class TokenSimulation {
                 attempt = Optional.of(new SimulatedAttempt(this));
             } else if (holds && random.nextInt(3) == 0) {
                 attempt.get().recoverVote(anyNode());
-            } else if (holds || random.nextInt(10) == 0) { // a release, or it gives up
+            } else if (holds || random.nextInt(10) == 0) { // releases the lock, or gives up
                 attempt.get().end();
                 attempt = Optional.empty();
                 holds = false;
@@ -64,10 +65,11 @@ final class TokenSimulation {
         }
     }
 
+    /** Simulates one acquire attempt, from its requests to its release. */
     private final class SimulatedAttempt {
         private final SimulatedClient client;
         private final String owner = "attempt-" + attempts++;
-        private final long asked = now;
+        private final long requestedAt = now;
         private final long lease = random.nextInt(4) == 0 ? MAX_LEASE : MAX_LEASE / 3;
         private final VoteTally tally = new VoteTally(quorum);
         private final List<Integer> voters = new ArrayList<>();
@@ -79,19 +81,19 @@ final class TokenSimulation {
             for (int node = 0; node < quorum.masters(); node++) {
                 int to = node;
                 send(to, () -> {
-                    long answer = masters.get(to).acquire(owner, now, lease, rules.quarantine());
-                    return () -> voted(to, answer);
+                    long reply = masters.get(to).acquire(owner, now, lease, rules.quarantine());
+                    return () -> onVote(to, reply);
                 });
             }
         }
 
-        private void voted(int node, long answer) {
-            MasterVote vote = answer >= 0
-                    ? new MasterVote.Granted(answer)
-                    : answer == -1
+        private void onVote(int node, long reply) {
+            MasterVote vote = reply >= 0
+                    ? new MasterVote.Granted(reply)
+                    : reply == -1
                             ? new MasterVote.Conflicted("", 0, 0)
                             : new MasterVote.Failed(new Exception("quarantine"));
-            if (answer >= 0) {
+            if (reply >= 0) {
                 voters.add(node);
             }
             switch (tally.add(node, vote)) {
@@ -129,16 +131,16 @@ final class TokenSimulation {
         }
 
         private void grant(long token) {
-            if (ended || now >= asked + lease) {
+            if (ended || now >= requestedAt + lease) {
                 fail();
                 return;
             }
             granted = grants.size();
-            grants.add(new Grant(owner, asked, now, asked + lease, token));
+            grants.add(new Grant(owner, requestedAt, now, requestedAt + lease, token));
             client.holds = true;
         }
 
-        /** The request may be executed long after the release, and is not cleaned up then. */
+        /** Requests a vote again. The request may be executed long after the release, and is not cleaned up then. */
         private void recoverVote(int node) {
             long token = grants.get(granted).token;
             send(node, () -> {
@@ -157,11 +159,18 @@ final class TokenSimulation {
         void end() {
             ended = true;
             if (granted >= 0) {
-                Grant was = grants.get(granted);
-                grants.set(granted, new Grant(was.owner, was.asked, was.given, Math.min(was.until, now), was.token));
+                Grant grant = grants.get(granted);
+                grants.set(
+                        granted,
+                        new Grant(
+                                grant.owner,
+                                grant.requestedAt,
+                                grant.grantedAt,
+                                Math.min(grant.validUntil, now),
+                                grant.token));
             }
             if (random.nextInt(8) == 0) {
-                return; // it died: its keys expire
+                return; // the client crashed: its keys expire
             }
             for (int node = 0; node < quorum.masters(); node++) {
                 int to = node;
@@ -173,8 +182,9 @@ final class TokenSimulation {
         }
     }
 
+    /** A request that one master executes. */
     private interface Request {
-        /** What the answer does where it arrives. */
+        /** Executes the request at the master, and returns the action for the arrival of its reply. */
         Runnable execute();
     }
 
@@ -185,7 +195,7 @@ final class TokenSimulation {
         this.quorum = new Quorum(nodes);
         for (int node = 0; node < nodes; node++) {
             SimulatedMaster master = new SimulatedMaster();
-            master.leaveQuarantine(random.nextInt(3)); // as clocks were when each was first seen
+            master.leaveQuarantine(random.nextInt(3)); // masters start with different counters
             masters.add(master);
         }
         for (int client = 0; client < CLIENTS; client++) {
@@ -193,7 +203,7 @@ final class TokenSimulation {
         }
     }
 
-    /** Lost with the connection if the master restarts first, as the request or as its answer. */
+    /** Sends a request. The request or its reply is lost if the master restarts first. */
     private void send(int node, Request request) {
         int run = masters.get(node).run();
         inFlight.add(() -> {
@@ -203,19 +213,19 @@ final class TokenSimulation {
         });
     }
 
-    /** The grants, in the order in which they were given. */
+    /** Runs the simulation, and returns the grants in the order in which they were granted. */
     List<Grant> run() {
         for (int step = 0; step < STEPS; step++, now++) {
-            int what = random.nextInt(200);
-            if (what < 160 && !inFlight.isEmpty()) {
+            int event = random.nextInt(200);
+            if (event < 160 && !inFlight.isEmpty()) {
                 inFlight.remove(random.nextInt(inFlight.size())).run();
-            } else if (what < 184) {
+            } else if (event < 184) {
                 clients[random.nextInt(CLIENTS)].act();
-            } else if (what < 190) {
+            } else if (event < 190) {
                 tryToLeaveQuarantine(anyNode());
-            } else if (what < 195 && faults.keysVanish()) {
+            } else if (event < 195 && faults.keysVanish()) {
                 masters.get(anyNode()).lose();
-            } else if (what < 196 && faults.losses()) {
+            } else if (event < 196 && faults.losses()) {
                 lose();
             } else {
                 masters.get(anyNode()).save();
@@ -225,10 +235,10 @@ final class TokenSimulation {
     }
 
     private void lose() {
-        int what = random.nextInt(20);
-        if (what < 14) {
+        int event = random.nextInt(20);
+        if (event < 14) {
             masters.get(anyNode()).restart(random.nextBoolean());
-        } else if (what < 19) {
+        } else if (event < 19) {
             masters.get(anyNode()).flush();
         } else {
             masters.forEach(SimulatedMaster::flush);

@@ -13,7 +13,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Seeds are counted up, so a run that fails can be repeated by its number. */
+/**
+ * Tests that fencing tokens increase and holders exclude each other in many random simulations.
+ *
+ * <p>Seeds are consecutive numbers, so a failed run can be repeated.
+ */
 @Tag("once")
 @Tag("long")
 class TokenSimulationTest {
@@ -23,7 +27,7 @@ class TokenSimulationTest {
     private static boolean ordersTokens(List<Grant> grants) {
         for (Grant earlier : grants) {
             for (Grant later : grants) {
-                boolean follows = earlier.given() <= later.asked();
+                boolean follows = earlier.grantedAt() <= later.requestedAt();
                 boolean same = !earlier.equals(later) && earlier.token() == later.token();
                 if (same || (follows && later.token() <= earlier.token())) {
                     return false;
@@ -36,7 +40,9 @@ class TokenSimulationTest {
     private static boolean excludes(List<Grant> grants) {
         for (Grant one : grants) {
             for (Grant other : grants) {
-                if (!one.equals(other) && one.given() < other.until() && other.given() < one.until()) {
+                if (!one.equals(other)
+                        && one.grantedAt() < other.validUntil()
+                        && other.grantedAt() < one.validUntil()) {
                     return false;
                 }
             }
@@ -56,7 +62,7 @@ class TokenSimulationTest {
     @ValueSource(ints = {3, 4, 5})
     void S3_tokensIncreaseDespiteAllFaults(int nodes) {
         assertThat(LongStream.range(0, TRIALS).filter(seed -> !ordersTokens(run(seed, nodes, Rules.ALL, ALL))))
-                .as("seeds that show otherwise")
+                .as("seeds of failed runs")
                 .isEmpty();
     }
 
@@ -65,7 +71,7 @@ class TokenSimulationTest {
     void S1_noTwoHoldersWhileKeysLastWhateverRestarts(int nodes) {
         assertThat(LongStream.range(0, TRIALS)
                         .filter(seed -> !excludes(run(seed, nodes, Rules.ALL, new Faults(false, true)))))
-                .as("seeds that show otherwise")
+                .as("seeds of failed runs")
                 .isEmpty();
     }
 

@@ -12,12 +12,12 @@ import java.util.Objects;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests {@code acquire.lua}: the vote of one master. */
+/** Tests {@code acquire.lua}, which gives the vote of one master. */
 @Tag("once")
 class AcquireScriptTest extends RedlockScriptTest {
 
-    private static Object first(List<?> answer) {
-        return Objects.requireNonNull(answer.get(0));
+    private static Object first(List<?> reply) {
+        return Objects.requireNonNull(reply.get(0));
     }
 
     @Test
@@ -33,10 +33,10 @@ class AcquireScriptTest extends RedlockScriptTest {
 
     @Test
     void S08_lateRequestIsNotExecuted() {
-        List<?> answer = bench.acquire(
+        List<?> reply = bench.acquire(
                 RedlockScriptBench.RUN, 1, bench.micros() - 1, false, RedlockScriptBench.waiting(1, bench.listen("c")));
-        assertThat(first(answer)).isEqualTo("late");
-        assertThat((Long) answer.get(1)).isBetween(bench.micros() - 10_000_000, bench.micros());
+        assertThat(first(reply)).isEqualTo("late");
+        assertThat((Long) reply.get(1)).isBetween(bench.micros() - 10_000_000, bench.micros());
         assertThat(bench.keys()).containsExactly(RedlockScriptBench.STATE);
         assertThat(bench.counter()).isEqualTo("null");
     }
@@ -45,7 +45,7 @@ class AcquireScriptTest extends RedlockScriptTest {
     void S03_freeLockIsGrantedWithNextTokenForItsLease() {
         assertThat(bench.tryAcquire(1)).isEqualTo(List.of(1L));
         assertThat(bench.value()).isEqualTo(RedlockScriptBench.record(1) + " token=1");
-        assertThat(bench.left(KEYS.grant())).isBetween(LEASE_MILLIS - 5_000, LEASE_MILLIS);
+        assertThat(bench.remainingMillis(KEYS.grant())).isBetween(LEASE_MILLIS - 5_000, LEASE_MILLIS);
         bench.release(1);
         assertThat(bench.tryAcquire(2)).isEqualTo(List.of(2L));
         bench.redis().call("DEL", KEYS.grant());
@@ -67,9 +67,9 @@ class AcquireScriptTest extends RedlockScriptTest {
         bench.tryAcquire(1);
         bench.redis().call("PEXPIRE", KEYS.grant(), "5000");
         assertThat(bench.tryAcquire(1)).isEqualTo(List.of(1L));
-        assertThat(bench.left(KEYS.grant())).isGreaterThan(50_000);
+        assertThat(bench.remainingMillis(KEYS.grant())).isGreaterThan(50_000);
         bench.raiseToken(1, 17);
-        assertThat(bench.acquire(1, "c")).as("raised before").isEqualTo(List.of(17L));
+        assertThat(bench.acquire(1, "c")).as("with the token raised before").isEqualTo(List.of(17L));
         assertThat(bench.counter()).isEqualTo("17");
         assertThat(bench.keys()).containsExactly(RedlockScriptBench.STATE, KEYS.grant());
     }
@@ -77,23 +77,23 @@ class AcquireScriptTest extends RedlockScriptTest {
     @Test
     void heldLockReturnsHolderAndQueuesOnlyWaitingAttempts() {
         bench.tryAcquire(1);
-        List<?> answer = bench.tryAcquire(2);
-        assertThat(first(answer)).isEqualTo("busy");
-        assertThat((Long) answer.get(1)).isBetween(LEASE_MILLIS - 5_000, LEASE_MILLIS);
-        assertThat(answer.subList(2, 4)).isEqualTo(List.of(RedlockScriptBench.attempt(1), 0L));
-        assertThat((Long) answer.get(4)).isBetween(bench.micros() - 10_000_000, bench.micros());
+        List<?> reply = bench.tryAcquire(2);
+        assertThat(first(reply)).isEqualTo("busy");
+        assertThat((Long) reply.get(1)).isBetween(LEASE_MILLIS - 5_000, LEASE_MILLIS);
+        assertThat(reply.subList(2, 4)).isEqualTo(List.of(RedlockScriptBench.attempt(1), 0L));
+        assertThat((Long) reply.get(4)).isBetween(bench.micros() - 10_000_000, bench.micros());
         assertThat(bench.keys()).containsExactly(RedlockScriptBench.STATE, KEYS.grant());
         assertThat(bench.acquire(4, "c").get(3)).isEqualTo(0L);
         assertThat(bench.acquire(5, "c").get(3)).isEqualTo(1L);
         assertThat(bench.acquire(3, "c").get(3))
-                .as("it came before them elsewhere")
+                .as("its queue position is before theirs")
                 .isEqualTo(0L);
         assertThat(bench.acquire(5, "c").get(3)).isEqualTo(2L);
         assertThat(bench.queue()).isEqualTo(RedlockScriptBench.attempts(3, 4, 5));
         assertThat(bench.redis().call("HLEN", KEYS.entries())).isEqualTo(3L);
         for (String key : List.of(KEYS.queue(), KEYS.entries())) {
-            assertThat(bench.left(key))
-                    .as("later than the last place in it")
+            assertThat(bench.remainingMillis(key))
+                    .as("later than the last queue entry")
                     .isBetween(
                             RedlockScriptBench.QUEUE_ENTRY_TTL_MILLIS + 1,
                             2 * RedlockScriptBench.QUEUE_ENTRY_TTL_MILLIS);
@@ -109,7 +109,7 @@ class AcquireScriptTest extends RedlockScriptTest {
         bench.redis().call("DEL", KEYS.grant());
         long notAfter = bench.micros() + 5_000_000;
         assertThat(bench.acquire(RedlockScriptBench.RUN, 3, notAfter, true, RedlockScriptBench.waiting(3, "c")))
-                .as("its place is an order of hints alone")
+                .as("the queue position orders only hints")
                 .isEqualTo(List.of(2L));
         assertThat(bench.queue()).isEqualTo(RedlockScriptBench.attempts(2));
         bench.release(3);
@@ -119,7 +119,7 @@ class AcquireScriptTest extends RedlockScriptTest {
     }
 
     @Test
-    void S11_wokenContenderThatAsksIsNotSkippedLater() {
+    void S11_wokenContenderThatSendsItsRequestIsNotSkippedLater() {
         bench.tryAcquire(1);
         bench.acquire(2, bench.listen("c"));
         bench.wokenLongAgo(2);
@@ -130,20 +130,22 @@ class AcquireScriptTest extends RedlockScriptTest {
     @Test
     void foreignValueIsAHolderWithItsOwnExpiry() {
         bench.redis().call("SET", KEYS.grant(), "not ours", "NX", "PX", "30000");
-        List<?> answer = bench.tryAcquire(1);
-        assertThat(first(answer)).isEqualTo("busy");
-        assertThat((Long) answer.get(1)).isBetween(25_000L, 30_000L);
-        assertThat(answer.get(2)).isEqualTo("not ours");
+        List<?> reply = bench.tryAcquire(1);
+        assertThat(first(reply)).isEqualTo("busy");
+        assertThat((Long) reply.get(1)).isBetween(25_000L, 30_000L);
+        assertThat(reply.get(2)).isEqualTo("not ours");
         bench.redis().call("PERSIST", KEYS.grant());
-        assertThat(bench.tryAcquire(1).get(1)).as("no end known").isEqualTo(-1L);
+        assertThat(bench.tryAcquire(1).get(1)).as("without expiry").isEqualTo(-1L);
         assertThat(bench.value()).isEqualTo("not ours");
     }
 
     @Test
     void S14_keyOfForeignTypeIsAnError() {
         bench.redis().call("LPUSH", KEYS.grant(), "a", "list");
-        for (Runnable ask : List.<Runnable>of(() -> bench.tryAcquire(1), () -> bench.acquire(1, "c"))) {
-            assertThatThrownBy(ask::run).isInstanceOf(RawRedis.ErrorReply.class).hasMessageStartingWith("WRONGTYPE");
+        for (Runnable acquire : List.<Runnable>of(() -> bench.tryAcquire(1), () -> bench.acquire(1, "c"))) {
+            assertThatThrownBy(acquire::run)
+                    .isInstanceOf(RawRedis.ErrorReply.class)
+                    .hasMessageStartingWith("WRONGTYPE");
         }
         assertThat(bench.redis().call("LLEN", KEYS.grant())).isEqualTo(2L);
         assertThat(bench.keys()).containsExactly(RedlockScriptBench.STATE, KEYS.grant());

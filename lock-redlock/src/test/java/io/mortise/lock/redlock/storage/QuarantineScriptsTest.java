@@ -8,15 +8,15 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** {@code handshake.lua} and {@code leave_quarantine.lua} and the quarantine state of a master. */
+/** Tests {@code handshake.lua} and {@code leave_quarantine.lua}, which manage the quarantine state of a master. */
 @Tag("once")
 class QuarantineScriptsTest extends RedlockScriptTest {
     private static List<?> handshake(String run, long maxLeaseMillis) {
         return bench.onState(RedlockScript.HANDSHAKE, run, String.valueOf(maxLeaseMillis));
     }
 
-    private static long since(List<?> answer) {
-        return (Long) answer.subList(2, 3).get(0);
+    private static long since(List<?> reply) {
+        return (Long) reply.subList(2, 3).get(0);
     }
 
     private static Object state(String field) {
@@ -28,7 +28,7 @@ class QuarantineScriptsTest extends RedlockScriptTest {
         bench.redis().call("FLUSHALL");
         long before = bench.micros();
         List<?> first = handshake("one", 0);
-        assertThat(first.subList(0, 2)).as("votes, and did before").isEqualTo(List.of(0L, 0L));
+        assertThat(first.subList(0, 2)).as("votes now, has ever voted").isEqualTo(List.of(0L, 0L));
         assertThat(since(first)).isBetween(before, bench.micros());
         assertThat(since(handshake("one", 0))).isEqualTo(since(first));
         List<?> other = handshake("two", 0);
@@ -39,7 +39,7 @@ class QuarantineScriptsTest extends RedlockScriptTest {
     @Test
     void S01_maxLeaseIsFixedWhenQuarantineIsLeft() {
         assertThat(handshake(RUN, 5_000).get(3))
-                .as("left the quarantine before")
+                .as("stored when the master left quarantine")
                 .isEqualTo(60_000L);
         assertThat(handshake("another run", 0).get(3)).isEqualTo(60_000L);
         long since = since(handshake("another run", 0));
@@ -50,7 +50,7 @@ class QuarantineScriptsTest extends RedlockScriptTest {
         assertThat(handshake("another run", 5_000).get(3)).isEqualTo(60_000L);
     }
 
-    /** A newcomer may have the wrong idea of it. */
+    /** A client without a majority stores no value, since its own may be wrong. */
     @Test
     void S01_lostMaxLeaseIsRestoredByAClient() {
         bench.redis().call("FLUSHALL");
@@ -67,9 +67,9 @@ class QuarantineScriptsTest extends RedlockScriptTest {
         handshake("one", 0);
         bench.leaveQuarantine("one", "0");
         long before = bench.micros();
-        List<?> answer = handshake("one", 0);
-        assertThat(answer.subList(0, 3)).isEqualTo(List.of(1L, 1L, 0L));
-        assertThat((Long) answer.get(4)).isBetween(before, bench.micros());
+        List<?> reply = handshake("one", 0);
+        assertThat(reply.subList(0, 3)).isEqualTo(List.of(1L, 1L, 0L));
+        assertThat((Long) reply.get(4)).isBetween(before, bench.micros());
         assertThat(state("seen")).isEqualTo("null");
         List<?> next = handshake("two", 0);
         assertThat(next.subList(0, 2)).isEqualTo(List.of(0L, 1L));
@@ -88,7 +88,7 @@ class QuarantineScriptsTest extends RedlockScriptTest {
         assertThat(state("run")).isEqualTo("null");
         assertThat(bench.leaveQuarantine("one", "0")).isEqualTo(List.of(1L));
         assertThat(bench.onState(RedlockScript.LEAVE_QUARANTINE, "one", "1", "60000", "0"))
-                .as("somebody else was faster")
+                .as("another client was faster")
                 .isEqualTo(List.of(1L));
     }
 
@@ -105,7 +105,7 @@ class QuarantineScriptsTest extends RedlockScriptTest {
     void S03_countersAreRaisedToTheClockIfSomeAreLost() {
         bench.redis().call("HSET", RedlockScriptBench.STATE, "03", "30");
         long before = bench.micros();
-        long future = before + 3_600_000_000L; // of a master whose counters were raised to a clock that is ahead
+        long future = before + 3_600_000_000L; // counter of a master that was raised to a clock that is ahead
         bench.leaveQuarantine(RUN, "1", "03", "29", "04", String.valueOf(future));
         assertThat(Long.parseLong(String.valueOf(state("03")))).isBetween(before, bench.micros());
         assertThat(state("04")).isEqualTo(String.valueOf(future));

@@ -6,7 +6,7 @@ import io.mortise.lock.spi.LockName;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Runs single scripts on one master, which votes once {@link #leaveQuarantine} was called. */
+/** Runs single Lua scripts on one master, which votes after {@link #leaveQuarantine} was called. */
 public final class RedlockScriptBench extends RedisScriptFixture {
     static final RedlockKeys.LockKeys KEYS = new RedlockKeys("lock:").of(new LockName("x"));
     static final String STATE = KEYS.state();
@@ -15,7 +15,7 @@ public final class RedlockScriptBench extends RedisScriptFixture {
     static final String MAX_LEASE = "60000";
     static final long QUEUE_ENTRY_TTL_MILLIS = 20_000;
 
-    /** As in queue_entries.lua. */
+    /** Same value as in queue_entries.lua. */
     private static final long WAKE_MICROS = 1_000_000;
 
     List<?> run(RedlockScript script, String... args) {
@@ -28,8 +28,8 @@ public final class RedlockScriptBench extends RedisScriptFixture {
 
     /** Lets the master vote from now on. */
     List<?> leaveQuarantine(String run, String raiseToClock, String... counters) {
-        List<?> answer = onState(RedlockScript.HANDSHAKE, run, "0");
-        List<String> args = new ArrayList<>(List.of(run, String.valueOf(answer.get(2)), MAX_LEASE, raiseToClock));
+        List<?> reply = onState(RedlockScript.HANDSHAKE, run, "0");
+        List<String> args = new ArrayList<>(List.of(run, String.valueOf(reply.get(2)), MAX_LEASE, raiseToClock));
         args.addAll(List.of(counters));
         return onState(RedlockScript.LEAVE_QUARANTINE, args.toArray(String[]::new));
     }
@@ -43,7 +43,7 @@ public final class RedlockScriptBench extends RedisScriptFixture {
         return acquire(RUN, number, micros() + 5_000_000, false);
     }
 
-    /** Acquires, waiting on that channel, queued in the order of the numbers. */
+    /** Acquires with a queue entry for that channel, in the order of the numbers. */
     List<?> acquire(int number, String channel) {
         return acquire(RUN, number, micros() + 5_000_000, false, waiting(number, channel));
     }
@@ -92,7 +92,7 @@ public final class RedlockScriptBench extends RedisScriptFixture {
         redis().call("HSET", KEYS.entries(), attempt(number), entry.replaceFirst("^(\\S+ \\d+) \\d+ ", "$1 1 "));
     }
 
-    /** Pretends that an attempt was woken so long ago that it should have asked. */
+    /** Pretends that an attempt was woken so long ago that it should have sent its request. */
     void wokenLongAgo(int number) {
         redis().call("HSET", KEYS.entries(), "wake", attempt(number) + " " + (micros() - WAKE_MICROS - 1));
     }
@@ -101,7 +101,7 @@ public final class RedlockScriptBench extends RedisScriptFixture {
         return String.valueOf(redis().call("ZRANGE", KEYS.queue(), "0", "-1"));
     }
 
-    /** As {@link #queue} shows them. */
+    /** Returns the attempt ids as {@link #queue} shows them. */
     static String attempts(int... numbers) {
         List<String> ids = new ArrayList<>();
         for (int number : numbers) {
@@ -118,7 +118,7 @@ public final class RedlockScriptBench extends RedisScriptFixture {
         return String.valueOf(redis().call("HGET", STATE, KEYS.bucket()));
     }
 
-    long left(String key) {
+    long remainingMillis(String key) {
         return Long.parseLong(String.valueOf(redis().call("PTTL", key)));
     }
 

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 
-/** Base of tests of single scripts: one voting master without locks before each test. */
+/** Base class for tests of single Lua scripts, with a voting master without locks before each test. */
 abstract class RedlockScriptTest {
     static RedlockScriptBench bench;
 

@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests {@code release.lua}: withdrawal, release, and which contender is woken. */
+/** Tests {@code release.lua}, which releases or withdraws an attempt and wakes the next contender. */
 @Tag("once")
 class ReleaseScriptTest extends RedlockScriptTest {
     @Test
@@ -26,9 +26,9 @@ class ReleaseScriptTest extends RedlockScriptTest {
     @Test
     void S05_releaseKeepsOtherGrantsAndForeignKeys() {
         bench.tryAcquire(1);
-        List<?> answer = bench.release(2);
-        assertThat(answer.subList(0, 2)).isEqualTo(List.of(0L, 0L));
-        assertThat((Long) answer.get(2)).isBetween(bench.micros() - 10_000_000, bench.micros());
+        List<?> reply = bench.release(2);
+        assertThat(reply.subList(0, 2)).isEqualTo(List.of(0L, 0L));
+        assertThat((Long) reply.get(2)).isBetween(bench.micros() - 10_000_000, bench.micros());
         assertThat(bench.value()).startsWith(RedlockScriptBench.record(1));
         bench.redis().call("SET", KEYS.grant(), "not ours");
         assertThat(bench.release(1).get(0)).isEqualTo(0L);
@@ -62,7 +62,7 @@ class ReleaseScriptTest extends RedlockScriptTest {
     @Test
     void S12_deadAndExpiredQueueEntriesAreSkipped() {
         bench.tryAcquire(1);
-        bench.acquire(2, "nobody-listens");
+        bench.acquire(2, "no-subscriber");
         bench.acquire(3, bench.listen("c3"));
         bench.timeOut(3);
         bench.acquire(4, bench.listen("c4"));
@@ -73,20 +73,20 @@ class ReleaseScriptTest extends RedlockScriptTest {
     @Test
     void S17_queueOfDeadEntriesIsDeleted() {
         bench.tryAcquire(1);
-        bench.acquire(2, "nobody-listens");
+        bench.acquire(2, "no-subscriber");
         assertThat(bench.published(() -> bench.release(1))).isEmpty();
         assertThat(bench.keys()).containsExactly(RedlockScriptBench.STATE);
     }
 
     @Test
-    void S12_wokenContenderThatDoesNotAskIsSkipped() {
+    void S12_wokenContenderThatSendsNoRequestIsSkipped() {
         bench.tryAcquire(1);
         bench.acquire(2, bench.listen("frozen"));
         bench.acquire(3, bench.listen("c3"));
         assertThat(bench.published(() -> bench.release(1))).containsExactly(hint("frozen", 2));
-        bench.tryAcquire(4); // a newcomer is faster
+        bench.tryAcquire(4); // a new contender is faster
         assertThat(bench.published(() -> bench.release(4)))
-                .as("it was told, and has a second")
+                .as("already woken less than a second ago")
                 .isEmpty();
         bench.tryAcquire(5);
         bench.wokenLongAgo(2);
@@ -99,7 +99,7 @@ class ReleaseScriptTest extends RedlockScriptTest {
         bench.tryAcquire(1);
         bench.acquire(2, bench.listen("c2"));
         bench.release(1);
-        bench.tryAcquire(4); // a newcomer is faster
+        bench.tryAcquire(4); // a new contender is faster
         bench.acquire(RedlockScriptBench.RUN, 2, bench.micros() + 5_000_000, true, RedlockScriptBench.waiting(2, "c2"));
         assertThat(bench.published(() -> bench.release(4))).containsExactly(hint("c2", 2));
     }
@@ -112,7 +112,7 @@ class ReleaseScriptTest extends RedlockScriptTest {
         bench.acquire(4, bench.listen("c4"));
         assertThat(bench.published(
                         () -> assertThat(bench.release(2).subList(0, 2)).isEqualTo(List.of(0L, 1L))))
-                .as("it is held")
+                .as("the lock is held")
                 .isEmpty();
         assertThat(bench.published(() -> bench.release(1))).containsExactly(hint("c3", 3));
         assertThat(bench.published(() -> bench.release(3))).containsExactly(hint("c4", 4));

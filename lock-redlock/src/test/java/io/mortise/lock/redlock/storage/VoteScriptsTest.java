@@ -12,7 +12,11 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** {@code raise_token.lua}, {@code yield_vote.lua} and {@code renew.lua} alone, and what a full master still does. */
+/**
+ * Tests the Lua scripts that yield, renew and recover a vote or raise its token.
+ *
+ * <p>Also tests which scripts still work on a master that is out of memory.
+ */
 @Tag("once")
 class VoteScriptsTest extends RedlockScriptTest {
     private static final List<Long> YES = List.of(1L);
@@ -25,7 +29,9 @@ class VoteScriptsTest extends RedlockScriptTest {
         assertThat(bench.raiseToken(1, 1_700_000_000_123_456L)).isEqualTo(YES);
         assertThat(bench.counter()).isEqualTo("1700000000123456");
         assertThat(bench.value()).isEqualTo(RedlockScriptBench.record(1) + " token=1700000000123456");
-        assertThat(bench.left(KEYS.grant())).as("no longer than before").isBetween(4_000L, 9_000L);
+        assertThat(bench.remainingMillis(KEYS.grant()))
+                .as("no longer than before")
+                .isBetween(4_000L, 9_000L);
         bench.release(1);
         assertThat(bench.tryAcquire(2)).isEqualTo(List.of(1_700_000_000_123_457L));
     }
@@ -52,7 +58,7 @@ class VoteScriptsTest extends RedlockScriptTest {
         assertThat(bench.raiseToken(1, 7)).as("missing").isEqualTo(NO);
         bench.tryAcquire(2);
         String value = bench.value();
-        assertThat(bench.raiseToken(1, 7)).as("another's").isEqualTo(NO);
+        assertThat(bench.raiseToken(1, 7)).as("vote of another attempt").isEqualTo(NO);
         assertThat(bench.value()).isEqualTo(value);
         assertThat(bench.counter()).isEqualTo("1");
         bench.redis().call("DEL", KEYS.grant());
@@ -66,7 +72,7 @@ class VoteScriptsTest extends RedlockScriptTest {
     }
 
     @Test
-    void S10_yieldVoteKeepsQueueEntryAndWakesNobody() {
+    void S10_yieldVoteKeepsQueueEntryAndWakesNoContender() {
         bench.tryAcquire(9);
         bench.acquire(3, bench.listen("c3"));
         bench.redis().call("DEL", KEYS.grant());
@@ -120,15 +126,15 @@ class VoteScriptsTest extends RedlockScriptTest {
     void S06_renewalExtendsGrantsAndCreatesNone() {
         bench.tryAcquire(1);
         bench.redis().call("PEXPIRE", KEYS.grant(), "5000");
-        bench.redis().call("SET", "lock:foreign", "somebody", "PX", "5000");
+        bench.redis().call("SET", "lock:foreign", "foreign", "PX", "5000");
         bench.redis().call("LPUSH", "lock:list", "a");
         assertThat(renew(RedlockScriptBench.RUN)).isEqualTo(List.of(1L, 0L, 0L, 0L));
-        assertThat(bench.left(KEYS.grant())).isGreaterThan(50_000);
-        assertThat(bench.left("lock:foreign")).isLessThanOrEqualTo(5_000);
+        assertThat(bench.remainingMillis(KEYS.grant())).isGreaterThan(50_000);
+        assertThat(bench.remainingMillis("lock:foreign")).isLessThanOrEqualTo(5_000);
         assertThat(bench.keys()).containsExactly(RedlockScriptBench.STATE, "lock:foreign", "lock:list", KEYS.grant());
     }
 
-    private static List<?> regain(String run, int number, long token, long notAfter) {
+    private static List<?> recoverVote(String run, int number, long token, long notAfter) {
         return bench.run(
                 RedlockScript.RECOVER_VOTE,
                 run,
@@ -140,18 +146,18 @@ class VoteScriptsTest extends RedlockScriptTest {
                 String.valueOf(notAfter));
     }
 
-    private static List<?> regain(int number, long token) {
-        return regain(RedlockScriptBench.RUN, number, token, bench.micros() + 5_000_000);
+    private static List<?> recoverVote(int number, long token) {
+        return recoverVote(RedlockScriptBench.RUN, number, token, bench.micros() + 5_000_000);
     }
 
     @Test
     void S03_recoveredVoteKeepsItsTokenAndRaisesTheCounter() {
-        assertThat(regain(1, 1_700_000_000_123_456L)).isEqualTo(YES);
+        assertThat(recoverVote(1, 1_700_000_000_123_456L)).isEqualTo(YES);
         assertThat(bench.value()).isEqualTo(RedlockScriptBench.record(1) + " token=1700000000123456");
         assertThat(bench.counter()).isEqualTo("1700000000123456");
-        assertThat(bench.left(KEYS.grant())).isGreaterThan(50_000);
+        assertThat(bench.remainingMillis(KEYS.grant())).isGreaterThan(50_000);
         bench.release(1);
-        assertThat(regain(1, 7)).isEqualTo(YES);
+        assertThat(recoverVote(1, 7)).isEqualTo(YES);
         assertThat(bench.value()).endsWith(" token=7");
         assertThat(bench.counter()).as("never lowered").isEqualTo("1700000000123456");
     }
@@ -160,12 +166,12 @@ class VoteScriptsTest extends RedlockScriptTest {
     void S01_voteIsNotRecoveredIfHeldOrInQuarantineOrLate() {
         bench.tryAcquire(2);
         String value = bench.value();
-        assertThat(regain(1, 7)).isEqualTo(NO);
+        assertThat(recoverVote(1, 7)).isEqualTo(NO);
         assertThat(bench.value()).isEqualTo(value);
         assertThat(bench.counter()).isEqualTo("1");
         bench.release(2);
-        assertThat(regain("another run", 1, 7, bench.micros() + 5_000_000)).isEqualTo(List.of("quarantined"));
-        assertThat(regain(RedlockScriptBench.RUN, 1, 7, bench.micros() - 1).toString())
+        assertThat(recoverVote("another run", 1, 7, bench.micros() + 5_000_000)).isEqualTo(List.of("quarantined"));
+        assertThat(recoverVote(RedlockScriptBench.RUN, 1, 7, bench.micros() - 1).toString())
                 .startsWith("[late, ");
         assertThat(bench.keys()).containsExactly(RedlockScriptBench.STATE);
     }
@@ -175,7 +181,7 @@ class VoteScriptsTest extends RedlockScriptTest {
         bench.tryAcquire(1);
         bench.acquire(2, bench.listen("c2"));
         bench.redis().call("DEL", KEYS.grant());
-        assertThat(regain(1, 1)).isEqualTo(YES);
+        assertThat(recoverVote(1, 1)).isEqualTo(YES);
         assertThat(bench.published(() -> bench.release(1))).containsExactly(hint("c2", 2));
     }
 
@@ -184,7 +190,7 @@ class VoteScriptsTest extends RedlockScriptTest {
         bench.tryAcquire(1);
         bench.redis().call("PEXPIRE", KEYS.grant(), "5000");
         assertThat(renew("another run")).isEqualTo(List.of("quarantined"));
-        assertThat(bench.left(KEYS.grant())).isLessThanOrEqualTo(5_000);
+        assertThat(bench.remainingMillis(KEYS.grant())).isLessThanOrEqualTo(5_000);
     }
 
     @Test
@@ -206,7 +212,7 @@ class VoteScriptsTest extends RedlockScriptTest {
         bench.wokenLongAgo(3);
         bench.redis().call("CONFIG", "SET", "maxmemory", "1");
         assertThat(bench.published(() -> bench.release(9)))
-                .as("one that never stood there")
+                .as("release of an attempt that was never queued")
                 .containsExactly(hint("c4", 4));
         bench.redis().call("CONFIG", "SET", "maxmemory", "0");
         bench.tryAcquire(6);

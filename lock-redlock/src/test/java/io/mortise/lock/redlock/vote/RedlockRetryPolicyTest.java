@@ -9,13 +9,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** Tests the delays that {@link RedlockRetryPolicy} computes for split votes and for a held lock. */
 class RedlockRetryPolicyTest {
     private static final Quorum QUORUM = new Quorum(3);
     private static final MasterVote GRANTED = new MasterVote.Granted(1);
     private static final MasterVote FAILED = new MasterVote.Failed(new Exception("no answer"));
 
-    private static MasterVote conflicted(long leftMillis, long before) {
-        return new MasterVote.Conflicted("holder", leftMillis, before);
+    private static MasterVote conflicted(long remainingMillis, long before) {
+        return new MasterVote.Conflicted("holder", remainingMillis, before);
     }
 
     private static long millis(List<MasterVote> votes, boolean held, double random, int splitRounds) {
@@ -23,7 +24,7 @@ class RedlockRetryPolicyTest {
                 .toMillis();
     }
 
-    /** A contender with votes asks again soon; one without leaves the lock to the others. */
+    /** A contender with votes retries soon; one without votes lets the others retry first. */
     @ParameterizedTest
     @CsvSource({
         "1, 1, 11, 15, 165",
@@ -33,13 +34,14 @@ class RedlockRetryPolicyTest {
         "8, 100, 1100, 100, 1100",
         "1000, 100, 1100, 100, 1100"
     })
-    void delayGrowsWithEachSplitRound(int splitRounds, long least, long most, long leastAside, long mostAside) {
-        List<MasterVote> shares = List.of(GRANTED, conflicted(9_000, 0), FAILED);
-        List<MasterVote> aside = List.of(conflicted(9_000, 0), conflicted(9_000, 0), FAILED);
-        assertThat(millis(shares, false, 0, splitRounds)).isEqualTo(least);
-        assertThat(millis(shares, false, 1, splitRounds)).isEqualTo(most);
-        assertThat(millis(aside, false, 0, splitRounds)).isEqualTo(leastAside);
-        assertThat(millis(aside, false, 1, splitRounds)).isEqualTo(mostAside);
+    void delayGrowsWithEachSplitRound(
+            int splitRounds, long least, long most, long leastWithoutVotes, long mostWithoutVotes) {
+        List<MasterVote> withVotes = List.of(GRANTED, conflicted(9_000, 0), FAILED);
+        List<MasterVote> withoutVotes = List.of(conflicted(9_000, 0), conflicted(9_000, 0), FAILED);
+        assertThat(millis(withVotes, false, 0, splitRounds)).isEqualTo(least);
+        assertThat(millis(withVotes, false, 1, splitRounds)).isEqualTo(most);
+        assertThat(millis(withoutVotes, false, 0, splitRounds)).isEqualTo(leastWithoutVotes);
+        assertThat(millis(withoutVotes, false, 1, splitRounds)).isEqualTo(mostWithoutVotes);
     }
 
     @Test

@@ -9,7 +9,11 @@ import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Master 0 has voted, master 1 was late with its vote, master 2 has not. */
+/**
+ * Tests that {@link VoteRecoveryPolicy} allows the recovery of expired votes but not of deleted ones.
+ *
+ * <p>Master 0 has voted in time, master 1 has voted late, master 2 has not voted.
+ */
 class VoteRecoveryPolicyTest {
     private static final Duration LEASE = Duration.ofSeconds(4);
     private static final Duration NANOSECOND = Duration.ofNanos(1);
@@ -40,15 +44,19 @@ class VoteRecoveryPolicyTest {
         assertThat(policy.voteMissing(1, EXPIRED.minus(NANOSECOND)))
                 .as("a late vote")
                 .isFalse();
-        assertThat(policy.voteMissing(0, EXPIRED)).as("permanently").isFalse();
-        assertThat(policy.voteMissing(1, EXPIRED)).as("permanently").isFalse();
+        assertThat(policy.voteMissing(0, EXPIRED))
+                .as("recovery stays forbidden")
+                .isFalse();
+        assertThat(policy.voteMissing(1, EXPIRED))
+                .as("recovery stays forbidden")
+                .isFalse();
     }
 
     @Test
     void S06_deletedRenewedVoteIsNotRecovered() {
         MonotonicTime renewed = GRANTED.plus(LEASE.dividedBy(3));
         policy.voteSeen(2, renewed);
-        policy.voteSeen(2, GRANTED); // an answer that was slower
+        policy.voteSeen(2, GRANTED); // a slower reply
         MonotonicTime expired = LockClock.deadline(renewed, LEASE);
         assertThat(policy.voteMissing(2, expired.minus(NANOSECOND))).isFalse();
         assertThat(policy.voteMissing(2, expired)).isFalse();

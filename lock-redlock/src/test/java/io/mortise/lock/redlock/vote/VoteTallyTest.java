@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** Tests the results and tokens that {@link VoteTally} derives from votes. */
 class VoteTallyTest {
     private static final MasterVote FAILED = new MasterVote.Failed(new Exception("no answer"));
 
@@ -36,7 +37,7 @@ class VoteTallyTest {
         assertThatThrownBy(() -> new Quorum(2)).hasMessage("2 masters, must be at least 3");
     }
 
-    /** The result comes with the last letter, not before, and what follows changes nothing. */
+    /** The last letter decides the result; later votes do not change it. */
     @ParameterizedTest
     @CsvSource({
         "3, gg, WON",
@@ -44,7 +45,7 @@ class VoteTallyTest {
         "3, fgg, WON",
         "3, cc, BUSY",
         "3, cgc, BUSY",
-        "3, gcf, BUSY", // two have answered: somebody may have the third
+        "3, gcf, BUSY", // two masters replied, and the third may have voted for another contender
         "3, gfc, BUSY",
         "3, cfg, BUSY",
         "3, ff, NO_QUORUM",

@@ -10,6 +10,7 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** Tests the result that {@link YesNoTally} derives from answers. */
 class YesNoTallyTest {
     private static Answer answer(char what) {
         return switch (what) {
@@ -19,7 +20,7 @@ class YesNoTallyTest {
         };
     }
 
-    /** The result comes with the last letter, not before, and what follows changes nothing. */
+    /** The last letter decides the result; later answers do not change it. */
     @ParameterizedTest
     @CsvSource({
         "3, yy, ACCEPTED",

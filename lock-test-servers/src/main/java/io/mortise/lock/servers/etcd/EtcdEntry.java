@@ -4,12 +4,12 @@ package io.mortise.lock.servers.etcd;
 import java.util.Map;
 
 /**
- * A key of etcd with its value and revisions. Immutable.
+ * An etcd key with its value, revisions and lease. Immutable.
  *
- * @param createRevision the revision of the store when it was created, after it was deleted the last time
- * @param modRevision the revision of the store when its value was put last
- * @param version how often it was put since it was created
- * @param lease the lease that deletes it; 0 if there is none
+ * @param createRevision the revision at which the key was last created
+ * @param modRevision the revision at which the value was last put
+ * @param version the number of puts since the key was created
+ * @param lease the id of the lease that the key is attached to; 0 if there is none
  */
 public record EtcdEntry(String key, String value, long createRevision, long modRevision, long version, long lease) {
     static EtcdEntry of(Map<?, ?> json) {

@@ -19,14 +19,14 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.jr.ob.JSON;
 
-/** Requests of one user to the JSON gateway of one etcd node. Thread-safe. */
+/** Sends requests to an etcd node's JSON gateway as one user, or without authentication. Thread-safe. */
 final class EtcdGateway {
     private static final int OK = 200;
     private static final int UNKNOWN = 2;
     private static final int FAILED_PRECONDITION = 9;
     private static final int UNAUTHENTICATED = 16;
 
-    /** Whose requests they are. */
+    /** The user that the requests are sent for. */
     record Login(String user, String password) {}
 
     private final int port;
@@ -45,12 +45,12 @@ final class EtcdGateway {
         this.token = token;
     }
 
-    /** The same with another timeout. */
-    EtcdGateway within(Duration other) {
+    /** Returns a gateway with another timeout and the same login. */
+    EtcdGateway withTimeout(Duration other) {
         return new EtcdGateway(port, login, other, token);
     }
 
-    /** As {@link RawEtcd#call}. */
+    /** Does the same as {@link RawEtcd#call}. */
     Map<String, ?> call(String method, Map<String, ?> request) {
         if (login.isPresent() && token.get() == null) {
             authenticate(login.get());
@@ -61,26 +61,26 @@ final class EtcdGateway {
             if (login.isEmpty() || e.code() != UNAUTHENTICATED) {
                 throw e;
             }
-            authenticate(login.get()); // a restart made all tokens void
+            authenticate(login.get()); // a restart invalidates all tokens
             return post(method, request);
         }
     }
 
-    /** Everything that the node has counted, in the format of Prometheus. */
+    /** Returns all of the node's counters, in the Prometheus format. */
     String metrics() {
         return send(request("metrics").GET().build()).body();
     }
 
-    private void authenticate(Login who) {
+    private void authenticate(Login as) {
         token.set(null);
         try {
-            Map<String, ?> reply = post("auth/authenticate", Map.of("name", who.user(), "password", who.password()));
+            Map<String, ?> reply = post("auth/authenticate", Map.of("name", as.user(), "password", as.password()));
             token.set(String.valueOf(reply.get("token")));
         } catch (RawEtcd.ErrorReply e) {
             if (e.code() != FAILED_PRECONDITION) {
                 throw e;
             }
-            // It does not ask for users yet.
+            // The node has not enabled authentication yet.
         }
     }
 
@@ -100,16 +100,16 @@ final class EtcdGateway {
         return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/" + path));
     }
 
-    /** Not with the client's own timeout alone, which ends with the headers. */
+    /** Sends a request and enforces the timeout itself, since the HTTP client's timeout covers only the headers. */
     private HttpResponse<String> send(HttpRequest request) {
         CompletableFuture<HttpResponse<String>> reply =
                 Shared.CLIENT.sendAsync(request, HttpResponse.BodyHandlers.ofString());
         try {
             return reply.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
-            throw new UncheckedIOException(new IOException("No answer of port " + port + " within " + timeout, e));
+            throw new UncheckedIOException(new IOException("No reply from port " + port + " within " + timeout, e));
         } catch (ExecutionException e) {
-            throw new UncheckedIOException(new IOException("No answer of port " + port, e.getCause()));
+            throw new UncheckedIOException(new IOException("No reply from port " + port, e.getCause()));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("Interrupted while waiting for etcd", e);
@@ -122,7 +122,7 @@ final class EtcdGateway {
         String body = response.body();
         Map<String, Object> json;
         try {
-            // Of a stream, whose messages are one a line, the first.
+            // A stream has one message per line; only the first one is needed.
             json = JSON.std.mapFrom(body.lines().findFirst().orElse("{}"));
         } catch (JacksonException e) {
             throw new RawEtcd.ErrorReply(UNKNOWN, "HTTP " + response.statusCode() + ": " + body);
@@ -133,14 +133,14 @@ final class EtcdGateway {
             throw new RawEtcd.ErrorReply((int) EtcdJson.number(error, code), String.valueOf(error.get("message")));
         }
         if (json.get("result") instanceof Map<?, ?> streamed) {
-            @SuppressWarnings("unchecked") // JSON's names are strings
+            @SuppressWarnings("unchecked") // the names in a JSON object are strings
             Map<String, ?> result = (Map<String, ?>) streamed;
             return result;
         }
         return json;
     }
 
-    /** One for all, as each has a thread of its own and cannot be closed before JDK 21. */
+    /** Holds one HTTP client for all gateways, as each client has a thread of its own and cannot be closed before JDK 21. */
     private static final class Shared {
         static final HttpClient CLIENT =
                 HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();

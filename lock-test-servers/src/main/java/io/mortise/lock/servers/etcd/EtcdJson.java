@@ -6,7 +6,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 
-/** Encodes and decodes etcd's JSON: 64-bit numbers as strings, bytes in Base64. */
+/** Encodes and decodes values in etcd's JSON, where 64-bit numbers are strings and bytes are Base64. */
 final class EtcdJson {
     private EtcdJson() {}
 
@@ -18,11 +18,11 @@ final class EtcdJson {
         return Base64.getEncoder().encodeToString(bytes);
     }
 
-    /** Where the keys with that prefix end: the first key beyond them; all keys for the empty prefix. */
-    static String endOf(String prefix) {
+    /** Returns the end of the range of all keys with the prefix, in Base64; the empty prefix means all keys. */
+    static String prefixEnd(String prefix) {
         byte[] end = prefix.isEmpty() ? new byte[1] : prefix.getBytes(StandardCharsets.UTF_8);
         if (!prefix.isEmpty()) {
-            end[end.length - 1]++; // no byte of UTF-8 is the highest one
+            end[end.length - 1]++; // does not overflow: UTF-8 has no byte 0xFF
         }
         return base64(end);
     }

@@ -9,15 +9,17 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 
 /**
- * Name and ports of one member of a cluster.
+ * Name and ports of one member of an etcd cluster.
  *
- * @param tlsPort of a member that has TLS
+ * @param port the port for clients without TLS
+ * @param peerPort the port for other members
+ * @param tlsPort the port for clients with TLS; used only if the options enable TLS
  */
 record EtcdMemberConfig(String name, int port, int peerPort, int tlsPort) {
-    /** How many ports one needs. */
+    /** Number of ports that a member needs. */
     static final int PORTS = 3;
 
-    /** Members on these ports, as many as they are enough for. */
+    /** Returns as many members as the ports suffice for. */
     static List<EtcdMemberConfig> on(List<Integer> ports) {
         List<EtcdMemberConfig> members = new ArrayList<>();
         for (int i = 0; i + PORTS <= ports.size(); i += PORTS) {
@@ -27,7 +29,12 @@ record EtcdMemberConfig(String name, int port, int peerPort, int tlsPort) {
         return members;
     }
 
-    /** Its command line in that directory, which has the certificates if it is to have TLS. */
+    /**
+     * Returns the command that starts this member.
+     *
+     * @param dir directory for the data; contains the certificates if the options enable TLS
+     * @param all all members of the cluster, including this one
+     */
     List<String> command(EtcdServerOptions options, Path dir, List<EtcdMemberConfig> all) {
         List<String> command = new ArrayList<>(program());
         String clients = "http://127.0.0.1:" + port;
@@ -36,7 +43,7 @@ record EtcdMemberConfig(String name, int port, int peerPort, int tlsPort) {
         command.addAll(List.of("--logger", "zap", "--log-outputs", "stderr", "--log-level", "error"));
         command.addAll(List.of("--listen-client-urls", listen, "--advertise-client-urls", clients));
         command.addAll(List.of("--listen-peer-urls", peerUrl(), "--initial-advertise-peer-urls", peerUrl()));
-        // Names no other cluster has keep strangers on the same ports apart.
+        // A unique token keeps members of other clusters out that happen to use the same ports.
         command.addAll(List.of("--initial-cluster-token", all.get(0).name, "--initial-cluster"));
         command.add(
                 all.stream().map(member -> member.name + "=" + member.peerUrl()).collect(Collectors.joining(",")));
@@ -44,13 +51,13 @@ record EtcdMemberConfig(String name, int port, int peerPort, int tlsPort) {
             command.add("--unsafe-no-fsync");
         }
         if (options.tls()) {
-            command.addAll(EtcdCertificates.arguments(dir, options.clientCertificates()));
+            command.addAll(EtcdCertificateGenerator.arguments(dir, options.clientCertificates()));
         }
         command.addAll(options.arguments());
         return command;
     }
 
-    /** Where its data is in that directory. */
+    /** Returns this member's data directory below {@code dir}. */
     Path data(Path dir) {
         return dir.resolve(name);
     }
@@ -59,14 +66,14 @@ record EtcdMemberConfig(String name, int port, int peerPort, int tlsPort) {
         return "http://127.0.0.1:" + peerPort;
     }
 
-    /** The program, without its own variables in the environment: one that meets its flag is a fatal error. */
+    /** Returns etcd's program without {@code ETCD_} variables: a variable in conflict with a flag is a fatal error. */
     private static List<String> program() {
         List<String> command = new ArrayList<>(List.of("env"));
         System.getenv().keySet().stream()
                 .filter(variable -> variable.startsWith("ETCD_"))
                 .forEach(variable -> command.addAll(List.of("-u", variable)));
         if (System.getProperty("os.arch").equals("aarch64")) {
-            command.add("ETCD_UNSUPPORTED_ARCH=arm64"); // before 3.5 it refuses to run there otherwise
+            command.add("ETCD_UNSUPPORTED_ARCH=arm64"); // etcd before 3.5 does not start on ARM otherwise
         }
         command.add(ServerBinary.etcd().toString());
         return command;

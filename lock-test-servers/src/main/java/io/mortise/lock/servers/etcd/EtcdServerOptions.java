@@ -7,13 +7,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Options of an etcd test server. Immutable.
+ * Options for starting an etcd test server: persistence, authentication, TLS and extra arguments. Immutable.
  *
- * @param keepsData whether its data outlives a restart and a kill: synced before each reply. The nodes of a cluster do so always
- * @param rootPassword what the user {@code root} must give; anybody else is refused as long as there are no other users
- * @param tls whether it listens on a port with TLS as well
- * @param clientCertificates whether that port asks its clients for a certificate
- * @param arguments more of its command line, such as {@code --quota-backend-bytes}, {@code 16777216}
+ * @param keepsData whether the data survives a restart and a kill, as it is synced before each reply; always true in a cluster
+ * @param rootPassword password of the user {@code root}; if set, requests without a user are rejected
+ * @param tls whether the server also listens on a port with TLS
+ * @param clientCertificates whether the TLS port requires client certificates
+ * @param arguments additional command-line arguments, such as {@code --quota-backend-bytes}, {@code 16777216}
  */
 public record EtcdServerOptions(
         boolean keepsData,
@@ -21,37 +21,37 @@ public record EtcdServerOptions(
         boolean tls,
         boolean clientCertificates,
         List<String> arguments) {
-    /** The same with a copy of the list. */
+    /** Creates options with a copy of the list. */
     public EtcdServerOptions {
         arguments = List.copyOf(arguments);
     }
 
-    /** Nothing of that: a restart loses all data, and clients need no password. */
+    /** Returns the default options: a restart loses all data, and clients need neither TLS nor a password. */
     public static EtcdServerOptions defaults() {
         return new EtcdServerOptions(false, Optional.empty(), false, false, List.of());
     }
 
-    /** The same, and its data outlives a restart and a kill. */
+    /** Returns a copy with which the data survives a restart and a kill. */
     public EtcdServerOptions withKeptData() {
         return new EtcdServerOptions(true, rootPassword, tls, clientCertificates, arguments);
     }
 
-    /** The same with authentication enabled, and that password of the user {@code root}, who may do everything. */
+    /** Returns a copy with authentication enabled, and this password for the user {@code root}, who has all permissions. */
     public EtcdServerOptions withRootPassword(String value) {
         return new EtcdServerOptions(keepsData, Optional.of(value), tls, clientCertificates, arguments);
     }
 
-    /** The same with a port for TLS beside the plain one. */
+    /** Returns a copy with an additional port with TLS. */
     public EtcdServerOptions withTls() {
         return new EtcdServerOptions(keepsData, rootPassword, true, clientCertificates, arguments);
     }
 
-    /** As {@link #withTls()}, and that port refuses clients without the certificate that the server gives out. */
+    /** Returns a copy with an additional port with TLS that requires {@link EtcdTestServer#clientCertificate()}. */
     public EtcdServerOptions withClientCertificates() {
         return new EtcdServerOptions(keepsData, rootPassword, true, true, arguments);
     }
 
-    /** The same with more arguments at the end of its command line. */
+    /** Returns a copy with more arguments at the end of the command line. */
     public EtcdServerOptions withArguments(String... more) {
         List<String> all = new ArrayList<>(arguments);
         all.addAll(Arrays.asList(more));

@@ -4,12 +4,12 @@ package io.mortise.lock.servers.etcd;
 import java.util.Map;
 
 /**
- * Status of one etcd node. Immutable.
+ * The status that one etcd node reports about itself. Immutable.
  *
- * @param member its own id, unsigned
- * @param leader the id of the node that it follows; 0 if it knows of none
- * @param term the term of that leader: higher than that of all before
- * @param version such as {@code 3.4.23}
+ * @param member id of the node, unsigned
+ * @param leader id of the leader that the node follows; 0 if it knows no leader
+ * @param term Raft term, which increases with each election
+ * @param version server version, such as {@code 3.4.23}
  */
 public record EtcdStatus(long member, long leader, long term, String version) {
     static EtcdStatus of(Map<?, ?> json) {
@@ -20,7 +20,7 @@ public record EtcdStatus(long member, long leader, long term, String version) {
                 String.valueOf(json.get("version")));
     }
 
-    /** Whether it believes that it leads. */
+    /** Returns whether the node considers itself the leader. */
     public boolean leads() {
         return member == leader;
     }

@@ -17,14 +17,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A real etcd cluster of three nodes on free ports of 127.0.0.1. Two of them serve without the third, after an election if that
- * led. They end with this JVM, however that ends. Thread-safe.
+ * A real etcd cluster of three nodes on free ports of 127.0.0.1. Two nodes serve without the third one, after an election if it
+ * was the leader. The nodes end with this JVM, even if it is killed. Thread-safe.
  *
- * <p>Each may be paused, resumed, killed and, while another one runs, restarted. It always has its data again. A leader whose
- * followers are all paused or dead, or which has been paused itself, believes that it leads until it hears otherwise.
+ * <p>Each node may be paused, resumed, killed and, while another node runs, restarted; a restarted node always has its data. A
+ * leader whose followers are all paused or dead, or which has been paused itself, considers itself the leader until it learns
+ * otherwise.
  */
 public final class EtcdTestCluster implements AutoCloseable {
-    /** How many nodes there are. */
+    /** Number of nodes. */
     public static final int SIZE = 3;
 
     private static final Logger log = LoggerFactory.getLogger(EtcdTestCluster.class);
@@ -37,7 +38,7 @@ public final class EtcdTestCluster implements AutoCloseable {
     private EtcdTestCluster(EtcdServerOptions options, List<EtcdMemberConfig> members) {
         EtcdServerOptions keeping = options.withKeptData();
         try {
-            EtcdCertificates.create(dir.path(), keeping);
+            EtcdCertificateGenerator.create(dir.path(), keeping);
             members.forEach(member -> nodes.add(new EtcdTestServer(keeping, dir, member, members)));
             awaitServing();
             log.info("event=cluster-started nodes={}", addresses());
@@ -47,32 +48,32 @@ public final class EtcdTestCluster implements AutoCloseable {
         }
     }
 
-    /** Starts a cluster with {@link EtcdServerOptions#defaults()}; it serves when this returns. */
+    /** Starts a cluster with {@link EtcdServerOptions#defaults()}; returns when it serves. */
     public static EtcdTestCluster start() {
         return start(EtcdServerOptions.defaults());
     }
 
     /**
-     * Starts a cluster, each of its nodes with these options; it serves when this returns. Certificates and users are the same
-     * for all. Elections are quicker, and the shortest lease that is granted is shorter, with arguments such as {@code
-     * --heartbeat-interval}, {@code 50}, {@code --election-timeout}, {@code 500}; too quick for a busy machine.
+     * Starts a cluster whose nodes all have these options; returns when it serves. All nodes share certificates and users.
+     * Arguments such as {@code --heartbeat-interval}, {@code 50}, {@code --election-timeout}, {@code 500} make elections faster
+     * and the minimum lease shorter, but are too tight for a busy machine.
      */
     public static EtcdTestCluster start(EtcdServerOptions options) {
         return ServerNode.onFreePorts(
                 SIZE * EtcdMemberConfig.PORTS, ports -> new EtcdTestCluster(options, EtcdMemberConfig.on(ports)));
     }
 
-    /** All nodes, {@code 127.0.0.1:port,127.0.0.1:port,…}; the same for good. */
+    /** Returns the addresses of all nodes, {@code 127.0.0.1:port,127.0.0.1:port,…}; they never change. */
     public String addresses() {
         return nodes.stream().map(node -> "127.0.0.1:" + node.port()).collect(Collectors.joining(","));
     }
 
-    /** All nodes as one URL, {@code etcd://127.0.0.1:port,…}, with root and its password if they have one. */
+    /** Returns one URL for all nodes, {@code etcd://127.0.0.1:port,…}, with the root user if there is a root password. */
     public String url() {
         return joined(EtcdTestServer::url);
     }
 
-    /** As {@link #url()}, {@code etcds://}; only with {@link EtcdServerOptions#tls()}. */
+    /** Returns the URL for TLS, {@code etcds://127.0.0.1:port,…}; only with {@link EtcdServerOptions#tls()}. */
     public String tlsUrl() {
         return joined(EtcdTestServer::tlsUrl);
     }
@@ -87,13 +88,13 @@ public final class EtcdTestCluster implements AutoCloseable {
                 .collect(Collectors.joining(",", first + ",", ""));
     }
 
-    /** All nodes. */
+    /** Returns all nodes. */
     public List<EtcdTestServer> nodes() {
         return List.copyOf(nodes);
     }
 
     /**
-     * The node that leads, as all that answer see it; waits for an election to end.
+     * Returns the leader on which all responding nodes agree; waits for an election to end.
      *
      * @throws IllegalStateException if there is none within 40 s
      */
@@ -101,16 +102,16 @@ public final class EtcdTestCluster implements AutoCloseable {
         return await("there is a leader", nodes);
     }
 
-    /** The nodes that do not lead at the moment, whether they run or not. */
+    /** Returns the nodes other than the current leader, including nodes that do not run. */
     public List<EtcdTestServer> followers() {
         EtcdTestServer leader = leader();
         return nodes.stream().filter(node -> node != leader).toList();
     }
 
     /**
-     * Waits until the others have a leader among themselves, and serve.
+     * Waits until the nodes other than {@code old} serve with a leader among themselves, and returns that leader.
      *
-     * @throws IllegalStateException if they have none within 40 s
+     * @throws IllegalStateException if they have no leader within 40 s
      */
     public EtcdTestServer awaitLeaderOtherThan(EtcdTestServer old) {
         return await(
@@ -118,14 +119,14 @@ public final class EtcdTestCluster implements AutoCloseable {
                 nodes.stream().filter(node -> node != old).toList());
     }
 
-    /** Kills the leader and waits until another node leads; takes an election timeout or two. Returns the new leader. */
+    /** Kills the leader, waits one or two election timeouts until another node leads, and returns the new leader. */
     public EtcdTestServer failOver() {
         EtcdTestServer old = leader();
         old.kill();
         return awaitLeaderOtherThan(old);
     }
 
-    /** Has the leader hand over to a node that runs, in good order; it leads when this returns. */
+    /** Transfers the leadership gracefully to a running node; returns when that node leads. */
     public void moveLeader(EtcdTestServer to) {
         EtcdTestServer leader = leader();
         if (leader != to) {
@@ -135,43 +136,43 @@ public final class EtcdTestCluster implements AutoCloseable {
         }
     }
 
-    /** Kills all nodes at once, as a power cut does. */
+    /** Kills all nodes, as a power failure would. */
     public void killAll() {
         nodes.forEach(EtcdTestServer::kill);
     }
 
-    /** Kills the nodes that run, and starts all again; they serve when this returns. */
+    /** Kills the running nodes and starts all nodes again; returns when they serve. */
     public void restartAll() {
-        nodes.forEach(EtcdTestServer::startAgain);
+        nodes.forEach(EtcdTestServer::restartWithoutWaiting);
         awaitServing();
     }
 
     /**
      * Waits until all nodes serve.
      *
-     * @throws IllegalStateException if they do not within a limit of 30 s and more, or one of them has ended
+     * @throws IllegalStateException if a node does not serve within 30 s or has ended, or if there is no leader within 40 s
      */
     public void awaitServing() {
         nodes.forEach(EtcdTestServer::awaitServing);
         leader();
     }
 
-    /** The leader, if it is one of {@code voters}, all of those that answer agree about it, and they are a majority. */
+    /** Returns the leader if it is one of {@code voters}, and all voters that reply agree on it and are a majority. */
     private static Optional<EtcdTestServer> leaderAmong(List<EtcdTestServer> voters) {
         Set<List<Long>> views = new HashSet<>();
         List<EtcdTestServer> leading = new ArrayList<>();
-        int answers = 0;
+        int replies = 0;
         for (EtcdTestServer node : voters) {
             Optional<EtcdStatus> status = node.status();
             if (status.isPresent()) {
-                answers++;
+                replies++;
                 views.add(List.of(status.get().leader(), status.get().term()));
                 if (status.get().leads()) {
                     leading.add(node);
                 }
             }
         }
-        boolean agreed = answers >= MAJORITY && views.size() == 1;
+        boolean agreed = replies >= MAJORITY && views.size() == 1;
         return agreed ? leading.stream().findFirst() : Optional.empty();
     }
 
@@ -182,13 +183,13 @@ public final class EtcdTestCluster implements AutoCloseable {
                 LIMIT,
                 () -> leaderAmong(voters)
                         .filter(leader ->
-                                leader.connect().ask(RawEtcd::revision).isPresent())
+                                leader.connect().tryCall(RawEtcd::revision).isPresent())
                         .filter(found::add)
                         .isPresent());
         return found.get(0);
     }
 
-    /** Kills all nodes and deletes their data; idempotent. */
+    /** Kills all nodes and deletes their data. Idempotent. */
     @Override
     public void close() {
         try (dir) {

@@ -3,7 +3,7 @@ package io.mortise.lock.servers.etcd;
 
 import io.mortise.lock.servers.process.ServerNode;
 import io.mortise.lock.servers.process.TempDir;
-import io.mortise.lock.servers.process.TestCertificate;
+import io.mortise.lock.servers.process.TestCertificateGenerator;
 import io.mortise.lock.testkit.process.Await;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -16,11 +16,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A real etcd server, which can be paused and killed, on free ports of 127.0.0.1 with its data in a temporary directory. It
- * ends with this JVM, however that ends. Thread-safe.
+ * A real etcd server process for tests, which can be paused and killed. It uses free ports of 127.0.0.1 and a temporary
+ * directory for its data, and ends with this JVM, even if the JVM is killed. Thread-safe.
  *
- * <p>Its program is {@code etcd} on the PATH, 3.4 or newer, or the one that system property {@code mortise.test.etcd.binary} or
- * environment variable {@code MORTISE_TEST_ETCD_BINARY} names. It grants no lease that is shorter than 2 s.
+ * <p>The program is {@code etcd} on the PATH, 3.4 or newer, or the one given by the system property {@code
+ * mortise.test.etcd.binary} or the environment variable {@code MORTISE_TEST_ETCD_BINARY}. The server grants no leases shorter
+ * than 2 s.
  */
 public final class EtcdTestServer implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(EtcdTestServer.class);
@@ -33,27 +34,28 @@ public final class EtcdTestServer implements AutoCloseable {
     private final boolean ownsDir;
     private final ServerNode node;
 
-    /** Starts one of {@code all}, but does not wait for it; its certificates must be in the directory already. */
+    /** Starts one member of {@code all} without waiting for it; its certificates must already be in the directory. */
     EtcdTestServer(EtcdServerOptions options, TempDir dir, EtcdMemberConfig member, List<EtcdMemberConfig> all) {
         this.options = options;
         this.dir = dir;
         this.member = member;
         this.ownsDir = all.size() == 1;
         List<String> command = member.command(options, dir.path(), all);
-        // None serves until most of them have started, so whoever has started them all waits.
+        // No member serves before most of them have started, so the caller waits after it has started all of them.
         this.node = new ServerNode("etcd-" + member.port(), dir.path(), command, started -> {});
         log.info("event=etcd-started port={} pid={} dir={}", member.port(), node.pid(), dir.path());
     }
 
-    /** Starts a server with {@link EtcdServerOptions#defaults()}; it serves when this returns. */
+    /** Starts a server with {@link EtcdServerOptions#defaults()}; returns when it serves. */
     public static EtcdTestServer start() {
         return start(EtcdServerOptions.defaults());
     }
 
     /**
-     * Starts a server; it serves when this returns.
+     * Starts a server; returns when it serves.
      *
-     * @throws IllegalStateException if there is no such program on this machine, or it refuses the options; it says which
+     * @throws IllegalStateException if there is no such program on this machine, or if it rejects the options; the message says
+     *     which
      */
     public static EtcdTestServer start(EtcdServerOptions options) {
         return ServerNode.onFreePorts(EtcdMemberConfig.PORTS, ports -> start(options, EtcdMemberConfig.on(ports)));
@@ -63,7 +65,7 @@ public final class EtcdTestServer implements AutoCloseable {
         TempDir dir = TempDir.create("etcd");
         @Nullable EtcdTestServer server = null;
         try {
-            EtcdCertificates.create(dir.path(), options);
+            EtcdCertificateGenerator.create(dir.path(), options);
             server = new EtcdTestServer(options, dir, alone.get(0), alone);
             server.awaitServing();
             return server;
@@ -76,27 +78,29 @@ public final class EtcdTestServer implements AutoCloseable {
         }
     }
 
-    /** The port without TLS; the same after a restart. */
+    /** Returns the port without TLS; a restart does not change it. */
     public int port() {
         return member.port();
     }
 
-    /** {@code etcd://127.0.0.1:port}, with root and its password if it has one; the same after a restart. */
+    /** Returns the URL {@code etcd://127.0.0.1:port}, with the root password if there is one; the same after a restart. */
     public String url() {
         return url("etcd", member.port());
     }
 
-    /** {@code etcds://127.0.0.1:port}, with root and its password if it has one; only with {@link EtcdServerOptions#tls()}. */
+    /**
+     * Returns the URL {@code etcds://127.0.0.1:port} for TLS; only with {@link EtcdServerOptions#tls()}. See {@link #url()}.
+     */
     public String tlsUrl() {
         return url("etcds", tlsPort());
     }
 
-    /** {@code http://127.0.0.1:port}, as etcd's own tools and clients want it; the same after a restart. */
+    /** Returns the endpoint {@code http://127.0.0.1:port} for etcd's own tools and clients; a restart does not change it. */
     public String endpoint() {
         return "http://" + HOST + ":" + member.port();
     }
 
-    /** {@code https://127.0.0.1:port}; only with {@link EtcdServerOptions#tls()}. */
+    /** Returns the endpoint {@code https://127.0.0.1:port}; only with {@link EtcdServerOptions#tls()}. */
     public String tlsEndpoint() {
         return "https://" + HOST + ":" + tlsPort();
     }
@@ -106,25 +110,25 @@ public final class EtcdTestServer implements AutoCloseable {
         return member.tlsPort();
     }
 
-    /** Its self-signed certificate as a PEM file, for a client to trust; only with {@link EtcdServerOptions#tls()}. */
+    /** Returns the server's self-signed certificate as a PEM file; only with {@link EtcdServerOptions#tls()}. */
     public Path certificate() {
         require(options.tls(), "TLS");
-        return TestCertificate.certificate(dir.path());
+        return TestCertificateGenerator.certificate(dir.path());
     }
 
-    /** The certificate that it wants of its clients, a PEM file; only with {@link EtcdServerOptions#clientCertificates()}. */
+    /** Returns the required client certificate as a PEM file; only with {@link EtcdServerOptions#clientCertificates()}. */
     public Path clientCertificate() {
         require(options.clientCertificates(), "client certificates");
-        return EtcdCertificates.clientCertificate(dir.path());
+        return EtcdCertificateGenerator.clientCertificate(dir.path());
     }
 
-    /** The key of {@link #clientCertificate()}, a PEM file without a password, PKCS #8. */
+    /** Returns the private key of {@link #clientCertificate()} as a PEM file (PKCS #8) without a password. */
     public Path clientKey() {
         require(options.clientCertificates(), "client certificates");
-        return EtcdCertificates.clientKey(dir.path());
+        return EtcdCertificateGenerator.clientKey(dir.path());
     }
 
-    /** Bare requests to this server, of the user root if it has a password. */
+    /** Returns a client for raw requests to this server, which uses the user root if there is a root password. */
     public RawEtcd connect() {
         return options.rootPassword()
                 .map(password -> RawEtcd.connect(port(), EtcdUsers.ROOT, password))
@@ -132,75 +136,75 @@ public final class EtcdTestServer implements AutoCloseable {
     }
 
     /**
-     * A new user, who may read and write the keys with that prefix; only with {@link EtcdServerOptions#rootPassword()}.
+     * Adds a user who may read and write the keys with a prefix; only with {@link EtcdServerOptions#rootPassword()}.
      *
-     * @param prefix not empty
+     * @param prefix prefix of the keys, not empty
      */
     public void addUser(String name, String password, String prefix) {
         require(options.rootPassword().isPresent(), "users");
         EtcdUsers.add(connect(), name, password, prefix);
     }
 
-    /** As {@link RawEtcd#status()}; empty while it does not answer. */
+    /** Returns the status as {@link RawEtcd#status()} does; empty while the server does not reply. */
     Optional<EtcdStatus> status() {
-        // Of nobody: it answers anybody, and knows no users while it has no leader.
-        return isAlive() && !isPaused() ? RawEtcd.connect(port()).ask(RawEtcd::status) : Optional.empty();
+        // Without a user: this request needs none, and a node without a leader cannot authenticate users.
+        return isAlive() && !isPaused() ? RawEtcd.connect(port()).tryCall(RawEtcd::status) : Optional.empty();
     }
 
-    /** The process id of the server's present life. */
+    /** Returns the process id since the last start. */
     public long pid() {
         return node.pid();
     }
 
-    /** Whether its process exists; a paused one does. */
+    /** Returns whether the process exists, paused or not. */
     public boolean isAlive() {
         return node.isAlive();
     }
 
-    /** Whether its process is stopped. */
+    /** Returns whether the process is paused. */
     public boolean isPaused() {
         return node.isPaused();
     }
 
-    /** The last lines of its log, which has only errors. */
+    /** Returns the last lines of the log, which contains only errors. */
     public String lastLines() {
         return node.lastLines();
     }
 
-    /** Stops the server in its tracks (SIGSTOP); its connections stay open. */
+    /** Pauses the server (SIGSTOP); its connections stay open. */
     public void pause() {
         node.pause();
     }
 
-    /** Lets a paused server go on. */
+    /** Resumes a paused server. */
     public void resume() {
         node.resume();
     }
 
-    /** Ends the server in good order (SIGTERM), paused or not; it has ended when this returns. {@link #restart()} brings it back. */
+    /** Stops the server gracefully (SIGTERM), paused or not, and waits for its end. {@link #restart()} starts it again. */
     public void stop() {
         node.stop();
     }
 
-    /** Kills the server without warning, paused or not; it has ended when this returns. {@link #restart()} brings it back. */
+    /** Kills the server (SIGKILL), paused or not, and waits for its end. {@link #restart()} starts it again. */
     public void kill() {
         node.kill();
     }
 
     /**
-     * Kills the server if it runs, and starts it again on the same ports; it serves when this returns. It has its data again
-     * with {@link EtcdServerOptions#keepsData()}, after an election timeout or two, and its leases live for as long as new ones;
-     * else it has none, and its revisions start anew.
+     * Kills the server if it runs, and starts it again on the same ports; returns when it serves. With
+     * {@link EtcdServerOptions#keepsData()} it has its data after one or two election timeouts, and its leases last as long as
+     * new ones; otherwise it has no data, and its revisions start again at 1.
      *
-     * @throws IllegalStateException if it does not serve within 30 s, as a node of a cluster most of whose nodes are down
+     * @throws IllegalStateException if it does not serve within 30 s, such as a node of a cluster most of whose nodes are down
      */
     public void restart() {
-        startAgain();
+        restartWithoutWaiting();
         awaitServing();
     }
 
-    /** As {@link #restart()}, but does not wait. */
-    void startAgain() {
+    /** Does the same as {@link #restart()}, without waiting. */
+    void restartWithoutWaiting() {
         node.kill();
         if (!options.keepsData()) {
             TempDir.delete(member.data(dir.path()));
@@ -208,23 +212,23 @@ public final class EtcdTestServer implements AutoCloseable {
         node.restart();
     }
 
-    /** Waits until it answers a linearizable read, and asks for passwords if it is to. */
+    /** Waits until the server replies to a linearizable read, then enables authentication if the options require it. */
     void awaitServing() {
         RawEtcd etcd = connect();
         Await.until(member.name() + " serves", START_LIMIT, () -> {
             node.requireAlive();
-            return etcd.ask(this::isItself).orElse(false)
-                    && etcd.ask(RawEtcd::revision).isPresent();
+            return etcd.tryCall(this::isThisServer).orElse(false)
+                    && etcd.tryCall(RawEtcd::revision).isPresent();
         });
         options.rootPassword().ifPresent(password -> EtcdUsers.enable(etcd, password));
     }
 
-    /** Whether it is this server that answers, and not another one that has its port. */
-    private boolean isItself(RawEtcd etcd) {
+    /** Returns whether this server replies, rather than another one on the same port. */
+    private boolean isThisServer(RawEtcd etcd) {
         return member.name().equals(etcd.memberNames().get(etcd.status().member()));
     }
 
-    /** Kills the server and deletes its data, that of a node with its cluster; idempotent. */
+    /** Kills the server and deletes its data; the data of a cluster node is deleted with the cluster. Idempotent. */
     @Override
     public void close() {
         try {

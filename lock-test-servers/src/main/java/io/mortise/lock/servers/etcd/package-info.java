@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * etcd for tests: single servers and clusters, and a client of its JSON gateway.
+ * etcd for tests: single servers, clusters, and a client that uses the JSON gateway.
  */
 @NullMarked
 package io.mortise.lock.servers.etcd;

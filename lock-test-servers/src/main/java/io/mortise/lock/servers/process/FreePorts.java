@@ -11,20 +11,24 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Reserves ports for servers. Another process can take one in between: retry. */
+/**
+ * Finds free ports on this machine for servers to listen on. Another process can take a port before the server listens, so
+ * callers must be ready to retry.
+ */
 public final class FreePorts {
-    /** From a Redis node's port to that of its cluster bus. */
+    /** Difference between the port of a Redis node and that of its cluster bus. */
     private static final int REDIS_BUS = 10_000;
 
     private static final int LOWEST = 10_000;
-    // So none is another's bus, and no bus is in the range for outgoing connections, which starts at 32768 or above.
+    // No port is another node's bus port, and no bus port is in the range for outgoing connections, which starts at
+    // 32768.
     private static final int COUNT = REDIS_BUS;
 
     private FreePorts() {}
 
     /**
-     * Ports that are no client's by chance: below those that systems give to outgoing connections. So a server that is down
-     * for a while finds its port free when it comes back. The port 10,000 above each is free as well.
+     * Finds ports below the range that operating systems use for outgoing connections, so that a restarted server finds its
+     * port still free. The port 10,000 above each port, for the bus of a Redis Cluster node, is free as well.
      */
     public static List<Integer> forServers(int count) {
         Set<Integer> ports = new LinkedHashSet<>();
@@ -45,10 +49,11 @@ public final class FreePorts {
         }
     }
 
+    /** Finds ports that are free at the moment, from the range that the operating system assigns. */
     public static List<Integer> find(int count) {
         List<ServerSocket> sockets = new ArrayList<>();
         try {
-            // All open at once, so that they differ.
+            // All sockets stay open until the end, so that the ports differ.
             for (int i = 0; i < count; i++) {
                 sockets.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
             }
@@ -60,7 +65,7 @@ public final class FreePorts {
                 try {
                     socket.close();
                 } catch (IOException e) {
-                    // Only a reservation that nobody connected to.
+                    // The socket has no connections, so nothing is lost.
                 }
             }
         }

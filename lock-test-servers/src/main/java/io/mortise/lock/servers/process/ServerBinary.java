@@ -9,42 +9,42 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** Finds server programs on the PATH, or where a property or the environment names them. */
+/** Finds the server programs on the PATH, or at the path that a system property or environment variable gives. */
 public final class ServerBinary {
     private ServerBinary() {}
 
     /**
      * Finds {@code redis-server}.
      *
-     * @throws IllegalStateException if there is none; it says in one line what to install
+     * @throws IllegalStateException if there is no such program; the message says in one line what to install
      */
     public static Path redis() {
         return find(
                 "redis",
                 "redis-server",
-                "(Debian: apt-get install redis-server, macOS: brew install redis), or name another program by"
-                        + " -Dmortise.test.redis.binary=valkey-server, or a server that runs by"
+                "(Debian: apt-get install redis-server, macOS: brew install redis), or choose another program with"
+                        + " -Dmortise.test.redis.binary=valkey-server, or a running server with"
                         + " -Dmortise.test.redis=redis://HOST:PORT");
     }
 
     /**
      * Finds {@code etcd}.
      *
-     * @throws IllegalStateException if there is none; it says in one line what to install
+     * @throws IllegalStateException if there is no such program; the message says in one line what to install
      */
     public static Path etcd() {
         return find(
                 "etcd",
                 "etcd",
-                "(Debian: apt-get install etcd-server, macOS: brew install etcd), or name another program by"
-                        + " -Dmortise.test.etcd.binary=PATH, or a server that runs by"
+                "(Debian: apt-get install etcd-server, macOS: brew install etcd), or choose another program with"
+                        + " -Dmortise.test.etcd.binary=PATH, or a running server with"
                         + " -Dmortise.test.etcd=etcd://HOST:PORT");
     }
 
     private static Path find(String store, String program, String hint) {
-        String wanted = TestSettings.get(store + ".binary").orElse(program);
-        return onPath(wanted)
-                .orElseThrow(() -> new IllegalStateException("No " + wanted + " on the PATH: install it " + hint));
+        String name = TestSettings.get(store + ".binary").orElse(program);
+        return onPath(name)
+                .orElseThrow(() -> new IllegalStateException("No " + name + " on the PATH: install it " + hint));
     }
 
     private static Optional<Path> onPath(String program) {

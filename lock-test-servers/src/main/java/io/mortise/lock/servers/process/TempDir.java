@@ -15,13 +15,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A temporary directory that is deleted when it is closed. In memory where the system offers that and {@code java.io.tmpdir}
- * names no other place, so that servers of tests do not stand still with a busy disk. Thread-safe.
+ * A temporary directory that is deleted on close, or at the latest when the JVM exits. It is in memory if the system offers
+ * that and {@code java.io.tmpdir} has its default value, so that a busy disk does not stall test servers. Thread-safe.
  */
 public final class TempDir implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(TempDir.class);
-    private static final Path MEMORY = Path.of("/dev/shm"); // of Linux
-    private static final long MEMORY_NEEDED = 1L << 30; // bytes; a container has 64 MiB of it unless told otherwise
+    private static final Path MEMORY = Path.of("/dev/shm"); // exists on Linux only
+    private static final long MEMORY_NEEDED = 1L << 30; // bytes; a container has only 64 MiB by default
     private static final Set<Path> open = ConcurrentHashMap.newKeySet();
 
     static {
@@ -35,6 +35,7 @@ public final class TempDir implements AutoCloseable {
         this.path = path;
     }
 
+    /** Creates a directory whose name contains {@code prefix}. */
     public static TempDir create(String prefix) {
         try {
             String name = "mortise-" + prefix + "-";
@@ -62,7 +63,7 @@ public final class TempDir implements AutoCloseable {
         delete(path);
     }
 
-    /** Deletes the tree; a server that is just ending may still be writing into it, so it tries more than once. */
+    /** Deletes a directory with its content. Retries, since a server that is just ending may still be writing into it. */
     public static void delete(Path root) {
         IOException last = null;
         for (int attempt = 0; attempt < 5; attempt++) {

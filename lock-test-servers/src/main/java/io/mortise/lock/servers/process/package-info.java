@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Server programs as child processes: where they are, their ports, directories and certificates. For the packages of the stores.
+ * Server programs as child processes, with their ports, directories and certificates. Used by the packages for the single
+ * stores.
  */
 @NullMarked
 package io.mortise.lock.servers.process;

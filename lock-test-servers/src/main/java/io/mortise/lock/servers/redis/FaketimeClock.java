@@ -14,14 +14,18 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** A wall clock for one child process, set by libfaketime. Its monotonic clock stays as it is. */
+/** Sets the wall clock of one child process through libfaketime, without affecting its monotonic clock. */
 final class FaketimeClock {
     private static final List<Path> LIBRARY_DIRS = List.of(Path.of("/usr/lib"), Path.of("/usr/lib64"));
     private static final String LIBRARY = "faketime/libfaketime.so.1";
 
     private final Path file;
 
-    /** @param dir where the clock's setting is kept */
+    /**
+     * Creates a clock that shows the right time.
+     *
+     * @param dir directory for the file with the clock's setting
+     */
     FaketimeClock(Path dir) {
         this.file = dir.resolve("clock");
         set(Duration.ZERO);
@@ -31,7 +35,7 @@ final class FaketimeClock {
         return library().isPresent() && libc().isPresent();
     }
 
-    /** The clock shows the right time and so much more; in effect when this returns. */
+    /** Sets the clock ahead of the right time by {@code ahead}; in effect when this returns. */
     void set(Duration ahead) {
         Path next = file.resolveSibling("clock.next");
         try {
@@ -43,18 +47,18 @@ final class FaketimeClock {
     }
 
     /**
-     * The command with this clock.
+     * Returns the command with the environment that gives it this clock.
      *
-     * @throws IllegalStateException if that cannot be had here; it says in one line what to install
+     * @throws IllegalStateException if libfaketime is not available; the message says in one line what to install
      */
     List<String> wrap(List<String> command) {
         if (!isAvailable()) {
             throw new IllegalStateException(
-                    "No libfaketime on this Linux: install it (Debian: apt-get install faketime); there is none elsewhere");
+                    "libfaketime not found: install it (Debian: apt-get install faketime); it is supported on Linux only");
         }
         List<String> wrapped = new ArrayList<>(List.of(
                 "env",
-                // The C library behind it: the allocator of Redis would ask for the time before there is a clock.
+                // libc is preloaded too: Redis's allocator reads the time before libfaketime has initialized its clock.
                 "LD_PRELOAD=" + library().orElseThrow() + " " + libc().orElseThrow(),
                 "FAKETIME_TIMESTAMP_FILE=" + file,
                 "FAKETIME_NO_CACHE=1",
@@ -81,7 +85,7 @@ final class FaketimeClock {
         return found.stream();
     }
 
-    /** The one that this JVM runs with. */
+    /** Returns the C library that this JVM uses. */
     private static Optional<Path> libc() {
         Path maps = Path.of("/proc/self/maps");
         if (!Files.exists(maps)) {

@@ -21,22 +21,25 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends raw Redis commands over a connection of its own, and reads the server's counters. Thread-safe; one command at a time.
+ * Sends raw Redis commands over its own connection, one at a time, and reads the server's counters. Thread-safe.
  *
- * <p>A server that does not answer within ten seconds is an {@link UncheckedIOException}, as is a broken connection.
+ * <p>All commands throw an {@link UncheckedIOException} if the server does not reply within ten seconds, or if the connection
+ * breaks.
  */
 public final class RawRedis implements AutoCloseable {
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
-    private static final Duration ASK_TIMEOUT = Duration.ofSeconds(1);
+    private static final Duration TRY_TIMEOUT = Duration.ofSeconds(1);
     private static final Pattern MORTISE_CLIENT = Pattern.compile(" name=mortise-([0-9a-f]{16}) ");
 
-    /** A key of Mortise's beside a grant: what an escaped name has after a percent sign is upper case. */
-    private static final Pattern NO_GRANT = Pattern.compile("%[a-z]");
+    /**
+     * Matches Mortise's keys that are not grants; in the escaped name of a grant, a percent sign precedes upper-case digits.
+     */
+    private static final Pattern NOT_A_GRANT = Pattern.compile("%[a-z]");
 
     private final int port;
     private final List<String> auth;
     private final Socket socket = new Socket();
-    private final RespConnection resp;
+    private final RespCodec resp;
 
     private RawRedis(int port, List<String> auth, Duration timeout) {
         this.port = port;
@@ -46,7 +49,7 @@ public final class RawRedis implements AutoCloseable {
             socket.setSoTimeout(millis);
             socket.setTcpNoDelay(true);
             socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), millis);
-            this.resp = new RespConnection(socket.getInputStream(), socket.getOutputStream());
+            this.resp = new RespCodec(socket.getInputStream(), socket.getOutputStream());
             if (!auth.isEmpty()) {
                 List<String> command = new ArrayList<>(List.of("AUTH"));
                 command.addAll(auth);
@@ -61,15 +64,15 @@ public final class RawRedis implements AutoCloseable {
     /**
      * Connects to a port of 127.0.0.1.
      *
-     * @param auth nothing, a password, or a user and a password
+     * @param auth arguments of {@code AUTH}: none, a password, or a user and a password
      */
     public static RawRedis connect(int port, String... auth) {
         return new RawRedis(port, List.of(auth), TIMEOUT);
     }
 
-    /** What a new connection is answered to one command; empty if that is an error, null, or nothing within a second. */
-    static Optional<Object> ask(int port, List<String> auth, String... command) {
-        try (RawRedis redis = new RawRedis(port, auth, ASK_TIMEOUT)) {
+    /** Sends one command over a new connection; empty if the reply is null or an error, or does not arrive within a second. */
+    static Optional<Object> tryCall(int port, List<String> auth, String... command) {
+        try (RawRedis redis = new RawRedis(port, auth, TRY_TIMEOUT)) {
             return Optional.ofNullable(redis.call(command));
         } catch (UncheckedIOException | ErrorReply e) {
             return Optional.empty();
@@ -80,7 +83,7 @@ public final class RawRedis implements AutoCloseable {
      * Sends one command and waits for its reply: a {@code String} for a status or bulk string (as UTF-8), a {@code Long}, a
      * {@code List} of such, or null.
      *
-     * @throws ErrorReply if the server answers with an error; inside of a list it is an element of that
+     * @throws ErrorReply if the server replies with an error; an error inside a list is returned as an element of the list
      */
     public synchronized @Nullable Object call(String... command) {
         try {
@@ -95,7 +98,7 @@ public final class RawRedis implements AutoCloseable {
         }
     }
 
-    /** All keys that match a pattern of {@code KEYS}, sorted. */
+    /** Returns all keys that match a pattern of {@code KEYS}, sorted. */
     public List<String> keys(String pattern) {
         List<String> keys = new ArrayList<>();
         for (Object key : (List<?>) Objects.requireNonNull(call("KEYS", pattern))) {
@@ -105,7 +108,7 @@ public final class RawRedis implements AutoCloseable {
         return keys;
     }
 
-    /** A section of {@code INFO}, or {@code all} or {@code everything}: field to value, sorted. */
+    /** Returns the fields of one section of {@code INFO}, or of {@code all} or {@code everything}, sorted by name. */
     public Map<String, String> info(String section) {
         Map<String, String> fields = new TreeMap<>();
         String.valueOf(call("INFO", section)).lines().forEach(line -> {
@@ -118,9 +121,9 @@ public final class RawRedis implements AutoCloseable {
     }
 
     /**
-     * How often the server has run each command since it started or {@link #resetCommandCalls()}, sorted by its name in small
-     * letters, a subcommand after a bar: {@code client|setname}. A command that a script runs counts as well as the script
-     * itself ({@code evalsha}). Without the commands of this method and {@code resetCommandCalls()}.
+     * Returns how often the server has run each command since its start or {@link #resetCommandCalls()}, sorted by name. Names
+     * are in lower case, with a subcommand after a bar: {@code client|setname}. Commands inside scripts count, as do the
+     * scripts themselves ({@code evalsha}). The commands of this method and of {@code resetCommandCalls()} do not count.
      */
     public Map<String, Long> commandCalls() {
         Map<String, Long> calls = new TreeMap<>();
@@ -135,15 +138,15 @@ public final class RawRedis implements AutoCloseable {
     }
 
     /**
-     * Of {@link #commandCalls()} the scripts, without Mortise's renewals: those alone read a part of a value, once for each lock.
-     * So it counts right where each client holds one lock at most.
+     * Returns the number of script calls in {@link #commandCalls()} other than Mortise's renewals. Renewals are recognized by
+     * their {@code GETRANGE}, one for each lock, so the result is exact only if each client holds at most one lock.
      */
-    public long scriptsButRenewals() {
+    public long scriptCallsExceptRenewals() {
         Map<String, Long> calls = commandCalls();
         return calls.getOrDefault("evalsha", 0L) + calls.getOrDefault("eval", 0L) - calls.getOrDefault("getrange", 0L);
     }
 
-    /** The ids of Mortise's clients that are connected, sorted. */
+    /** Returns the ids of the connected Mortise clients, sorted. */
     public Set<String> mortiseClients() {
         Set<String> ids = new TreeSet<>();
         Matcher matcher = MORTISE_CLIENT.matcher(String.valueOf(call("CLIENT", "LIST")));
@@ -153,35 +156,40 @@ public final class RawRedis implements AutoCloseable {
         return ids;
     }
 
-    /** Makes all grants of one of Mortise's clients on this server expire. */
+    /**
+     * Makes all grants of one Mortise client on this server expire.
+     *
+     * @param prefix prefix of the lock keys
+     * @param clientId id of the client, see {@link #mortiseClients()}
+     */
     public void expireGrants(String prefix, String clientId) {
         for (String key : keys(prefix + "*")) {
-            if (!NO_GRANT.matcher(key).find()
+            if (!NOT_A_GRANT.matcher(key).find()
                     && String.valueOf(call("GET", key)).contains(" client=" + clientId)) {
                 call("PEXPIRE", key, "0");
             }
         }
     }
 
-    /** Starts {@link #commandCalls()} anew, and the other statistics of {@code INFO}. */
+    /** Resets {@link #commandCalls()} and the other statistics of {@code INFO}. */
     public void resetCommandCalls() {
         call("CONFIG", "RESETSTAT");
     }
 
     /**
-     * What the server was asked while {@code work} ran, by anybody, one line a command as {@code MONITOR} prints it, in order:
-     * {@code 1700000000.000001 [0 127.0.0.1:50000] "GET" "key"}. What a script runs is there too, with {@code lua} as its
-     * address.
+     * Returns the commands of all clients that the server executed while {@code work} ran, in order and as {@code MONITOR}
+     * prints them: {@code 1700000000.000001 [0 127.0.0.1:50000] "GET" "key"}. Commands inside scripts are included, with the
+     * address {@code lua}.
      */
     public List<String> monitor(Runnable work) {
-        try (RawRedis watcher = new RawRedis(port, auth, TIMEOUT)) {
-            watcher.call("MONITOR");
+        try (RawRedis monitoring = new RawRedis(port, auth, TIMEOUT)) {
+            monitoring.call("MONITOR");
             work.run();
-            // The server tells of commands in the order in which it ran them.
+            // The server reports commands in the order in which it executed them.
             String end = UUID.randomUUID().toString();
             call("ECHO", end);
             List<String> lines = new ArrayList<>();
-            for (String line = watcher.next(); !line.contains(end); line = watcher.next()) {
+            for (String line = monitoring.next(); !line.contains(end); line = monitoring.next()) {
                 lines.add(line);
             }
             return lines;
@@ -205,7 +213,7 @@ public final class RawRedis implements AutoCloseable {
         }
     }
 
-    /** The server's answer was an error, such as {@code WRONGTYPE Operation against a key holding the wrong kind of value}. */
+    /** Thrown when the server replies with an error, such as {@code WRONGTYPE Operation against a key …}. */
     public static final class ErrorReply extends RuntimeException {
         private static final long serialVersionUID = 1;
 

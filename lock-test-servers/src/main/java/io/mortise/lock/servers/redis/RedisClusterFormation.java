@@ -7,13 +7,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Forms a cluster of fresh nodes. */
+/** Forms a Redis cluster of newly started nodes. */
 final class RedisClusterFormation {
     private static final Duration LIMIT = Duration.ofSeconds(40);
 
     private RedisClusterFormation() {}
 
-    /** All nodes serve when this returns, and each knows the role of each. */
+    /** Forms the cluster; when this returns, all nodes serve and know each other's role. */
     static void form(List<RedisTestServer> nodes) {
         List<RawRedis> connections = new ArrayList<>();
         try {
@@ -35,7 +35,7 @@ final class RedisClusterFormation {
                     i * RedisTestCluster.SLOTS / masters,
                     (i + 1) * RedisTestCluster.SLOTS / masters);
         }
-        // Each with each: by hearsay it would take seconds.
+        // Introduces each node to each other node, since learning by gossip would take seconds.
         for (int i = 0; i < nodes.size(); i++) {
             for (RedisTestServer other : nodes.subList(i + 1, nodes.size())) {
                 connections.get(i).call("CLUSTER", "MEET", "127.0.0.1", Integer.toString(other.port()));
@@ -47,7 +47,7 @@ final class RedisClusterFormation {
                 () -> connections.stream()
                         .map(RedisClusterFormation::view)
                         .allMatch(view -> view.nodes().size() == nodes.size()
-                                && view.nodes().stream().allMatch(RedisClusterView.Node::isWell)));
+                                && view.nodes().stream().allMatch(RedisClusterView.Node::isHealthy)));
         for (int i = masters; i < nodes.size(); i++) {
             String master = String.valueOf(connections.get(i - masters).call("CLUSTER", "MYID"));
             connections.get(i).call("CLUSTER", "REPLICATE", master);

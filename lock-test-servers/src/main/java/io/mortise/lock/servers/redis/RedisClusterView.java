@@ -8,24 +8,24 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** A Redis cluster as one of its nodes sees it: the reply to {@code CLUSTER NODES}. */
+/** A Redis cluster as one of its nodes sees it, parsed from the reply to {@code CLUSTER NODES}. */
 record RedisClusterView(List<Node> nodes) {
     private static final Pattern PORT = Pattern.compile(":(\\d+)@");
     private static final Pattern SLOTS = Pattern.compile("(\\d+)(?:-(\\d+))?");
 
     /**
-     * One node.
+     * One node in that view.
      *
-     * @param flags such as {@code myself}, {@code master}, {@code slave}, {@code fail}, {@code handshake}
-     * @param master the id of its master; a hyphen if it is one
-     * @param slots single ones, ranges, and those that are moved at the moment, which are in brackets
+     * @param flags flags such as {@code myself}, {@code master}, {@code slave}, {@code fail}, {@code handshake}
+     * @param master id of the node's master; a hyphen if the node is a master itself
+     * @param slots single slots, ranges of slots, and slots under migration, which are in brackets
      */
     record Node(String id, int port, List<String> flags, String master, List<String> slots) {
         boolean isMaster() {
             return flags.contains("master");
         }
 
-        boolean isWell() {
+        boolean isHealthy() {
             return flags.stream().noneMatch(flag -> flag.contains("fail") || flag.equals("handshake"));
         }
 
@@ -46,7 +46,7 @@ record RedisClusterView(List<Node> nodes) {
         List<String> words = Arrays.asList(line.split(" ", -1));
         Matcher port = PORT.matcher(words.get(1));
         if (!port.find()) {
-            throw new IllegalArgumentException("No line of CLUSTER NODES: " + line);
+            throw new IllegalArgumentException("Not a line of CLUSTER NODES: " + line);
         }
         return new Node(
                 words.get(0),
@@ -60,7 +60,7 @@ record RedisClusterView(List<Node> nodes) {
         return nodes.stream().filter(Node::isMaster);
     }
 
-    /** The port of the master that serves the slot. */
+    /** Returns the port of the master that serves the slot. */
     Optional<Integer> masterOf(int slot) {
         return masters().filter(node -> node.serves(slot)).map(Node::port).findFirst();
     }

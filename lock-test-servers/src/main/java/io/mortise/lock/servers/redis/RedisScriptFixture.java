@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Environment for tests of Lua scripts: a Redis server and raw commands. For one thread. */
+/** Test fixture for Lua scripts, with a Redis server and a raw connection to it. Not thread-safe. */
 public class RedisScriptFixture implements AutoCloseable {
     private static final Pattern PUBLISHED = Pattern.compile(".* lua] \"(?i:publish)\" \"([^\"]+)\" \"([^\"]+)\"");
 
@@ -19,27 +19,27 @@ public class RedisScriptFixture implements AutoCloseable {
     /** Starts the server. */
     protected RedisScriptFixture() {}
 
-    /** An attempt id: 32 hexadecimal digits that end in this number. */
+    /** Returns an attempt id: 32 hexadecimal digits that end in this number. */
     public static String attempt(int number) {
         return String.format(Locale.ROOT, "%032x", number);
     }
 
-    /** The owner record of that attempt. */
+    /** Returns the owner record of the attempt with that number. */
     public static String record(int number) {
         return attempt(number) + " m1 mode=x host=h pid=1 since=2026-01-01T00:00:00Z";
     }
 
-    /** Bare commands. */
+    /** Returns the raw connection to the server. */
     public final RawRedis redis() {
         return redis;
     }
 
-    /** The server. */
+    /** Returns the server. */
     public final RedisTestServer server() {
         return server;
     }
 
-    /** The channel of a process that listens from now on. */
+    /** Subscribes a new connection to a channel, and returns the channel. */
     public final String listen(String channel) {
         RawRedis listener = server.connect();
         listener.call("SUBSCRIBE", channel);
@@ -47,41 +47,41 @@ public class RedisScriptFixture implements AutoCloseable {
         return channel;
     }
 
-    /** No process listens any more. */
+    /** Closes all subscribed connections. */
     public final void stopListening() {
         listeners.forEach(RawRedis::close);
         listeners.clear();
         Objects.requireNonNull(redis.call("PING"));
     }
 
-    /** Nobody listens, and there is no data. */
+    /** Closes all subscribed connections and deletes all data. */
     public final void clear() {
         stopListening();
         redis.call("FLUSHALL");
     }
 
-    /** Runs a script; an answer that is no list is the only element of one. */
+    /** Runs a script and returns its reply; a reply that is not a list becomes the only element of a list. */
     public final List<?> eval(String script, List<String> keys, String... args) {
         List<String> command = new ArrayList<>(List.of("EVAL", script, String.valueOf(keys.size())));
         command.addAll(keys);
         command.addAll(List.of(args));
-        Object answer = Objects.requireNonNull(redis.call(command.toArray(String[]::new)));
-        return answer instanceof List<?> row ? row : List.of(answer);
+        Object reply = Objects.requireNonNull(redis.call(command.toArray(String[]::new)));
+        return reply instanceof List<?> elements ? elements : List.of(reply);
     }
 
-    /** The server's clock, in microseconds. */
+    /** Returns the time of the server's clock, in microseconds since the epoch. */
     public final long micros() {
         List<?> time = (List<?>) Objects.requireNonNull(redis.call("TIME"));
         return Long.parseLong((String) Objects.requireNonNull(time.get(0))) * 1_000_000
                 + Long.parseLong((String) Objects.requireNonNull(time.get(1)));
     }
 
-    /** All keys, sorted. */
+    /** Returns all keys, sorted. */
     public final List<String> keys() {
         return redis.keys("*");
     }
 
-    /** What scripts published while the work ran: channel, space, message. */
+    /** Returns what scripts published while the work ran; each element is the channel, a space and the message. */
     public final List<String> published(Runnable work) {
         List<String> published = new ArrayList<>();
         for (String line : redis.monitor(work)) {

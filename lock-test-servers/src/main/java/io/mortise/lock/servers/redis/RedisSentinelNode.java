@@ -15,15 +15,16 @@ import java.util.OptionalInt;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One sentinel: its configuration, which it rewrites itself, and its process. Thread-safe. */
+/** One sentinel process with its configuration file, which the process rewrites itself. Thread-safe. */
 final class RedisSentinelNode implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(RedisSentinelNode.class);
     private static final String READY = "+monitor master";
 
     /**
-     * How often it asks, in milliseconds: its own periods are made for wide networks. Not faster, as it takes a replica of whom
-     * it has not heard for a few of these periods for a bad choice, and the next failover comes only seconds later. And after a
-     * leap of the clock, or what looks like one on a busy machine, it is not to do nothing for half a minute.
+     * Intervals between the sentinel's requests, in milliseconds, which are shorter than the defaults for wide-area networks.
+     * They are not even shorter, because a sentinel does not promote a replica that has been silent for a few intervals, and
+     * the next failover would follow only seconds later. The tilt period is short so that the sentinel does not pause for half
+     * a minute after a jump of the clock, or after a delay on a busy machine that looks like one.
      */
     private static final String[] PERIODS = {
         "SENTINEL",
@@ -59,21 +60,23 @@ final class RedisSentinelNode implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        hurry();
+        shortenPeriods();
     }
 
     /**
      * Starts a sentinel.
      *
-     * @param settings lines of its configuration about the master
+     * @param settings configuration lines about the master
      */
     static RedisSentinelNode start(Path root, String masterName, List<String> settings) {
         return ServerNode.onFreePorts(1, ports -> new RedisSentinelNode(root, ports.get(0), masterName, settings));
     }
 
-    private void hurry() {
-        if (ask(PERIODS).isEmpty()) {
-            log.info("event=sentinel-has-its-own-periods port={}", port); // before Redis 7.0: slower, no less right
+    private void shortenPeriods() {
+        if (tryCall(PERIODS).isEmpty()) {
+            log.info(
+                    "event=sentinel-has-its-own-periods port={}",
+                    port); // Redis before 7.0: slower, but equally correct
         }
     }
 
@@ -85,27 +88,27 @@ final class RedisSentinelNode implements AutoCloseable {
         return node.isAlive();
     }
 
-    /** The port of the master as it knows it; empty while it does not answer. */
+    /** Returns the port of the master that the sentinel knows; empty while the sentinel does not reply. */
     OptionalInt masterPort() {
-        return ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", masterName)
+        return tryCall("SENTINEL", "GET-MASTER-ADDR-BY-NAME", masterName)
                 .map(address -> OptionalInt.of(Integer.parseInt(String.valueOf(((List<?>) address).get(1)))))
                 .orElse(OptionalInt.empty());
     }
 
-    /** What it knows of the master, as {@code SENTINEL MASTER} says it; empty while it does not answer. */
+    /** Returns the fields of {@code SENTINEL MASTER}; empty while the sentinel does not reply. */
     Map<String, String> master() {
         Map<String, String> fields = new HashMap<>();
         List<?> flat =
-                ask("SENTINEL", "MASTER", masterName).map(List.class::cast).orElse(List.of());
+                tryCall("SENTINEL", "MASTER", masterName).map(List.class::cast).orElse(List.of());
         for (int i = 0; i + 1 < flat.size(); i += 2) {
             fields.put(String.valueOf(flat.get(i)), String.valueOf(flat.get(i + 1)));
         }
         return fields;
     }
 
-    /** Whether it could start a failover, and have it authorized. */
+    /** Returns whether the sentinel reaches the quorum and the majority that a failover needs. */
     boolean hasQuorum() {
-        return ask("SENTINEL", "CKQUORUM", masterName).isPresent();
+        return tryCall("SENTINEL", "CKQUORUM", masterName).isPresent();
     }
 
     void kill() {
@@ -114,11 +117,11 @@ final class RedisSentinelNode implements AutoCloseable {
 
     void restart() {
         node.restart();
-        hurry();
+        shortenPeriods();
     }
 
-    private Optional<Object> ask(String... command) {
-        return RawRedis.ask(port, List.of(), command);
+    private Optional<Object> tryCall(String... command) {
+        return RawRedis.tryCall(port, List.of(), command);
     }
 
     @Override

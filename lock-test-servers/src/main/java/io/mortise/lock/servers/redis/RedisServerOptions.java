@@ -7,15 +7,15 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Options of a Redis test server. Immutable.
+ * Options for starting a Redis test server: persistence, password, sockets, clock and extra arguments. Immutable.
  *
- * @param keepsData whether its data outlives a restart and a kill: an append-only file, synced before each reply
- * @param password what a client must give, of the default user
- * @param unixSocket whether it listens on a Unix socket as well
- * @param tls whether it listens on a port with TLS as well
- * @param ownClock whether its clock can be set, as {@link RedisTestServer#setClock} says
- * @param arguments more of its command line, such as {@code --maxmemory-policy}, {@code allkeys-lru}; not about its log, which
- *     says when it serves
+ * @param keepsData whether the data survives a restart and a kill, in an append-only file that is synced before each reply
+ * @param password password of the default user
+ * @param unixSocket whether the server also listens on a Unix socket
+ * @param tls whether the server also listens on a port with TLS
+ * @param ownClock whether the server's clock can be set with {@link RedisTestServer#setClock}
+ * @param arguments additional command-line arguments, such as {@code --maxmemory-policy}, {@code allkeys-lru}; they must not
+ *     change the log, which is used to detect that the server is ready
  */
 public record RedisServerOptions(
         boolean keepsData,
@@ -24,45 +24,45 @@ public record RedisServerOptions(
         boolean tls,
         boolean ownClock,
         List<String> arguments) {
-    /** The same with a copy of the list. */
+    /** Creates options with a copy of the list. */
     public RedisServerOptions {
         arguments = List.copyOf(arguments);
     }
 
-    /** Nothing of that: a restart loses all data, and clients need no password. */
+    /** Returns the default options: a restart loses all data, and clients need neither TLS nor a password. */
     public static RedisServerOptions defaults() {
         return new RedisServerOptions(false, Optional.empty(), false, false, false, List.of());
     }
 
-    /** The same, and its data outlives a restart and a kill. */
+    /** Returns a copy with which the data survives a restart and a kill. */
     public RedisServerOptions withKeptData() {
         return new RedisServerOptions(true, password, unixSocket, tls, ownClock, arguments);
     }
 
-    /** The same with a password of the default user. */
+    /** Returns a copy with a password for the default user. */
     public RedisServerOptions withPassword(String value) {
         return new RedisServerOptions(keepsData, Optional.of(value), unixSocket, tls, ownClock, arguments);
     }
 
-    /** The same with a Unix socket beside the port. */
+    /** Returns a copy with an additional Unix socket. */
     public RedisServerOptions withUnixSocket() {
         return new RedisServerOptions(keepsData, password, true, tls, ownClock, arguments);
     }
 
-    /** The same with a port for TLS beside the plain one. */
+    /** Returns a copy with an additional port with TLS. */
     public RedisServerOptions withTls() {
         return new RedisServerOptions(keepsData, password, unixSocket, true, ownClock, arguments);
     }
 
-    /** The same with a clock that can be set; needs {@link RedisTestServer#canSetClock()}. */
+    /** Returns a copy with a clock that can be set; needs {@link RedisTestServer#canSetClock()}. */
     public RedisServerOptions withOwnClock() {
         return new RedisServerOptions(keepsData, password, unixSocket, tls, true, arguments);
     }
 
     /**
-     * The same with one more user of the access control list.
+     * Returns a copy with one more user in the access control list.
      *
-     * @param rules as {@code ACL SETUSER} takes them, such as {@code on}, {@code >secret}, {@code ~*}, {@code &*}, {@code +@all}
+     * @param rules rules of {@code ACL SETUSER}, such as {@code on}, {@code >secret}, {@code ~*}, {@code &*}, {@code +@all}
      */
     public RedisServerOptions withUser(String name, String... rules) {
         List<String> more = new ArrayList<>(List.of("--user", name));
@@ -70,12 +70,12 @@ public record RedisServerOptions(
         return withArguments(more.toArray(String[]::new));
     }
 
-    /** The same as a replica of the server on that port of 127.0.0.1, which must have the same password. */
+    /** Returns a copy for a replica of the server on that port of 127.0.0.1, which must have the same password. */
     public RedisServerOptions withReplicaOf(int port) {
         return withArguments("--replicaof", "127.0.0.1", Integer.toString(port));
     }
 
-    /** The same with more arguments at the end of its command line. */
+    /** Returns a copy with more arguments at the end of the command line. */
     public RedisServerOptions withArguments(String... more) {
         List<String> all = new ArrayList<>(arguments);
         all.addAll(Arrays.asList(more));

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Migration of one slot from one master to another. Until it is finished, the old master answers for the keys that it still
- * has and redirects with {@code ASK} for the others, new ones included. Not thread-safe.
+ * Migrates one cluster slot from one master to another, step by step. Until the migration is finished, the old master serves
+ * the keys that it still has and replies {@code ASK} for all others, including new ones. Not thread-safe.
  */
 public final class RedisSlotMigration {
     private static final String BATCH = "100";
@@ -27,7 +27,7 @@ public final class RedisSlotMigration {
     static RedisSlotMigration start(RedisTestCluster cluster, int slot, RedisTestServer to) {
         RedisTestServer from = cluster.masterOf(slot);
         if (from == to) {
-            throw new IllegalArgumentException("Slot " + slot + " is there already");
+            throw new IllegalArgumentException("Slot " + slot + " is already on port " + to.port());
         }
         RedisSlotMigration migration = new RedisSlotMigration(cluster, slot, from, to);
         migration.setSlot(to, "IMPORTING", idOf(from));
@@ -35,7 +35,7 @@ public final class RedisSlotMigration {
         return migration;
     }
 
-    /** Moves the keys that the old master has. */
+    /** Moves all keys of the slot to the new master. */
     public void moveKeys() {
         try (RawRedis source = from.connect()) {
             for (List<String> keys = keys(source); !keys.isEmpty(); keys = keys(source)) {
@@ -51,9 +51,9 @@ public final class RedisSlotMigration {
     }
 
     /**
-     * Makes the new master the owner; all nodes that answer know when this returns.
+     * Makes the new master the owner of the slot; when this returns, all nodes that reply know the new owner.
      *
-     * @throws IllegalStateException if the old one still has keys of the slot
+     * @throws IllegalStateException if the old master still has keys of the slot
      */
     public void finish() {
         try (RawRedis source = from.connect()) {
@@ -62,9 +62,9 @@ public final class RedisSlotMigration {
             }
         }
         String owner = idOf(to);
-        setSlot(to, "NODE", owner); // first, or a crash between the two would leave nobody
+        setSlot(to, "NODE", owner); // first, or a crash between the two calls would leave the slot without an owner
         setSlot(from, "NODE", owner);
-        // The two agree, so there is no agreement on another.
+        // Waits until all nodes agree; since these two nodes agree, they cannot agree on another owner.
         cluster.masterOf(Integer.parseInt(slot));
     }
 

@@ -13,11 +13,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A real Redis Cluster of three masters with a replica each, on free ports of 127.0.0.1. They end with this JVM, however
- * that ends. Thread-safe.
+ * A real Redis Cluster for tests, with three masters and one replica of each, on free ports of 127.0.0.1. The nodes end with
+ * this JVM, even if it is killed. Thread-safe.
  */
 public final class RedisTestCluster implements AutoCloseable {
-    /** How many slots the keys are spread over. */
+    /** Number of slots over which the keys are distributed. */
     public static final int SLOTS = 16_384;
 
     static final int MASTERS = 3;
@@ -41,12 +41,12 @@ public final class RedisTestCluster implements AutoCloseable {
         }
     }
 
-    /** Starts a cluster with {@link RedisServerOptions#defaults()}; it serves when this returns. */
+    /** Starts a cluster with {@link RedisServerOptions#defaults()}; returns when it serves. */
     public static RedisTestCluster start() {
         return start(RedisServerOptions.defaults());
     }
 
-    /** Starts a cluster, each of its nodes with these options; it serves when this returns. */
+    /** Starts a cluster whose nodes all have these options; returns when it serves. */
     public static RedisTestCluster start(RedisServerOptions options) {
         return new RedisTestCluster(options);
     }
@@ -54,11 +54,11 @@ public final class RedisTestCluster implements AutoCloseable {
     private static RedisServerOptions clustered(RedisServerOptions options) {
         List<String> arguments = new ArrayList<>(List.of("--cluster-enabled", "yes"));
         arguments.addAll(List.of("--cluster-announce-ip", "127.0.0.1"));
-        // Long enough that a busy machine is not taken for a dead node.
+        // Long enough that a slow node on a busy machine is not considered dead.
         arguments.addAll(List.of("--cluster-node-timeout", "2000"));
-        // However old its data are: tests are to see what that loses, not to wait for nothing.
+        // A replica may take over however old its data is: tests examine what that loses.
         arguments.addAll(List.of("--cluster-replica-validity-factor", "0"));
-        // Last, so that they win.
+        // At the end, so that they take precedence.
         arguments.addAll(options.arguments());
         return new RedisServerOptions(
                 options.keepsData(),
@@ -69,27 +69,29 @@ public final class RedisTestCluster implements AutoCloseable {
                 arguments);
     }
 
-    /** All nodes, {@code 127.0.0.1:port,127.0.0.1:port,…}; the same for good. */
+    /** Returns the addresses of all nodes, {@code 127.0.0.1:port,127.0.0.1:port,…}; they never change. */
     public String addresses() {
         return nodes.stream().map(node -> "127.0.0.1:" + node.port()).collect(Collectors.joining(","));
     }
 
-    /** All nodes, the first masters first, then their replicas in the same order. All may be paused, killed and restarted. */
+    /**
+     * Returns all nodes: the initial masters, then their replicas in the same order. All may be paused, killed and restarted.
+     */
     public List<RedisTestServer> nodes() {
         return List.copyOf(nodes);
     }
 
-    /** The slot of a key, which is that of its part in braces if it has one. */
+    /** Returns the slot of a key; if the key has a hash tag in braces, the slot depends only on that. */
     public int slotOf(String key) {
         return nodes.stream()
-                .flatMap(node -> node.ask("CLUSTER", "KEYSLOT", key).stream())
+                .flatMap(node -> node.tryCall("CLUSTER", "KEYSLOT", key).stream())
                 .mapToInt(slot -> Math.toIntExact((Long) slot))
                 .findFirst()
-                .orElseThrow(() -> new IllegalStateException("No node answers"));
+                .orElseThrow(() -> new IllegalStateException("No node of the cluster replies: " + addresses()));
     }
 
     /**
-     * The master that serves the slot, as all nodes that answer see it.
+     * Returns the master that serves the slot, as soon as all nodes that reply agree on it.
      *
      * @throws IllegalStateException if they do not agree on one within 40 s
      */
@@ -98,8 +100,8 @@ public final class RedisTestCluster implements AutoCloseable {
     }
 
     /**
-     * Kills the master of a slot and waits until its replica has taken its place; takes a few seconds. The old one, when it is
-     * restarted, becomes a replica of the new one.
+     * Kills the master of a slot and waits until its replica has become master, which takes a few seconds. The old master
+     * becomes a replica of the new one when it is restarted.
      *
      * @return the new master
      */
@@ -110,9 +112,9 @@ public final class RedisTestCluster implements AutoCloseable {
     }
 
     /**
-     * Waits until all other nodes that answer see another master of the slot, and serve.
+     * Waits until all other nodes that reply serve and agree on another master of the slot, and returns that master.
      *
-     * @throws IllegalStateException if there is none within 40 s
+     * @throws IllegalStateException if there is no other master within 40 s
      */
     public RedisTestServer awaitMasterOtherThan(RedisTestServer old, int slot) {
         List<RedisTestServer> others =
@@ -120,43 +122,45 @@ public final class RedisTestCluster implements AutoCloseable {
         return await("another master of slot " + slot + " than port " + old.port(), slot, others);
     }
 
-    /** Begins to move a slot; with {@link RedisSlotMigration#moveKeys()} and {@link RedisSlotMigration#finish()} it goes on. */
+    /** Begins to migrate a slot; {@link RedisSlotMigration#moveKeys()} and {@link RedisSlotMigration#finish()} complete it. */
     public RedisSlotMigration startMigration(int slot, RedisTestServer to) {
         return RedisSlotMigration.start(this, slot, to);
     }
 
-    /** Moves a slot with its keys to another master; all nodes know when this returns. */
+    /** Migrates a slot with its keys to another master; when this returns, all nodes know the new owner. */
     public void migrate(int slot, RedisTestServer to) {
         RedisSlotMigration migration = startMigration(slot, to);
         migration.moveKeys();
         migration.finish();
     }
 
-    /** One among {@code serving}, which all of those that answer see and say that the cluster is well. */
-    RedisTestServer await(String what, int slot, List<RedisTestServer> serving) {
+    /**
+     * Waits until all {@code voters} that reply report a healthy cluster and the same master of the slot, which is one of them.
+     */
+    RedisTestServer await(String what, int slot, List<RedisTestServer> voters) {
         List<RedisTestServer> found = new ArrayList<>();
         Await.until(what, LIMIT, () -> {
             Set<Optional<Integer>> masters = new HashSet<>();
-            for (RedisTestServer node : serving) {
+            for (RedisTestServer node : voters) {
                 view(node).ifPresent(view -> masters.add(isOk(node) ? view.masterOf(slot) : Optional.empty()));
             }
-            return serving.stream()
+            return voters.stream()
                     .anyMatch(node -> masters.equals(Set.of(Optional.of(node.port()))) && found.add(node));
         });
         return found.get(0);
     }
 
     static Optional<RedisClusterView> view(RedisTestServer node) {
-        return node.ask("CLUSTER", "NODES").map(text -> RedisClusterView.parse((String) text));
+        return node.tryCall("CLUSTER", "NODES").map(text -> RedisClusterView.parse((String) text));
     }
 
     static boolean isOk(RedisTestServer node) {
-        return node.ask("CLUSTER", "INFO")
+        return node.tryCall("CLUSTER", "INFO")
                 .filter(text -> ((String) text).contains("cluster_state:ok"))
                 .isPresent();
     }
 
-    /** Kills all nodes and deletes their data; idempotent. */
+    /** Kills all nodes and deletes their data. Idempotent. */
     @Override
     public void close() {
         nodes.forEach(RedisTestServer::close);

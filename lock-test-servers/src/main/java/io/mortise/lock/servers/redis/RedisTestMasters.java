@@ -8,8 +8,8 @@ import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 
 /**
- * Independent Redis masters for Redlock, each a {@link RedisTestServer} on a free port of 127.0.0.1. They end with this
- * JVM, however that ends. Thread-safe.
+ * Several independent Redis masters for tests of Redlock, each a {@link RedisTestServer}. They end with this JVM, even if it is
+ * killed. Thread-safe.
  */
 public final class RedisTestMasters implements AutoCloseable {
     private final List<RedisTestServer> servers = new ArrayList<>();
@@ -25,60 +25,60 @@ public final class RedisTestMasters implements AutoCloseable {
         }
     }
 
-    /** Starts so many with {@link RedisServerOptions#defaults()}; they serve when this returns. */
+    /** Starts {@code count} masters with {@link RedisServerOptions#defaults()}; returns when they serve. */
     public static RedisTestMasters start(int count) {
         return start(count, RedisServerOptions.defaults());
     }
 
-    /** Starts so many, each with these options; they serve when this returns. */
+    /** Starts {@code count} masters that all have these options; returns when they serve. */
     public static RedisTestMasters start(int count, RedisServerOptions options) {
         return new RedisTestMasters(count, options);
     }
 
-    /** In the order of their start. */
+    /** Returns all masters, in the order in which they were started. */
     public List<RedisTestServer> all() {
         return List.copyOf(servers);
     }
 
-    /** The one of that number, from 0 on. */
+    /** Returns one master, numbered from 0. */
     public RedisTestServer get(int number) {
         return servers.get(number);
     }
 
-    /** In the same order. */
+    /** Returns the ports of all masters, in the order of {@link #all()}. */
     public List<Integer> ports() {
         return servers.stream().map(RedisTestServer::port).toList();
     }
 
-    /** {@code redlock://127.0.0.1:7001,127.0.0.1:7002,…}. */
+    /** Returns the URL of all masters, {@code redlock://127.0.0.1:7001,127.0.0.1:7002,…}. */
     public String url() {
         return "redlock://" + ports().stream().map(port -> "127.0.0.1:" + port).collect(Collectors.joining(","));
     }
 
-    /** Does that at each, one after the other. */
-    public void each(Consumer<RawRedis> what) {
+    /** Performs an action on a connection to each master, one after the other. */
+    public void each(Consumer<RawRedis> action) {
         for (RedisTestServer server : servers) {
             try (RawRedis redis = server.connect()) {
-                what.accept(redis);
+                action.accept(redis);
             }
         }
     }
 
-    /** The highest of what each tells; 0 at least. */
-    public long most(ToLongFunction<RawRedis> what) {
-        long[] most = {0};
-        each(redis -> most[0] = Math.max(most[0], what.applyAsLong(redis)));
-        return most[0];
+    /** Returns the maximum over all masters of a value, which is at least 0. */
+    public long most(ToLongFunction<RawRedis> value) {
+        long[] max = {0};
+        each(redis -> max[0] = Math.max(max[0], value.applyAsLong(redis)));
+        return max[0];
     }
 
-    /** The sum of what each tells. */
-    public long sum(ToLongFunction<RawRedis> what) {
+    /** Returns the sum over all masters of a value. */
+    public long sum(ToLongFunction<RawRedis> value) {
         long[] sum = {0};
-        each(redis -> sum[0] += what.applyAsLong(redis));
+        each(redis -> sum[0] += value.applyAsLong(redis));
         return sum[0];
     }
 
-    /** Ends all. */
+    /** Kills all masters and deletes their data. */
     @Override
     public void close() {
         servers.forEach(RedisTestServer::close);

@@ -4,7 +4,7 @@ package io.mortise.lock.servers.redis;
 import io.mortise.lock.servers.process.ServerBinary;
 import io.mortise.lock.servers.process.ServerNode;
 import io.mortise.lock.servers.process.TempDir;
-import io.mortise.lock.servers.process.TestCertificate;
+import io.mortise.lock.servers.process.TestCertificateGenerator;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
@@ -17,11 +17,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A real Redis server, which can be paused and killed, on a free port of 127.0.0.1 with its data in a temporary directory. It
- * ends with this JVM, however that ends. Thread-safe.
+ * A real Redis server process for tests, which can be paused and killed. It uses free ports of 127.0.0.1 and a temporary
+ * directory for its data, and ends with this JVM, even if the JVM is killed. Thread-safe.
  *
- * <p>Its program is {@code redis-server} on the PATH, or the one that system property {@code mortise.test.redis.binary} or
- * environment variable {@code MORTISE_TEST_REDIS_BINARY} names, such as {@code valkey-server} or a path.
+ * <p>The program is {@code redis-server} on the PATH, or the one given by the system property {@code mortise.test.redis.binary}
+ * or the environment variable {@code MORTISE_TEST_REDIS_BINARY}, such as {@code valkey-server} or a path.
  */
 public final class RedisTestServer implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(RedisTestServer.class);
@@ -50,89 +50,92 @@ public final class RedisTestServer implements AutoCloseable {
         log.info("event=redis-started port={} pid={} dir={}", port, node.pid(), dir.path());
     }
 
-    /** Whether a server can have a clock of its own here: it takes Linux, and libfaketime (Debian: package {@code faketime}). */
+    /** Returns whether servers can have their own clock here, which needs Linux and libfaketime (Debian: {@code faketime}). */
     public static boolean canSetClock() {
         return FaketimeClock.isAvailable();
     }
 
-    /** Starts a server with {@link RedisServerOptions#defaults()}; it serves when this returns. */
+    /** Starts a server with {@link RedisServerOptions#defaults()}; returns when it serves. */
     public static RedisTestServer start() {
         return start(RedisServerOptions.defaults());
     }
 
     /**
-     * Starts a server; it serves when this returns.
+     * Starts a server; returns when it serves.
      *
-     * @throws IllegalStateException if there is no such program on this machine, or it refuses the options; it says which
+     * @throws IllegalStateException if there is no such program on this machine, or if it rejects the options; the message says
+     *     which
      */
     public static RedisTestServer start(RedisServerOptions options) {
         return ServerNode.onFreePorts(2, ports -> new RedisTestServer(options, ports.get(0), ports.get(1)));
     }
 
-    /** The port without TLS; the same after a restart. */
+    /** Returns the port without TLS; a restart does not change it. */
     public int port() {
         return port;
     }
 
-    /** {@code redis://127.0.0.1:port}, with the password if it has one; the same after a restart. */
+    /** Returns the URL {@code redis://127.0.0.1:port}, with the password if there is one; the same after a restart. */
     public String url() {
         return url("redis", port);
     }
 
-    /** {@code rediss://127.0.0.1:port}, with the password if it has one; only with {@link RedisServerOptions#tls()}. */
+    /**
+     * Returns the URL {@code rediss://127.0.0.1:port} for TLS; only with {@link RedisServerOptions#tls()}. See {@link #url()}.
+     */
     public String tlsUrl() {
         require(options.tls(), "TLS");
         return url("rediss", tlsPort);
     }
 
-    /** Its self-signed certificate as a PEM file, for a client to trust; only with {@link RedisServerOptions#tls()}. */
+    /** Returns the server's self-signed certificate as a PEM file; only with {@link RedisServerOptions#tls()}. */
     public Path certificate() {
         require(options.tls(), "TLS");
-        return TestCertificate.certificate(dir.path());
+        return TestCertificateGenerator.certificate(dir.path());
     }
 
-    /** Its Unix socket; only with {@link RedisServerOptions#unixSocket()}. */
+    /** Returns the path of the Unix socket; only with {@link RedisServerOptions#unixSocket()}. */
     public Path unixSocket() {
         require(options.unixSocket(), "a Unix socket");
         return dir.path().resolve("redis.sock");
     }
 
-    /** Bare commands over a new connection of the default user. */
+    /** Opens a new connection for raw commands as the default user. */
     public RawRedis connect() {
         return RawRedis.connect(port, auth().toArray(String[]::new));
     }
 
-    /** As {@link RawRedis#ask}. */
-    Optional<Object> ask(String... command) {
-        return RawRedis.ask(port, auth(), command);
+    /** Does the same as {@link RawRedis#tryCall} for this server. */
+    Optional<Object> tryCall(String... command) {
+        return RawRedis.tryCall(port, auth(), command);
     }
 
-    /** What {@code AUTH} takes from the default user; nothing without a password. */
+    /** Returns the arguments of {@code AUTH} for the default user; none without a password. */
     List<String> auth() {
         return options.password().stream().toList();
     }
 
-    /** The process id of the server's present life. */
+    /** Returns the process id since the last start. */
     public long pid() {
         return node.pid();
     }
 
-    /** Whether its process exists; a paused one does. */
+    /** Returns whether the process exists, paused or not. */
     public boolean isAlive() {
         return node.isAlive();
     }
 
-    /** The last lines of its log. */
+    /** Returns the last lines of the log. */
     public String lastLines() {
         return node.lastLines();
     }
 
-    /** Stops the server in its tracks (SIGSTOP); its connections stay open. */
+    /** Pauses the server (SIGSTOP); its connections stay open. */
     public void pause() {
         node.pause();
     }
 
-    /** Lets a paused server go on. */
+    /** Resumes a paused server. */
     public void resume() {
         node.resume();
     }
@@ -140,7 +143,7 @@ public final class RedisTestServer implements AutoCloseable {
     /**
      * Sets the server's wall clock, in effect when this returns; only with {@link RedisServerOptions#ownClock()}.
      *
-     * @param ahead of the right time; negative: behind it
+     * @param ahead how far ahead of the right time; behind it if negative
      */
     public void setClock(Duration ahead) {
         if (clock == null) {
@@ -149,25 +152,25 @@ public final class RedisTestServer implements AutoCloseable {
         clock.set(ahead);
     }
 
-    /** Ends the server in good order (SIGTERM), paused or not; it has ended when this returns. {@link #restart()} brings it back. */
+    /** Stops the server gracefully (SIGTERM), paused or not, and waits for its end. {@link #restart()} starts it again. */
     public void stop() {
         node.stop();
     }
 
-    /** Kills the server without warning, paused or not; it has ended when this returns. {@link #restart()} brings it back. */
+    /** Kills the server (SIGKILL), paused or not, and waits for its end. {@link #restart()} starts it again. */
     public void kill() {
         node.kill();
     }
 
     /**
-     * Kills the server if it runs, and starts it again on the same port; it serves when this returns. It has its data again
-     * with {@link RedisServerOptions#keepsData()}, else none.
+     * Kills the server if it runs, and starts it again on the same port; returns when it serves. It keeps its data only with
+     * {@link RedisServerOptions#keepsData()}.
      */
     public void restart() {
         node.restart();
     }
 
-    /** Kills the server and deletes its data; idempotent. */
+    /** Kills the server and deletes its data. Idempotent. */
     @Override
     public void close() {
         try (dir) {
@@ -184,9 +187,9 @@ public final class RedisTestServer implements AutoCloseable {
                 options.keepsData()
                         ? List.of("--appendonly", "yes", "--appendfsync", "always")
                         : List.of("--appendonly", "no"));
-        // A master would wait five seconds for more replicas to come.
+        // By default, a master waits five seconds for more replicas before it synchronizes the first one.
         command.addAll(List.of("--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0"));
-        // Its own, and what it gives its master if it is a replica one day.
+        // The password for clients, and for the connection to a master if the server becomes a replica.
         options.password()
                 .ifPresent(secret -> command.addAll(List.of("--requirepass", secret, "--masterauth", secret)));
         if (options.unixSocket()) {
@@ -200,12 +203,12 @@ public final class RedisTestServer implements AutoCloseable {
     }
 
     private List<String> tlsArguments() {
-        TestCertificate.create(dir.path());
-        String certificate = TestCertificate.certificate(dir.path()).toString();
-        String key = TestCertificate.key(dir.path()).toString();
+        TestCertificateGenerator.create(dir.path());
+        String certificate = TestCertificateGenerator.certificate(dir.path()).toString();
+        String key = TestCertificateGenerator.key(dir.path()).toString();
         List<String> arguments = new ArrayList<>(List.of("--tls-port", Integer.toString(tlsPort)));
         arguments.addAll(List.of("--tls-cert-file", certificate, "--tls-key-file", key));
-        // It asks its clients for no certificate, and yet wants to know whom it would trust.
+        // Redis requires a CA certificate even if clients need no certificate.
         arguments.addAll(List.of("--tls-auth-clients", "no", "--tls-ca-cert-file", certificate));
         return arguments;
     }

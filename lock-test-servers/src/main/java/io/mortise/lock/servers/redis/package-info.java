@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Redis for tests: single servers, Sentinel, Cluster and independent masters, and a client that speaks plain RESP.
+ * Redis for tests: single servers, Sentinel, Cluster, independent masters, and a client for raw commands.
  */
 @NullMarked
 package io.mortise.lock.servers.redis;

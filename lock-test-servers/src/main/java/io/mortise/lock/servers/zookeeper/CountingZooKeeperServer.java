@@ -15,7 +15,7 @@ import org.apache.zookeeper.server.RequestRecord;
 import org.apache.zookeeper.server.ServerCnxn;
 import org.apache.zookeeper.server.ZooKeeperServer;
 
-/** A ZooKeeper server that counts what clients send, by kind of request. */
+/** A ZooKeeper server in this JVM that counts the requests of its clients by kind. */
 final class CountingZooKeeperServer extends ZooKeeperServer {
     private static final int MAX_CONTAINERS_PER_MINUTE = 10_000;
 
@@ -26,7 +26,7 @@ final class CountingZooKeeperServer extends ZooKeeperServer {
         this.requests = requests;
     }
 
-    // Every packet of a client passes here once, whatever becomes of it; only the connect request does not.
+    // ZooKeeper calls this once for each packet of a client, except for the connect request.
     @Override
     public void processPacket(ServerCnxn cnxn, RequestHeader header, RequestRecord request) throws IOException {
         requests.computeIfAbsent(kind(header, request), name -> new LongAdder()).increment();

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Proxies between the nodes of an ensemble: all bytes between two nodes pass through them. Thread-safe. */
+/** Proxies all connections between the servers of a ZooKeeper ensemble, so that they can be cut. Thread-safe. */
 final class QuorumLinks implements AutoCloseable {
     private record Link(int from, int to, TcpProxy quorum, TcpProxy election) {
         boolean touches(int node) {
@@ -14,12 +14,20 @@ final class QuorumLinks implements AutoCloseable {
         }
     }
 
-    /** A follower that calls a new leader too early would call again if it were refused; after a reset all elect anew. */
-    private static final Duration LEADER_LISTENS = Duration.ofSeconds(1);
+    /**
+     * How long a proxy retries to reach a leader. A follower may connect before the new leader listens: a refused connection
+     * would make it retry, but a reset from the proxy would start another election.
+     */
+    private static final Duration CONNECT_RETRY = Duration.ofSeconds(1);
 
     private final List<Link> links = new ArrayList<>();
 
-    /** The lists hold the real ports, by node. */
+    /**
+     * Creates the proxies.
+     *
+     * @param quorumPorts real ports for followers, by server
+     * @param electionPorts real ports for elections, by server
+     */
     QuorumLinks(List<Integer> quorumPorts, List<Integer> electionPorts) {
         for (int from = 0; from < quorumPorts.size(); from++) {
             for (int to = 0; to < quorumPorts.size(); to++) {
@@ -27,14 +35,16 @@ final class QuorumLinks implements AutoCloseable {
                     links.add(new Link(
                             from,
                             to,
-                            TcpProxy.to("127.0.0.1", quorumPorts.get(to)).withConnectRetry(LEADER_LISTENS),
+                            TcpProxy.to("127.0.0.1", quorumPorts.get(to)).withConnectRetry(CONNECT_RETRY),
                             TcpProxy.to("127.0.0.1", electionPorts.get(to))));
                 }
             }
         }
     }
 
-    /** The ports where {@code from} finds {@code to}, as ZooKeeper's configuration writes them. */
+    /**
+     * Returns the address at which server {@code from} reaches server {@code to}, in the format of ZooKeeper's configuration.
+     */
     String address(int from, int to) {
         Link link = links.stream()
                 .filter(candidate -> candidate.from == from && candidate.to == to)
@@ -43,6 +53,7 @@ final class QuorumLinks implements AutoCloseable {
         return "127.0.0.1:" + link.quorum.port() + ":" + link.election.port();
     }
 
+    /** Drops all bytes between this server and the others, without closing connections. */
     void isolate(int node) {
         links.stream().filter(link -> link.touches(node)).forEach(link -> {
             link.quorum.blackHole();
@@ -50,6 +61,7 @@ final class QuorumLinks implements AutoCloseable {
         });
     }
 
+    /** Ends all isolations. */
     void heal() {
         links.forEach(link -> {
             link.quorum.heal();

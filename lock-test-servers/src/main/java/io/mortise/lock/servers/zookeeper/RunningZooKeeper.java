@@ -14,7 +14,7 @@ import org.apache.zookeeper.server.NIOServerCnxnFactory;
 import org.apache.zookeeper.server.ServerCnxnFactory;
 import org.apache.zookeeper.server.ZooKeeperServer;
 
-/** One run of a ZooKeeper server in this JVM, from its start to its stop. */
+/** A ZooKeeper server that is running in this JVM, from its start until it is closed. */
 final class RunningZooKeeper implements AutoCloseable {
     private static final Duration START_LIMIT = Duration.ofSeconds(30);
 
@@ -29,7 +29,7 @@ final class RunningZooKeeper implements AutoCloseable {
         this.containers = containers;
     }
 
-    /** Starts on 127.0.0.1; port 0 takes a free one. Returns when the server serves. */
+    /** Starts a server on a port of 127.0.0.1, or on a free one if the port is 0; returns when it serves. */
     static RunningZooKeeper start(
             Path dir, int port, ZooKeeperServerOptions options, ConcurrentMap<String, LongAdder> requests)
             throws IOException {
@@ -39,7 +39,7 @@ final class RunningZooKeeper implements AutoCloseable {
         server.setMaxSessionTimeout(Math.toIntExact(options.maxSession().toMillis()));
         ServerCnxnFactory connections = new NIOServerCnxnFactory();
         try {
-            // 0: any number of connections from this one address.
+            // 0 means no limit on connections from one address.
             connections.configure(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
             connections.startup(server);
             Await.until("ZooKeeper serves", START_LIMIT, server::isRunning);
@@ -65,7 +65,7 @@ final class RunningZooKeeper implements AutoCloseable {
         return server;
     }
 
-    /** Stops serving and closes the files; sessions and ephemerals stay in the data. */
+    /** Stops the server and closes its files; sessions and ephemeral nodes stay in the data. */
     @Override
     public void close() throws IOException {
         containers.stop();

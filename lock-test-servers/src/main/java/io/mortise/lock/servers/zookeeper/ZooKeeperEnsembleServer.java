@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/** One node of an ensemble: its configuration and its present child JVM. Thread-safe. */
+/** One server of a ZooKeeper ensemble, with its configuration file and its current child JVM. Thread-safe. */
 final class ZooKeeperEnsembleServer implements AutoCloseable {
     private final Path root;
     private final Path config;
@@ -17,8 +17,13 @@ final class ZooKeeperEnsembleServer implements AutoCloseable {
     private ChildJvm child;
 
     /**
-     * @param settings lines of the configuration that all nodes share
-     * @param servers {@code server.N=} lines as this node sees the others
+     * Writes the configuration and starts the child JVM, without waiting for it.
+     *
+     * @param root directory of the ensemble
+     * @param node number of the server, from 0
+     * @param clientPort port for clients
+     * @param settings configuration lines that all servers share
+     * @param servers {@code server.N=} lines with the addresses at which this server reaches the others
      */
     ZooKeeperEnsembleServer(Path root, int node, int clientPort, String settings, List<String> servers) {
         this.root = root;
@@ -27,7 +32,7 @@ final class ZooKeeperEnsembleServer implements AutoCloseable {
             Path dir = Files.createDirectories(root.resolve("node" + node));
             Path data = Files.createDirectories(dir.resolve("data"));
             Files.writeString(data.resolve("myid"), Integer.toString(node + 1));
-            // Properties syntax: a backslash in a path would be an escape.
+            // In the properties syntax a backslash in a path would be an escape.
             String dataDir = data.toString().replace('\\', '/');
             this.config = Files.writeString(
                     dir.resolve("zoo.cfg"),
@@ -40,9 +45,9 @@ final class ZooKeeperEnsembleServer implements AutoCloseable {
     }
 
     private static ChildJvm spawn(Path root, Path config) {
-        // A node that was cut off for long would otherwise wait up to a minute until it asks for votes again.
+        // Otherwise, a server that was cut off for long would wait up to a minute before it requests votes again.
         Map<String, String> properties =
-                ZooKeeperSystemProperties.with(Map.of("zookeeper.fastleader.maxNotificationInterval", "1000"));
+                ZooKeeperChildJvmProperties.with(Map.of("zookeeper.fastleader.maxNotificationInterval", "1000"));
         return ChildJvm.start(
                 ZooKeeperEnsembleServerMain.class, properties, List.of(root.toString(), config.toString()));
     }
@@ -51,7 +56,7 @@ final class ZooKeeperEnsembleServer implements AutoCloseable {
         return clientPort;
     }
 
-    /** {@code "leader"}, {@code "follower"}, or {@code "none"} while it serves no one or does not answer. */
+    /** Returns {@code "leader"}, {@code "follower"}, or {@code "none"} while the server does not serve or does not reply. */
     String mode() {
         return ZooKeeperRoleProbe.mode(clientPort);
     }

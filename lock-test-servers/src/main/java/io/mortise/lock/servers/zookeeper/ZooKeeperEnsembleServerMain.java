@@ -13,23 +13,27 @@ import org.apache.zookeeper.server.quorum.QuorumPeerMain;
 import org.apache.zookeeper.server.quorum.auth.NullQuorumAuthLearner;
 import org.apache.zookeeper.server.quorum.auth.NullQuorumAuthServer;
 
-/** The child JVM of one node of a {@link ZooKeeperTestEnsemble}; its arguments are the ensemble's directory and this
- * node's configuration file. */
+/**
+ * Main class that runs one server of a {@link ZooKeeperTestEnsemble} in a child JVM. Its arguments are the ensemble's
+ * directory and the server's configuration file.
+ */
 final class ZooKeeperEnsembleServerMain {
     private ZooKeeperEnsembleServerMain() {}
 
     public static void main(String[] args) {
-        // The parent deletes the data of all nodes; if it has ended, its children all end and each deletes what is
-        // left.
+        // Normally the parent deletes the data of all servers. If the parent has ended, all children end, and each
+        // deletes the
+        // remaining data.
         StdinWatchdog.install(line -> {}, () -> TempDir.delete(Path.of(args[0])));
         try {
             QuorumPeerConfig parsed = new QuorumPeerConfig();
             parsed.parse(args[1]);
             new ProxiedMain().runFromConfig(parsed);
         } catch (Exception e) {
-            System.err.println("Cannot serve: " + e + ", caused by " + e.getCause());
+            System.err.println("Cannot start ZooKeeper: " + e + ", caused by " + e.getCause());
         } finally {
-            // ZooKeeper leaves threads behind when a port is taken; the parent must see that this node ended.
+            // ZooKeeper leaves threads running when a port is taken, but the parent must see that this process has
+            // ended.
             Runtime.getRuntime().halt(1);
         }
     }
@@ -51,8 +55,9 @@ final class ZooKeeperEnsembleServerMain {
     }
 
     /**
-     * A node that is called by one with a lower id hangs up and calls back at the address which the caller tells, its real
-     * one. That would go round the proxy, so this one always uses the address in its own configuration.
+     * Connects to other servers only at the addresses in this server's configuration. When a server with a lower id connects,
+     * ZooKeeper closes the connection and connects back to the real address that the other server has announced, which would
+     * bypass the proxy.
      */
     private static final class ProxiedElections extends QuorumCnxManager {
         // ZooKeeper's default.
@@ -75,7 +80,7 @@ final class ZooKeeperEnsembleServerMain {
         }
 
         @Override
-        public void initiateConnection(MultipleAddresses told, Long sid) {
+        public void initiateConnection(MultipleAddresses announced, Long sid) {
             QuorumPeer.QuorumServer configured = peer.getView().get(sid);
             if (configured != null) {
                 super.initiateConnection(configured.electionAddr, sid);

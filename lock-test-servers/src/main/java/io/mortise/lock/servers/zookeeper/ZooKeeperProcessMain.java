@@ -10,12 +10,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The child JVM of a {@link ZooKeeperTestProcess}: directory, port and options in, its port out. */
+/** Main class of the child JVM of a {@link ZooKeeperTestProcess}, which starts a server and prints its port. */
 final class ZooKeeperProcessMain {
+    /** Prefix of the line that prints the port. */
     static final String READY = "mortise.zookeeper.port=";
 
     private ZooKeeperProcessMain() {}
 
+    /** Returns the arguments for {@link #main}. */
     static List<String> args(Path dir, int port, ZooKeeperServerOptions options) {
         List<String> args = new ArrayList<>(List.of(dir.toString(), Integer.toString(port)));
         args.addAll(options.toArgs());
@@ -24,7 +26,7 @@ final class ZooKeeperProcessMain {
 
     public static void main(String[] args) throws IOException {
         Path dir = Path.of(args[0]);
-        // The parent deletes the data; if it has ended, nobody else will.
+        // Normally the parent deletes the data; if it has ended, this process must.
         StdinWatchdog.install(line -> {}, () -> TempDir.delete(dir));
         ZooKeeperServerOptions options = ZooKeeperServerOptions.parse(Arrays.copyOfRange(args, 2, args.length));
         // The server's own threads keep this JVM alive.

@@ -7,36 +7,36 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Options of a ZooKeeper test server. Immutable.
+ * Time settings for starting a ZooKeeper test server: tick, session timeouts and container check. Immutable.
  *
- * @param tick ZooKeeper's unit of time: a session expires up to one tick late
- * @param minSession shortest session timeout that a client can ask for
- * @param maxSession longest session timeout that a client can ask for
- * @param containerCheck how often empty container nodes are removed
+ * @param tick ZooKeeper's unit of time; a session expires up to one tick late
+ * @param minSession minimum session timeout that a client can request
+ * @param maxSession maximum session timeout that a client can request
+ * @param containerCheck interval between removals of empty container nodes
  */
 public record ZooKeeperServerOptions(Duration tick, Duration minSession, Duration maxSession, Duration containerCheck) {
-    /** Tick 200 ms, sessions from 400 ms to 60 s, containers checked every minute (ZooKeeper's own default). */
+    /** Returns the defaults: tick 200 ms, sessions from 400 ms to 60 s, containers checked every minute, as in ZooKeeper. */
     public static ZooKeeperServerOptions defaults() {
         return new ZooKeeperServerOptions(
                 Duration.ofMillis(200), Duration.ofMillis(400), Duration.ofSeconds(60), Duration.ofMinutes(1));
     }
 
-    /** The same with another tick; session timeouts shorter than two ticks are not useful. */
+    /** Returns a copy with another tick; session timeouts below two ticks are not useful. */
     public ZooKeeperServerOptions withTick(Duration value) {
         return new ZooKeeperServerOptions(value, minSession, maxSession, containerCheck);
     }
 
-    /** The same with other bounds for the session timeout. */
+    /** Returns a copy with other limits of the session timeout. */
     public ZooKeeperServerOptions withSessions(Duration min, Duration max) {
         return new ZooKeeperServerOptions(tick, min, max, containerCheck);
     }
 
-    /** The same with another interval between removals of empty containers. */
+    /** Returns a copy with another interval between removals of empty containers. */
     public ZooKeeperServerOptions withContainerCheck(Duration value) {
         return new ZooKeeperServerOptions(tick, minSession, maxSession, value);
     }
 
-    /** For the command line of a child JVM; {@link #parse} is the inverse. */
+    /** Returns the options as arguments for a child JVM; {@link #parse} is the inverse. */
     List<String> toArgs() {
         return Stream.of(tick, minSession, maxSession, containerCheck)
                 .map(duration -> Long.toString(duration.toMillis()))

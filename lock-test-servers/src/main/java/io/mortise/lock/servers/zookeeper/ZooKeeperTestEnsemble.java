@@ -13,27 +13,28 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A ZooKeeper ensemble of three real nodes, each in a child JVM on free ports of 127.0.0.1. What the nodes say to each
- * other goes through proxies, so a node can be cut off from the others while its clients still reach it. The children end
- * with this JVM, however that ends. Thread-safe.
+ * A real ZooKeeper ensemble of three servers for tests, each in a child JVM on free ports of 127.0.0.1. Connections between the
+ * servers go through proxies, so that a server can be cut off from the others while its clients still reach it. The child JVMs
+ * end with this JVM, even if it is killed. Thread-safe.
  *
- * <p>Nodes are numbered 0 to 2. A node that hears nothing from its leader serves its clients, pings included, for up to
- * the sync limit; choose shorter session timeouts to see the others move on before its clients know.
+ * <p>The servers, also called nodes, are numbered 0 to 2. A server that receives nothing from its leader serves its clients,
+ * including pings, for up to the sync limit; with shorter session timeouts, the others expire a session before its client
+ * learns of it.
  */
 public final class ZooKeeperTestEnsemble implements AutoCloseable {
-    /** ZooKeeper's unit of time, unless another is given; sessions are at least two ticks, at most 60 s long. */
+    /** Default of ZooKeeper's unit of time; session timeouts are at least two ticks and at most 60 s. */
     public static final Duration TICK = Duration.ofMillis(500);
 
-    /** The usual time that a follower serves on without its leader, and a leader without its followers: 5 s. */
+    /** Default time for which a follower serves without its leader, and a leader without its followers: 5 s. */
     public static final Duration DEFAULT_SYNC_LIMIT = TICK.multipliedBy(10);
 
-    /** How many nodes there are. */
+    /** Number of servers. */
     public static final int SIZE = 3;
 
     private static final Logger log = LoggerFactory.getLogger(ZooKeeperTestEnsemble.class);
     private static final Duration START_LIMIT = Duration.ofSeconds(40);
     private static final int START_ATTEMPTS = 3;
-    // A node that tries to follow a leader which has just gone waits so long in vain.
+    // How long a server waits if it tries to follow a leader that has just ended.
     private static final Duration INIT_LIMIT = TICK.multipliedBy(8);
     private static final String SETTINGS = String.join(
             "\n",
@@ -42,7 +43,7 @@ public final class ZooKeeperTestEnsemble implements AutoCloseable {
             "clientPortAddress=127.0.0.1",
             "admin.enableServer=false",
             "4lw.commands.whitelist=srvr",
-            // The nodes' views of each other differ by their proxies, and must stay so.
+            // Because of the proxies, each server has different addresses for the others, and must keep them.
             "reconfigEnabled=false",
             "");
 
@@ -69,27 +70,27 @@ public final class ZooKeeperTestEnsemble implements AutoCloseable {
         }
     }
 
-    /** As {@link #start(Duration)}, with {@link #DEFAULT_SYNC_LIMIT}. */
+    /** Starts an ensemble with {@link #DEFAULT_SYNC_LIMIT}; returns when all servers serve. */
     public static ZooKeeperTestEnsemble start() {
         return start(DEFAULT_SYNC_LIMIT);
     }
 
     /**
-     * Starts an ensemble; all nodes serve when this returns.
+     * Starts an ensemble; returns when all servers serve.
      *
-     * @param syncLimit how long a follower serves on without its leader, and a leader without its followers; whole
-     *     {@link #TICK}s
-     * @throws IllegalStateException if it did not come up on three different sets of ports
+     * @param syncLimit how long a follower serves without its leader, and a leader without its followers; a multiple of
+     *     {@link #TICK}
+     * @throws IllegalStateException if the ensemble did not start, on three different sets of ports
      */
     public static ZooKeeperTestEnsemble start(Duration syncLimit) {
         return start(TICK, syncLimit);
     }
 
     /**
-     * As {@link #start(Duration)}, with another unit of time.
+     * Does the same as {@link #start(Duration)}, with another unit of time.
      *
-     * @param tick at most 4 s
-     * @param syncLimit whole ticks
+     * @param tick ZooKeeper's unit of time, at most 4 s
+     * @param syncLimit a multiple of {@code tick}, see {@link #start(Duration)}
      */
     public static ZooKeeperTestEnsemble start(Duration tick, Duration syncLimit) {
         for (int attempt = 1; ; attempt++) {
@@ -107,20 +108,20 @@ public final class ZooKeeperTestEnsemble implements AutoCloseable {
         }
     }
 
-    /** All three nodes. */
+    /** Returns the addresses of all three servers. */
     public String connectString() {
         return nodes.stream().map(node -> "127.0.0.1:" + node.clientPort()).collect(Collectors.joining(","));
     }
 
-    /** One node, for a client that must not fail over. */
+    /** Returns the address of one server, for a client that must not fail over. */
     public String connectString(int node) {
         return "127.0.0.1:" + nodes.get(node).clientPort();
     }
 
     /**
-     * The node that says it leads; waits for an election to end.
+     * Returns the server that reports to be the leader; waits for an election to end.
      *
-     * @throws IllegalStateException if there is none within 40 s
+     * @throws IllegalStateException if there is no leader within 40 s
      */
     public int leader() {
         Await.until("there is a leader", START_LIMIT, () -> findLeader() >= 0);
@@ -128,20 +129,20 @@ public final class ZooKeeperTestEnsemble implements AutoCloseable {
         return leader >= 0 ? leader : leader();
     }
 
-    /** Some node that does not lead at the moment. */
+    /** Returns any server that is not the leader at the moment. */
     public int follower() {
         return (leader() + 1) % SIZE;
     }
 
-    /** What a node says of itself: {@code "leader"}, {@code "follower"}, or {@code "none"} while it serves no one. */
+    /** Returns the role that a server reports: {@code "leader"}, {@code "follower"}, or {@code "none"} if it does not serve. */
     public String mode(int node) {
         return nodes.get(node).mode();
     }
 
     /**
-     * Returns once all three nodes serve.
+     * Waits until all three servers serve.
      *
-     * @throws IllegalStateException if they do not within {@code limit}, or if one of them has ended
+     * @throws IllegalStateException if that takes longer than {@code limit}, or if a server has ended
      */
     public void awaitServing(Duration limit) {
         Await.until("three nodes serve", limit, () -> {
@@ -149,49 +150,49 @@ public final class ZooKeeperTestEnsemble implements AutoCloseable {
                     .map(ZooKeeperEnsembleServer::child)
                     .filter(child -> !child.isAlive())
                     .forEach(child -> {
-                        throw new IllegalStateException("A node has ended: " + child.lastLines());
+                        throw new IllegalStateException("A server of the ensemble has ended: " + child.lastLines());
                     });
             return nodes.stream().noneMatch(node -> node.mode().equals("none"));
         });
     }
 
     /**
-     * Cuts a node off from the others, as a black hole: nothing arrives and no one is told. Its clients still reach it. A
-     * leader serves them for up to the sync limit; so long, too, the others wait until they elect anew, unless they are
-     * restarted. Meanwhile two nodes may say that they lead.
+     * Cuts a server off from the others by dropping all bytes, without closing connections. Its clients still reach it. A
+     * leader serves them for up to the sync limit, and the others also wait that long before they elect a new leader, unless
+     * they are restarted. Meanwhile two servers may report to be the leader.
      */
     public void isolate(int node) {
         log.info("event=node-isolated node={}", node);
         links.isolate(node);
     }
 
-    /** Ends every isolation; what was sent meanwhile arrives. */
+    /** Ends all isolations; bytes sent in the meantime are delivered. */
     public void heal() {
         log.info("event=ensemble-healed");
         links.heal();
     }
 
-    /** Stops a node in its tracks; its connections stay open. */
+    /** Pauses a server (SIGSTOP); its connections stay open. */
     public void pause(int node) {
         nodes.get(node).child().pause();
     }
 
-    /** Lets a paused node go on. */
+    /** Resumes a paused server. */
     public void resume(int node) {
         nodes.get(node).child().resume();
     }
 
-    /** Kills a node without warning; it has ended when this returns. Its data stays. */
+    /** Kills a server (SIGKILL) and waits for its end; its data is kept. */
     public void kill(int node) {
         nodes.get(node).close();
     }
 
-    /** Kills a node if it runs and starts it again with its data; see {@link #awaitServing}. */
+    /** Kills a server if it runs, and starts it again with its data, without waiting; see {@link #awaitServing}. */
     public void restart(int node) {
         nodes.get(node).restart();
     }
 
-    /** Kills the nodes and deletes their data; idempotent. */
+    /** Kills all servers and deletes their data. Idempotent. */
     @Override
     public void close() {
         try (dir;

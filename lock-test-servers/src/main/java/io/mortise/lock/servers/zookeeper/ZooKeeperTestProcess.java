@@ -7,8 +7,8 @@ import java.time.Duration;
 import java.util.Map;
 
 /**
- * A real ZooKeeper server in a child JVM, which can be paused and killed. It ends with this JVM, however that ends.
- * Thread-safe.
+ * A real ZooKeeper server for tests, which runs in a child JVM and can be paused and killed. It ends with this JVM, even if
+ * this JVM is killed. Thread-safe.
  */
 public final class ZooKeeperTestProcess implements AutoCloseable {
     private static final Duration START_LIMIT = Duration.ofSeconds(60);
@@ -24,54 +24,54 @@ public final class ZooKeeperTestProcess implements AutoCloseable {
         this.port = awaitPort(child);
     }
 
-    /** Starts a server with {@link ZooKeeperServerOptions#defaults()}; it serves when this returns. */
+    /** Starts a server with {@link ZooKeeperServerOptions#defaults()}; returns when it serves. */
     public static ZooKeeperTestProcess start() {
         return start(ZooKeeperServerOptions.defaults());
     }
 
-    /** Starts a server; it serves when this returns. */
+    /** Starts a server; returns when it serves. */
     public static ZooKeeperTestProcess start(ZooKeeperServerOptions options) {
         return new ZooKeeperTestProcess(options);
     }
 
-    /** {@code 127.0.0.1:port}; the same after a restart. */
+    /** Returns the address {@code 127.0.0.1:port}; a restart does not change it. */
     public String connectString() {
         return "127.0.0.1:" + port;
     }
 
-    /** The client port; the same after a restart. */
+    /** Returns the port for clients; a restart does not change it. */
     public int port() {
         return port;
     }
 
-    /** The process id of the server's present life. */
+    /** Returns the process id since the last start. */
     public synchronized long pid() {
         return child.pid();
     }
 
-    /** Stops the server in its tracks; its connections stay open. */
+    /** Pauses the server (SIGSTOP); its connections stay open. */
     public synchronized void pause() {
         child.pause();
     }
 
-    /** Lets a paused server go on. */
+    /** Resumes a paused server. */
     public synchronized void resume() {
         child.resume();
     }
 
-    /** Kills the server without warning, paused or not; it has ended when this returns. Its data stays. */
+    /** Kills the server (SIGKILL), paused or not, and waits for its end; its data is kept. */
     public synchronized void kill() {
         child.close();
     }
 
-    /** Kills the server if it runs, and starts it again on the same port with its data; it serves when this returns. */
+    /** Kills the server if it runs, and starts it again on the same port with its data; returns when it serves. */
     public synchronized void restart() {
         kill();
         child = spawn(port);
         awaitPort(child);
     }
 
-    /** Kills the server and deletes its data; idempotent. */
+    /** Kills the server and deletes its data. Idempotent. */
     @Override
     public synchronized void close() {
         try (dir) {
@@ -82,7 +82,7 @@ public final class ZooKeeperTestProcess implements AutoCloseable {
     private ChildJvm spawn(int onPort) {
         return ChildJvm.start(
                 ZooKeeperProcessMain.class,
-                ZooKeeperSystemProperties.with(Map.of()),
+                ZooKeeperChildJvmProperties.with(Map.of()),
                 ZooKeeperProcessMain.args(dir.path(), onPort, options));
     }
 

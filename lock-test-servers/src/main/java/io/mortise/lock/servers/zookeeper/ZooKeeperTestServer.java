@@ -21,9 +21,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A real ZooKeeper server in this JVM, on a free port of 127.0.0.1 with its data in a temporary directory. It can expire a
- * session for real, restart with its data, and count what clients send. Use {@link ZooKeeperTestProcess} where a test must
- * pause or kill the server. Thread-safe.
+ * A real ZooKeeper server for tests, which runs in this JVM and can expire sessions, restart and count requests. It uses a
+ * free port of 127.0.0.1 and a temporary directory for its data. Use {@link ZooKeeperTestProcess} if a test must pause or
+ * kill the server. Thread-safe.
  */
 public final class ZooKeeperTestServer implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ZooKeeperTestServer.class);
@@ -47,43 +47,43 @@ public final class ZooKeeperTestServer implements AutoCloseable {
         }
     }
 
-    /** Starts a server with {@link ZooKeeperServerOptions#defaults()}; it serves when this returns. */
+    /** Starts a server with {@link ZooKeeperServerOptions#defaults()}; returns when it serves. */
     public static ZooKeeperTestServer start() {
         return start(ZooKeeperServerOptions.defaults());
     }
 
-    /** Starts a server; it serves when this returns. */
+    /** Starts a server; returns when it serves. */
     public static ZooKeeperTestServer start(ZooKeeperServerOptions options) {
         return new ZooKeeperTestServer(options);
     }
 
-    /** {@code 127.0.0.1:port}; the same after a restart. */
+    /** Returns the address {@code 127.0.0.1:port}; a restart does not change it. */
     public String connectString() {
         return "127.0.0.1:" + port;
     }
 
-    /** Where its files are until it is closed. */
+    /** Returns the data directory, which exists until the server is closed. */
     Path data() {
         return dir.path();
     }
 
-    /** The client port; the same after a restart. */
+    /** Returns the port for clients; a restart does not change it. */
     public int port() {
         return port;
     }
 
     /**
-     * Ends a session as if its timeout had passed: its ephemeral nodes are deleted when this returns, and its client learns it
-     * when it talks to the server next. Safe to call for a session that has ended already.
+     * Expires a session as if its timeout had passed. When this returns, its ephemeral nodes are deleted; its client learns of
+     * the expiry with the next message to the server. Does nothing if the session has already ended.
      *
-     * @param sessionId from {@code ZooKeeper.getSessionId()}
+     * @param sessionId id of the session, from {@code ZooKeeper.getSessionId()}
      */
     public void expireSession(long sessionId) {
         ZooKeeperServer server = server();
         ZKDatabase data = server.getZKDatabase();
         Set<String> ephemerals = data.getEphemerals(sessionId);
         server.closeSession(sessionId);
-        // The server forgets a session first and deletes its nodes one by one after that.
+        // The server removes the session first, and then deletes its nodes one by one.
         Await.until(
                 "session 0x" + Long.toHexString(sessionId) + " has ended",
                 EXPIRY_LIMIT,
@@ -91,7 +91,7 @@ public final class ZooKeeperTestServer implements AutoCloseable {
                         && ephemerals.stream().allMatch(path -> data.getNode(path) == null));
     }
 
-    /** Stops serving; clients are disconnected. Data, sessions and ephemerals are kept for {@link #restart()}. */
+    /** Stops the server and disconnects its clients; data, sessions and ephemeral nodes are kept for {@link #restart()}. */
     public synchronized void stop() {
         RunningZooKeeper ending = running;
         running = null;
@@ -105,8 +105,8 @@ public final class ZooKeeperTestServer implements AutoCloseable {
     }
 
     /**
-     * Stops the server if it runs, and starts it again on the same port with its data; it serves when this returns.
-     * Sessions get a whole timeout to come back, as at any start of a ZooKeeper server.
+     * Stops the server if it runs, and starts it again on the same port with its data; returns when it serves. Clients have a
+     * full session timeout to reconnect, as after any start of a ZooKeeper server.
      */
     public synchronized void restart() {
         stop();
@@ -114,10 +114,10 @@ public final class ZooKeeperTestServer implements AutoCloseable {
     }
 
     /**
-     * How many requests clients have sent, by kind, since the server was first started: {@code create2},
+     * Returns the number of requests that clients have sent since the server was first started, by kind: {@code create2},
      * {@code getChildren2}, {@code getData}, {@code delete}, {@code sync}, {@code ping}, {@code closeSession} and so on, as
-     * ZooKeeper names them. A {@code multi} counts once, as
-     * {@code check} where it only checks. The connect request of a session is not counted.
+     * ZooKeeper names them. A {@code multi} counts once, and counts as {@code check} if it only checks. The connect request of
+     * a session does not count.
      *
      * @return a sorted copy
      */
@@ -127,37 +127,41 @@ public final class ZooKeeperTestServer implements AutoCloseable {
         return counts;
     }
 
-    /** How many requests clients have sent since the server was first started, pings left out. */
-    public long packetsReceived() {
+    /** Returns the number of requests that clients have sent since the server was first started, without pings. */
+    public long requestsWithoutPings() {
         return requests().entrySet().stream()
                 .filter(entry -> !entry.getKey().equals("ping"))
                 .mapToLong(Map.Entry::getValue)
                 .sum();
     }
 
-    /** From now on no session has a longer timeout, those included that reconnect: what a change of settings does. */
-    public void shortenSessions(Duration longest) {
+    /**
+     * Limits the timeout of new and reconnecting sessions, as a changed server setting would.
+     *
+     * @param longest maximum session timeout
+     */
+    public void limitSessionTimeout(Duration longest) {
         server().setMaxSessionTimeout(Math.toIntExact(longest.toMillis()));
     }
 
-    /** The paths of all ephemeral nodes, sorted; empty when nothing is left behind. */
+    /** Returns the paths of all existing ephemeral nodes, sorted. */
     public Set<String> liveEphemerals() {
         Set<String> paths = new TreeSet<>();
         server().getZKDatabase().getEphemerals().values().forEach(paths::addAll);
         return paths;
     }
 
-    /** How many watches the server keeps for its clients. */
+    /** Returns the number of watches that the server keeps for its clients. */
     public int watchCount() {
         return server().getZKDatabase().getDataTree().getWatchCount();
     }
 
-    /** The ids of all sessions, also of those whose client is disconnected at the moment. */
+    /** Returns the ids of all sessions, including those whose client is disconnected at the moment. */
     public Set<Long> sessions() {
         return new TreeSet<>(server().getZKDatabase().getSessionWithTimeOuts().keySet());
     }
 
-    /** Stops the server and deletes its data; idempotent. */
+    /** Stops the server and deletes its data. Idempotent. */
     @Override
     public void close() {
         try (dir) {

@@ -32,27 +32,27 @@ class EtcdServerOptionsTest {
     private static final char[] NONE = new char[0];
 
     @Test
-    void rootPassword_isAskedFor_alsoAfterRestarts() {
+    void rootPassword_isRequired_evenAfterRestarts() {
         EtcdServerOptions options = EtcdServerOptions.defaults().withRootPassword("s3cret");
         try (EtcdTestServer server = EtcdTestServer.start(options);
                 EtcdTestServer keeping = EtcdTestServer.start(options.withKeptData())) {
             assertThat(server.url()).isEqualTo("etcd://root:s3cret@127.0.0.1:" + server.port());
-            assertPasswordIsAskedFor(server);
-            assertPasswordIsAskedFor(keeping);
+            assertPasswordIsRequired(server);
+            assertPasswordIsRequired(keeping);
             server.connect().put("key", "1");
             keeping.connect().put("key", "1");
             server.restart();
             keeping.restart();
-            assertPasswordIsAskedFor(server);
-            assertPasswordIsAskedFor(keeping);
-            // Connected anew: with a token of its last life a server without data waits for as many changes as it had
-            // then.
+            assertPasswordIsRequired(server);
+            assertPasswordIsRequired(keeping);
+            // Uses new clients: if a token is older than the restart, a server without data waits until it has as many
+            // changes as when the token was issued.
             assertThat(server.connect().list("")).isEmpty();
             assertThat(keeping.connect().list("")).hasSize(1);
         }
     }
 
-    private static void assertPasswordIsAskedFor(EtcdTestServer server) {
+    private static void assertPasswordIsRequired(EtcdTestServer server) {
         assertThatThrownBy(() -> RawEtcd.connect(server.port()).get("key"))
                 .isInstanceOf(RawEtcd.ErrorReply.class)
                 .hasMessage("etcdserver: user name is empty");
@@ -62,7 +62,7 @@ class EtcdServerOptionsTest {
     }
 
     @Test
-    void user_mayDoWithItsPrefix_whatItLikes() {
+    void user_mayWriteOnlyKeysWithItsPrefix() {
         try (EtcdTestServer server =
                 EtcdTestServer.start(EtcdServerOptions.defaults().withRootPassword("pw"))) {
             server.addUser("alice", "al1ce", "lock/");
@@ -77,7 +77,7 @@ class EtcdServerOptionsTest {
     }
 
     @Test
-    void tls_isServed_withACertificateOfItsAddress() throws Exception {
+    void tls_usesACertificateForTheServersAddress() throws Exception {
         try (EtcdTestServer server =
                 EtcdTestServer.start(EtcdServerOptions.defaults().withTls())) {
             assertThat(server.tlsUrl()).startsWith("etcds://127.0.0.1:");
@@ -87,7 +87,7 @@ class EtcdServerOptionsTest {
     }
 
     @Test
-    void clientCertificates_areAskedFor() throws Exception {
+    void clientCertificates_areRequired() throws Exception {
         try (EtcdTestServer server =
                 EtcdTestServer.start(EtcdServerOptions.defaults().withClientCertificates())) {
             assertThatThrownBy(() -> version(server, false))
@@ -98,7 +98,7 @@ class EtcdServerOptionsTest {
     }
 
     @Test
-    void whatAServerDoesNotHave_isAnError() {
+    void missingFeature_isAnError() {
         try (EtcdTestServer server = EtcdTestServer.start()) {
             assertThatThrownBy(server::tlsUrl).hasMessageContaining("without TLS");
             assertThatThrownBy(server::clientKey).hasMessageContaining("without client certificates");
@@ -106,7 +106,7 @@ class EtcdServerOptionsTest {
         }
     }
 
-    /** Not by HttpClient: it may wait for ever for a server that refuses it after the handshake. */
+    /** Does not use HttpClient, which may wait forever for a server that rejects the client after the handshake. */
     private static String version(EtcdTestServer server, boolean withCertificate) throws Exception {
         HttpsURLConnection connection = (HttpsURLConnection)
                 URI.create(server.tlsEndpoint() + "/version").toURL().openConnection();
@@ -117,8 +117,8 @@ class EtcdServerOptionsTest {
                                 : Optional.empty())
                 .getSocketFactory());
         connection.setReadTimeout(20_000);
-        try (InputStream answer = connection.getInputStream()) {
-            return new String(answer.readAllBytes(), StandardCharsets.UTF_8);
+        try (InputStream response = connection.getInputStream()) {
+            return new String(response.readAllBytes(), StandardCharsets.UTF_8);
         }
     }
 

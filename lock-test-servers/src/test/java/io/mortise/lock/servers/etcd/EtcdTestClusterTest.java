@@ -56,19 +56,19 @@ class EtcdTestClusterTest {
             Await.until(
                     "the old leader follows",
                     LIMIT,
-                    () -> old.connect().ask(etcd -> etcd.get("key")).isPresent()
+                    () -> old.connect().tryCall(etcd -> etcd.get("key")).isPresent()
                             && !old.connect().status().leads());
             assertThat(cluster.leader()).isSameAs(next);
         }
     }
 
     @Test
-    void leaderWithoutFollowers_servesNobody() {
+    void leaderWithoutFollowers_doesNotServe() {
         try (EtcdTestCluster cluster = EtcdTestCluster.start()) {
             EtcdTestServer leader = cluster.leader();
             List<EtcdTestServer> followers = cluster.followers();
             followers.forEach(EtcdTestServer::pause);
-            assertThat(leader.connect().ask(RawEtcd::revision)).isEmpty();
+            assertThat(leader.connect().tryCall(RawEtcd::revision)).isEmpty();
             followers.get(0).resume();
             cluster.leader().connect().put("key", "1");
             followers.get(1).resume();

@@ -24,7 +24,7 @@ class EtcdTestServerTest {
     private static final Logger log = LoggerFactory.getLogger(EtcdTestServerTest.class);
 
     @Test
-    void start_serves_onAPortOfItsOwn() {
+    void start_usesItsOwnPort() {
         long start = System.nanoTime();
         try (EtcdTestServer one = EtcdTestServer.start()) {
             log.info("event=figures start_ms={}", (System.nanoTime() - start) / 1_000_000);
@@ -40,7 +40,7 @@ class EtcdTestServerTest {
     }
 
     @Test
-    void leaseOfASecond_isOneOfTwo() {
+    void leaseOfOneSecond_isExtendedToTwo() {
         try (EtcdTestServer server = EtcdTestServer.start()) {
             RawEtcd etcd = server.connect();
             assertThat(etcd.grantedTtl(etcd.grantLease(Duration.ofSeconds(1)))).contains(Duration.ofSeconds(2));
@@ -49,7 +49,7 @@ class EtcdTestServerTest {
     }
 
     @Test
-    void restart_losesAllData_unlessItIsKept() {
+    void restart_losesAllData_withoutKeptData() {
         try (EtcdTestServer server = EtcdTestServer.start()) {
             assertThat(keysAfterRestart(server)).isZero();
             assertThat(server.connect().revision()).isEqualTo(1);
@@ -76,7 +76,7 @@ class EtcdTestServerTest {
     }
 
     @Test
-    void stop_endsIt_evenPaused() {
+    void stop_endsTheServer_evenIfPaused() {
         try (EtcdTestServer server =
                 EtcdTestServer.start(EtcdServerOptions.defaults().withKeptData())) {
             server.connect().put("key", "1");
@@ -90,7 +90,7 @@ class EtcdTestServerTest {
     }
 
     @Test
-    void pausedServer_answersNothing_untilResumed() throws Exception {
+    void pausedServer_doesNotReply_untilResumed() throws Exception {
         try (EtcdTestServer server = EtcdTestServer.start()) {
             RawEtcd etcd = server.connect();
             server.pause();
@@ -117,7 +117,7 @@ class EtcdTestServerTest {
     }
 
     @Test
-    void takenPort_isNotTakenForItsOwn() {
+    void serverOnATakenPort_failsToStart() {
         try (EtcdTestServer other = EtcdTestServer.start();
                 TempDir dir = TempDir.create("etcd")) {
             List<Integer> free = FreePorts.forServers(2);

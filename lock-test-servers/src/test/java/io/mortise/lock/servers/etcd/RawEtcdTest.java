@@ -27,7 +27,7 @@ class RawEtcdTest {
     }
 
     @BeforeEach
-    void empty() {
+    void deleteAllData() {
         etcd = server.connect();
         etcd.deletePrefix("");
         etcd.leases().forEach(etcd::revokeLease);
@@ -48,7 +48,7 @@ class RawEtcdTest {
     }
 
     @Test
-    void list_givesTheKeysOfAPrefix_inTheOrderOfTheirCreation() {
+    void list_returnsKeysWithThePrefix_inOrderOfCreation() {
         etcd.put("p/b", "1");
         etcd.put("p/ä", "2");
         etcd.put("p", "3");
@@ -62,7 +62,7 @@ class RawEtcdTest {
     }
 
     @Test
-    void txn_doesAllOrNothing() {
+    void txn_isAtomic() {
         assertThat(etcd.txn().ifAbsent("a").thenPut("a", "1").thenPut("b", "1").commit())
                 .isTrue();
         assertThat(etcd.txn().ifAbsent("a").thenDelete("b").commit()).isFalse();
@@ -103,7 +103,7 @@ class RawEtcdTest {
     }
 
     @Test
-    void call_throwsAnError_alsoOfAMethodThatIsNone() {
+    void call_throwsErrorReplies_alsoForUnknownMethods() {
         assertThatThrownBy(() -> etcd.call("kv/put", Map.of("value", "")))
                 .isInstanceOf(RawEtcd.ErrorReply.class)
                 .hasMessage("etcdserver: key is not provided");
@@ -112,7 +112,7 @@ class RawEtcdTest {
     }
 
     @Test
-    void requests_countsWhatTheServerGot() {
+    void requests_countsReceivedRequests() {
         Map<String, Long> before = etcd.requests();
         assertThat(etcd.requests()).isEqualTo(before);
         etcd.put("a", "1");
@@ -121,19 +121,19 @@ class RawEtcdTest {
         etcd.txn().ifAbsent("a").thenPut("b", "1").thenPut("c", "1").commit();
         etcd.keepLeaseAlive(1);
         Map<String, Long> after = etcd.requests();
-        assertThat(grown(before, after, "Put")).isEqualTo(1);
-        assertThat(grown(before, after, "Range")).isEqualTo(2);
-        assertThat(grown(before, after, "Txn")).isEqualTo(1);
-        assertThat(grown(before, after, "LeaseKeepAlive")).isEqualTo(1);
-        assertThat(grown(before, after, "DeleteRange")).isZero();
+        assertThat(increase(before, after, "Put")).isEqualTo(1);
+        assertThat(increase(before, after, "Range")).isEqualTo(2);
+        assertThat(increase(before, after, "Txn")).isEqualTo(1);
+        assertThat(increase(before, after, "LeaseKeepAlive")).isEqualTo(1);
+        assertThat(increase(before, after, "DeleteRange")).isZero();
     }
 
-    private static long grown(Map<String, Long> before, Map<String, Long> after, String method) {
+    private static long increase(Map<String, Long> before, Map<String, Long> after, String method) {
         return after.getOrDefault(method, 0L) - before.getOrDefault(method, 0L);
     }
 
     @Test
-    void status_ofALoneServer_isThatOfALeader() {
+    void status_ofASingleServer_isThatOfALeader() {
         EtcdStatus status = etcd.status();
         assertThat(status.leads()).isTrue();
         assertThat(status.term()).isPositive();

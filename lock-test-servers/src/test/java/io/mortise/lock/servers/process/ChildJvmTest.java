@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 class ChildJvmTest {
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
-    /** Says what it was given, echoes its input, and starts a server of its own when told to. */
+    /** Prints its arguments, echoes its input, and starts a server or a paused child on command. */
     static final class Echo {
         public static void main(String[] args) throws InterruptedException {
             StdinWatchdog.install(Echo::line, () -> {});
@@ -39,7 +39,7 @@ class ChildJvmTest {
         }
     }
 
-    /** Fails unless it gets a number. */
+    /** Fails unless its argument is a number. */
     static final class Failing {
         public static void main(String[] args) {
             Integer.parseInt(args[0]);
@@ -62,7 +62,7 @@ class ChildJvmTest {
     }
 
     @Test
-    void pause_stopsIt_andResumeLetsItGoOn() {
+    void pausedChild_doesNotReply_untilResumed() {
         try (ChildJvm child = echo()) {
             child.pause();
             child.writeLine("one");
@@ -73,7 +73,7 @@ class ChildJvmTest {
         }
     }
 
-    /** Also where the machine is so busy that the signal takes a while. */
+    /** Holds even on a busy machine, where the signal takes a while. */
     @Test
     void pause_isInEffectWhenItReturns() {
         try (ChildJvm child = echo()) {
@@ -93,7 +93,7 @@ class ChildJvmTest {
     }
 
     @Test
-    void kill_endsIt_evenPaused() {
+    void kill_endsTheChild_evenIfPaused() {
         try (ChildJvm child = echo()) {
             child.pause();
             child.kill();
@@ -130,7 +130,7 @@ class ChildJvmTest {
             ProcessHandle child =
                     ProcessHandle.of(Long.parseLong(line.substring(7))).orElseThrow();
             assertThat(ProcessState.isStopped(child.pid())).isTrue();
-            // As when a whole group of processes is told to end: the guard stays.
+            // As when a signal ends a whole process group: the guard process survives that.
             List<ProcessHandle> guards = ProcessHandle.of(parent.pid())
                     .orElseThrow()
                     .children()
@@ -143,7 +143,7 @@ class ChildJvmTest {
     }
 
     @Test
-    void pauseTwice_andResumeTwice_isAsOnce() {
+    void pauseAndResume_areIdempotent() {
         try (ChildJvm child = echo()) {
             child.pause();
             child.pause();
@@ -156,11 +156,14 @@ class ChildJvmTest {
     }
 
     @Test
-    void kill_losesNothingOfWhatItSaid() {
+    void kill_keepsTheOutputUntilThen() {
         try (ChildJvm child = echo()) {
             child.writeLine("one");
             child.writeLine("two");
-            Await.until("it has said so", LIMIT, () -> child.lastLines().contains("echo two"));
+            Await.until(
+                    "the child has printed both lines",
+                    LIMIT,
+                    () -> child.lastLines().contains("echo two"));
             child.kill();
             assertThat(child.nextLine(LIMIT)).isEqualTo("echo one");
             assertThat(child.nextLine(LIMIT)).isEqualTo("echo two");

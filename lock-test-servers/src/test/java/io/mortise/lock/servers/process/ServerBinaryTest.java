@@ -13,19 +13,19 @@ class ServerBinaryTest {
     private static final String ETCD = "mortise.test.etcd.binary";
 
     @AfterEach
-    void forget() {
+    void clearProperties() {
         List.of(REDIS, ETCD).forEach(System::clearProperty);
     }
 
     @Test
-    void givenPath_isTaken() {
+    void configuredPath_isUsed() {
         String etcd = ServerBinary.etcd().toString();
         System.setProperty(REDIS, etcd);
         assertThat(ServerBinary.redis()).hasToString(etcd);
     }
 
     @Test
-    void redis_saysInOneLineWhatToInstall_whenThereIsNone() {
+    void missingRedis_isAnErrorThatSaysWhatToInstall() {
         System.setProperty(REDIS, "no-such-server");
         assertThatThrownBy(ServerBinary::redis)
                 .isInstanceOf(IllegalStateException.class)
@@ -35,7 +35,7 @@ class ServerBinaryTest {
     }
 
     @Test
-    void etcd_saysInOneLineWhatToInstall_whenThereIsNone() {
+    void missingEtcd_isAnErrorThatSaysWhatToInstall() {
         System.setProperty(ETCD, "no-such-server");
         assertThatThrownBy(ServerBinary::etcd)
                 .isInstanceOf(IllegalStateException.class)

@@ -39,7 +39,7 @@ class RawRedisTest {
     }
 
     @Test
-    void call_givesEachKindOfReply() {
+    void call_returnsEachKindOfReply() {
         assertThat(redis.call("SET", "key", "grün \r\n")).isEqualTo("OK");
         assertThat(redis.call("GET", "key")).isEqualTo("grün \r\n");
         assertThat(redis.call("GET", "none")).isNull();
@@ -50,7 +50,7 @@ class RawRedisTest {
     }
 
     @Test
-    void call_throwsAnError_butGivesOneInsideOfAList() {
+    void call_throwsErrorReplies_butReturnsThoseInsideAList() {
         redis.call("SET", "key", "x");
         assertThatThrownBy(() -> redis.call("INCR", "key"))
                 .isInstanceOf(RawRedis.ErrorReply.class)
@@ -66,7 +66,7 @@ class RawRedisTest {
     }
 
     @Test
-    void commandCalls_countsWhatWasAskedSinceTheReset() {
+    void commandCalls_countsCommandsSinceTheReset() {
         redis.call("GET", "before");
         redis.resetCommandCalls();
         assertThat(redis.commandCalls()).isEmpty();
@@ -80,17 +80,17 @@ class RawRedisTest {
     }
 
     @Test
-    void mortiseClients_areThoseThatGaveTheirName() {
+    void mortiseClients_returnsOnlyClientsWithMortisesName() {
         try (RawRedis one = server.connect();
                 RawRedis another = server.connect()) {
             one.call("CLIENT", "SETNAME", "mortise-0123456789abcdef");
-            another.call("CLIENT", "SETNAME", "somebody");
+            another.call("CLIENT", "SETNAME", "another-application");
             assertThat(redis.mortiseClients()).containsExactly("0123456789abcdef");
         }
     }
 
     @Test
-    void expireGrants_touchesOnlyThoseOfOneClient() {
+    void expireGrants_affectsOnlyOneClient() {
         redis.call("SET", "lock:a", "owner client=0123456789abcdef more");
         redis.call("SET", "lock:a%queue", "client=0123456789abcdef");
         redis.call("SET", "lock:b", "owner client=fedcba9876543210 more");
@@ -100,7 +100,7 @@ class RawRedisTest {
     }
 
     @Test
-    void monitor_tellsWhatAnybodyAskedMeanwhile() {
+    void monitor_returnsCommandsOfAllClients() {
         redis.call("GET", "before");
         try (RawRedis other = server.connect()) {
             List<String> lines = redis.monitor(() -> {

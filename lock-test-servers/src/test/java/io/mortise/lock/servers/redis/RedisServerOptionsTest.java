@@ -24,7 +24,7 @@ class RedisServerOptionsTest {
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
     @Test
-    void password_isAskedFor() {
+    void password_isRequired() {
         RedisServerOptions options = RedisServerOptions.defaults().withPassword("s3cret");
         try (RedisTestServer server = RedisTestServer.start(options);
                 RawRedis stranger = RawRedis.connect(server.port());
@@ -38,7 +38,7 @@ class RedisServerOptionsTest {
     }
 
     @Test
-    void user_mayDoWhatItsRulesSay() {
+    void user_hasThePermissionsOfItsRules() {
         RedisServerOptions options =
                 RedisServerOptions.defaults().withUser("alice", "on", ">pw", "~lock:*", "+get", "+set");
         try (RedisTestServer server = RedisTestServer.start(options);
@@ -57,13 +57,13 @@ class RedisServerOptionsTest {
                 RawRedis onMaster = master.connect();
                 RawRedis onReplica = replica.connect()) {
             onMaster.call("SET", "key", "1");
-            Await.until("the replica has it", LIMIT, () -> "1".equals(onReplica.call("GET", "key")));
+            Await.until("the replica has the key", LIMIT, () -> "1".equals(onReplica.call("GET", "key")));
             assertThatThrownBy(() -> onReplica.call("SET", "key", "2")).hasMessageStartingWith("READONLY");
         }
     }
 
     @Test
-    void unixSocket_isServed() throws Exception {
+    void unixSocket_acceptsConnections() throws Exception {
         try (RedisTestServer server =
                         RedisTestServer.start(RedisServerOptions.defaults().withUnixSocket());
                 SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
@@ -77,7 +77,7 @@ class RedisServerOptionsTest {
     }
 
     @Test
-    void tls_isServed_withACertificateOfItsAddress() throws Exception {
+    void tls_usesACertificateForTheServersAddress() throws Exception {
         try (RedisTestServer server =
                 RedisTestServer.start(RedisServerOptions.defaults().withTls())) {
             assertThat(server.tlsUrl()).startsWith("rediss://127.0.0.1:");
@@ -87,7 +87,7 @@ class RedisServerOptionsTest {
                 var parameters = socket.getSSLParameters();
                 parameters.setEndpointIdentificationAlgorithm("HTTPS");
                 socket.setSSLParameters(parameters);
-                RespConnection resp = new RespConnection(socket.getInputStream(), socket.getOutputStream());
+                RespCodec resp = new RespCodec(socket.getInputStream(), socket.getOutputStream());
                 resp.write("PING");
                 assertThat(resp.read()).isEqualTo("PONG");
             }

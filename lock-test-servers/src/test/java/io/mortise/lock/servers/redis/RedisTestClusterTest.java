@@ -22,7 +22,7 @@ class RedisTestClusterTest {
     private static final int KEYS = 250;
 
     @Test
-    void start_spreadsTheSlotsOverThreeMasters() {
+    void start_distributesSlotsOverThreeMasters() {
         long start = System.nanoTime();
         try (RedisTestCluster cluster = RedisTestCluster.start()) {
             log.info("event=figures start_ms={}", (System.nanoTime() - start) / 1_000_000);
@@ -46,7 +46,7 @@ class RedisTestClusterTest {
     }
 
     @Test
-    void failOver_makesTheReplicaTheMaster_andLaterTheMasterAReplica() {
+    void failOver_promotesTheReplica_andTheOldMasterBecomesAReplica() {
         try (RedisTestCluster cluster = RedisTestCluster.start()) {
             int slot = cluster.slotOf("foo");
             RedisTestServer first = cluster.masterOf(slot);
@@ -65,7 +65,7 @@ class RedisTestClusterTest {
                 first.restart();
                 assertThat(redis.call("WAIT", "1", "20000")).isEqualTo(1L);
             }
-            assertThat(first.ask("ROLE").toString()).startsWith("Optional[[slave");
+            assertThat(first.tryCall("ROLE").toString()).startsWith("Optional[[slave");
             assertThat(cluster.masterOf(slot)).isSameAs(second);
         }
     }
@@ -80,13 +80,13 @@ class RedisTestClusterTest {
             Await.until(
                     "the old master follows",
                     LIMIT,
-                    () -> old.ask("ROLE").toString().startsWith("Optional[[slave"));
+                    () -> old.tryCall("ROLE").toString().startsWith("Optional[[slave"));
             assertThat(cluster.masterOf(0)).isSameAs(promoted);
         }
     }
 
     @Test
-    void migrate_takesTheKeysAlong() {
+    void migrate_movesTheKeys() {
         RedisServerOptions options = RedisServerOptions.defaults().withPassword("s3cret");
         try (RedisTestCluster cluster = RedisTestCluster.start(options)) {
             int slot = cluster.slotOf("foo");

@@ -21,7 +21,7 @@ class RedisTestServerTest {
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
     @Test
-    void start_serves_onAPortOfItsOwn() {
+    void start_usesItsOwnPort() {
         try (RedisTestServer one = RedisTestServer.start();
                 RedisTestServer other = RedisTestServer.start();
                 RawRedis redis = one.connect()) {
@@ -35,8 +35,8 @@ class RedisTestServerTest {
     }
 
     @Test
-    void setClock_isInEffectAtOnce() {
-        assumeTrue(RedisTestServer.canSetClock(), "libfaketime is not here");
+    void setClock_takesEffectImmediately() {
+        assumeTrue(RedisTestServer.canSetClock(), "libfaketime is not installed");
         try (RedisTestServer server =
                         RedisTestServer.start(RedisServerOptions.defaults().withOwnClock());
                 RawRedis redis = server.connect()) {
@@ -51,7 +51,7 @@ class RedisTestServerTest {
     }
 
     @Test
-    void restart_losesAllData_unlessItIsKept() {
+    void restart_losesAllData_withoutKeptData() {
         try (RedisTestServer server = RedisTestServer.start()) {
             assertThat(afterRestart(server)).isNull();
         }
@@ -79,7 +79,7 @@ class RedisTestServerTest {
     }
 
     @Test
-    void stop_endsIt_inGoodOrder_evenPaused() {
+    void stop_endsTheServerGracefully_evenIfPaused() {
         try (RedisTestServer server = RedisTestServer.start()) {
             server.pause();
             server.stop();
@@ -91,7 +91,7 @@ class RedisTestServerTest {
     }
 
     @Test
-    void pausedServer_answersNothing_untilResumed() throws Exception {
+    void pausedServer_doesNotReply_untilResumed() throws Exception {
         try (RedisTestServer server = RedisTestServer.start();
                 RawRedis redis = server.connect()) {
             server.pause();

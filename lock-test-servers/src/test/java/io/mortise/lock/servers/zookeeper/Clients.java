@@ -11,7 +11,7 @@ import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
-/** Plain ZooKeeper clients for the tests of the servers. */
+/** Creates and uses plain ZooKeeper clients for the tests of this package. */
 final class Clients {
     static final Duration LIMIT = Duration.ofSeconds(30);
 
@@ -31,7 +31,7 @@ final class Clients {
         client.create(path, "x".getBytes(StandardCharsets.UTF_8), ZooDefs.Ids.OPEN_ACL_UNSAFE, mode, new Stat());
     }
 
-    /** Whether the node is there, as far as this client can tell; false also when it cannot tell. */
+    /** Returns whether the client reads the node successfully; false also if the read fails. */
     static boolean exists(ZooKeeper client, String path) {
         try {
             return client.exists(path, false) != null;

@@ -29,7 +29,7 @@ class ZooKeeperTestEnsembleTest {
     }
 
     @Test
-    void isolatedFollower_keepsItsClient_whileTheMajorityExpiresIt() throws Exception {
+    void isolatedFollower_keepsItsClientConnected_whileTheMajorityExpiresItsSession() throws Exception {
         int follower = ensemble.follower();
         int leader = ensemble.leader();
         try (ZooKeeper cutOff = Clients.connect(ensemble.connectString(follower), Duration.ofSeconds(3));
@@ -55,7 +55,7 @@ class ZooKeeperTestEnsembleTest {
     }
 
     @Test
-    void isolatedLeader_stepsDown_andTheOthersElect() {
+    void isolatedLeader_stepsDown_andTheOthersElectALeader() {
         int leader = ensemble.leader();
         ensemble.isolate(leader);
         try {
@@ -69,7 +69,7 @@ class ZooKeeperTestEnsembleTest {
     }
 
     @Test
-    void killedNode_comesBack_andPausedOneToo() {
+    void killedServer_servesAfterRestart_andPausedServerAfterResume() {
         int follower = ensemble.follower();
         ensemble.kill(follower);
         assertThat(ensemble.mode(follower)).isEqualTo("none");

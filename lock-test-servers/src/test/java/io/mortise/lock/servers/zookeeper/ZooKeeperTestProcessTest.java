@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 class ZooKeeperTestProcessTest {
     @Test
-    void pausedServer_answersNothing_untilResumed() throws Exception {
+    void pausedServer_doesNotReply_untilResumed() throws Exception {
         try (ZooKeeperTestProcess server = ZooKeeperTestProcess.start();
                 ZooKeeper client = Clients.connect(server.connectString())) {
             Clients.create(client, "/mine", CreateMode.EPHEMERAL);
@@ -28,7 +28,7 @@ class ZooKeeperTestProcessTest {
     }
 
     @Test
-    void killedServer_comesBackWithItsData() throws Exception {
+    void killedServer_hasItsDataAfterRestart() throws Exception {
         try (ZooKeeperTestProcess server = ZooKeeperTestProcess.start();
                 ZooKeeper client = Clients.connect(server.connectString())) {
             long session = client.getSessionId();
@@ -41,7 +41,7 @@ class ZooKeeperTestProcessTest {
 
             server.restart();
             assertThat(server.pid()).isNotEqualTo(pid);
-            Await.until("the client is back", LIMIT, () -> client.getState() == ZooKeeper.States.CONNECTED);
+            Await.until("the client has reconnected", LIMIT, () -> client.getState() == ZooKeeper.States.CONNECTED);
             assertThat(client.exists("/mine", false).getEphemeralOwner()).isEqualTo(session);
         }
     }

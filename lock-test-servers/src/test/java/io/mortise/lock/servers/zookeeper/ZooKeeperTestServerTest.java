@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 class ZooKeeperTestServerTest {
     @Test
-    void expireSession_removesItsEphemerals_andItsClientLearnsIt() throws Exception {
+    void expireSession_deletesEphemeralNodes_andNotifiesTheClient() throws Exception {
         try (ZooKeeperTestServer server = ZooKeeperTestServer.start();
                 ZooKeeper victim = Clients.connect(server.connectString())) {
             Clients.create(victim, "/mine", CreateMode.EPHEMERAL);
@@ -32,7 +32,7 @@ class ZooKeeperTestServerTest {
     }
 
     @Test
-    void restart_keepsPortSessionAndEphemerals() throws Exception {
+    void restart_keepsPortSessionsAndEphemeralNodes() throws Exception {
         try (ZooKeeperTestServer server = ZooKeeperTestServer.start();
                 ZooKeeper client = Clients.connect(server.connectString())) {
             long session = client.getSessionId();
@@ -42,7 +42,7 @@ class ZooKeeperTestServerTest {
             assertThatThrownBy(server::sessions).isInstanceOf(IllegalStateException.class);
 
             server.restart();
-            Await.until("the client is back", LIMIT, () -> client.getState() == ZooKeeper.States.CONNECTED);
+            Await.until("the client has reconnected", LIMIT, () -> client.getState() == ZooKeeper.States.CONNECTED);
             assertThat(client.getSessionId()).isEqualTo(session);
             assertThat(server.liveEphemerals()).containsExactly("/mine");
             assertThat(client.exists("/mine", false).getEphemeralOwner()).isEqualTo(session);
@@ -50,7 +50,7 @@ class ZooKeeperTestServerTest {
     }
 
     @Test
-    void requests_countsEachKind_andPacketsLeaveOutPings() throws Exception {
+    void requests_countsEachKind_andPacketsReceivedExcludesPings() throws Exception {
         try (ZooKeeperTestServer server = ZooKeeperTestServer.start();
                 ZooKeeper client = Clients.connect(server.connectString(), Duration.ofSeconds(6))) {
             Clients.create(client, "/a", CreateMode.PERSISTENT);
@@ -62,7 +62,7 @@ class ZooKeeperTestServerTest {
             assertThat(server.requests())
                     .containsAllEntriesOf(Map.of("create2", 2L, "getData", 1L, "delete", 1L))
                     .containsOnlyKeys("create2", "getData", "delete", "ping");
-            assertThat(server.packetsReceived()).isEqualTo(4);
+            assertThat(server.requestsWithoutPings()).isEqualTo(4);
             assertThat(server.watchCount()).isEqualTo(1);
         }
     }
@@ -80,7 +80,7 @@ class ZooKeeperTestServerTest {
     }
 
     @Test
-    void options_boundTheSessionTimeout() throws Exception {
+    void options_limitTheSessionTimeout() throws Exception {
         ZooKeeperServerOptions options =
                 ZooKeeperServerOptions.defaults().withSessions(Duration.ofSeconds(2), Duration.ofSeconds(3));
         try (ZooKeeperTestServer server = ZooKeeperTestServer.start(options);
@@ -100,7 +100,7 @@ class ZooKeeperTestServerTest {
         server.close();
         server.close();
         assertThat(server.data()).doesNotExist();
-        // Some of ZooKeeper's threads are told to end and not waited for.
+        // ZooKeeper does not wait for the end of some of its threads.
         Await.until(
                 "its threads ended",
                 LIMIT,

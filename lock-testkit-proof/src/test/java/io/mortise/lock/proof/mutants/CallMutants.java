@@ -10,8 +10,8 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LeaseAction;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.proof.mutants.NameMutants.Unclaimed;
-import io.mortise.lock.proof.mutants.WithdrawalMutants.Locks;
+import io.mortise.lock.proof.mutants.NameMutants.HidesCapability;
+import io.mortise.lock.proof.mutants.WithdrawalMutants.WrongLocksClient;
 import io.mortise.lock.spi.LockBackend;
 import java.util.List;
 import java.util.Optional;
@@ -22,7 +22,7 @@ import java.util.concurrent.Executors;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
-/** Callback forms, and capabilities both ways: promises without a number. */
+/** Deliberately defective backends and clients that break {@code call}, {@code callAsync}, callbacks or claimed capabilities. */
 final class CallMutants {
     private CallMutants() {}
 
@@ -32,39 +32,39 @@ final class CallMutants {
                         "callAsync",
                         "the lease is released as soon as the body returns",
                         "callAsync_holdsUntilItsStageEnds",
-                        honest -> new Locks(honest, ReleasesAtOnce::new)),
+                        delegate -> new WrongLocksClient(delegate, ReleasesAtOnce::new)),
                 client(
                         "callAsync",
                         "a body that fails keeps the lock",
                         "callAsync_releasesWhenTheBodyOrItsStageFails",
-                        honest -> new Locks(honest, KeepsWhatFailed::new)),
+                        delegate -> new WrongLocksClient(delegate, KeepsLockAfterFailure::new)),
                 client(
                         "S07",
-                        "user code runs on the thread that reads the answers",
-                        "S07_aCallbackMayWaitForTheStoreAlsoOnADirectExecutor",
-                        honest -> new Locks(honest, AnswersOnOneThread::new)),
+                        "user code runs on the thread that reads the store's replies",
+                        "S07_aCallbackMayBlockOnTheStoreEvenOnADirectExecutor",
+                        delegate -> new WrongLocksClient(delegate, RunsCallbacksOnReaderThread::new)),
                 client(
                         "call",
-                        "a loss under the body is not told",
-                        "call_tellsThatTheLeaseWasLostMeanwhile",
-                        honest -> new Locks(honest, HidesTheLoss::new)),
+                        "a loss during the body is not reported",
+                        "call_reportsALossDuringTheBody",
+                        delegate -> new WrongLocksClient(delegate, HidesLoss::new)),
                 client(
                         "capabilities",
-                        "tokens are given though that is not claimed",
-                        "capabilities_fencingIsThereOrRefused",
-                        honest -> new Unclaimed(honest, Capability.FENCING)),
+                        "tokens are returned though FENCING is not claimed",
+                        "capabilities_fencingWorksOrIsRefused",
+                        delegate -> new HidesCapability(delegate, Capability.FENCING)),
                 backend(
                         "capabilities",
-                        "lists are claimed and refused",
-                        "capabilities_listIsThereOrRefused",
+                        "LIST is claimed but not supported",
+                        "capabilities_listWorksOrIsRefused",
                         CallMutants::refusesLists));
     }
 
-    private static LockBackend refusesLists(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    private static LockBackend refusesLists(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             @Override
             public Optional<LockAdmin> admin() {
-                return honest.admin().map(admin -> new ForwardingAdmin(admin) {
+                return delegate.admin().map(admin -> new ForwardingAdmin(admin) {
                     @Override
                     public CompletableFuture<Page> list(String prefix, int limit, String cursor) {
                         return CompletableFuture.failedFuture(new UnsupportedOperationException("list"));
@@ -75,8 +75,8 @@ final class CallMutants {
     }
 
     private static final class ReleasesAtOnce extends ForwardingLock {
-        ReleasesAtOnce(DistributedLock honest, UnaryOperator<Lease> dress) {
-            super(honest, dress);
+        ReleasesAtOnce(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+            super(delegate, wrapper);
         }
 
         @Override
@@ -91,17 +91,17 @@ final class CallMutants {
         }
     }
 
-    private static final class AnswersOnOneThread extends ForwardingLock {
-        AnswersOnOneThread(DistributedLock honest, UnaryOperator<Lease> dress) {
-            this(honest, dress, Executors.newSingleThreadExecutor(task -> {
-                Thread thread = new Thread(task, "reads answers");
+    private static final class RunsCallbacksOnReaderThread extends ForwardingLock {
+        RunsCallbacksOnReaderThread(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+            this(delegate, wrapper, Executors.newSingleThreadExecutor(task -> {
+                Thread thread = new Thread(task, "reads replies");
                 thread.setDaemon(true);
                 return thread;
             }));
         }
 
-        private AnswersOnOneThread(DistributedLock honest, UnaryOperator<Lease> dress, Executor reader) {
-            super(honest, lease -> new ForwardingLease(dress.apply(lease)) {
+        private RunsCallbacksOnReaderThread(DistributedLock delegate, UnaryOperator<Lease> wrapper, Executor reader) {
+            super(delegate, lease -> new ForwardingLease(wrapper.apply(lease)) {
                 @Override
                 public ReleaseOutcome release() {
                     return CompletableFuture.supplyAsync(super::release, reader).join();
@@ -120,9 +120,9 @@ final class CallMutants {
         }
     }
 
-    private static final class KeepsWhatFailed extends ForwardingLock {
-        KeepsWhatFailed(DistributedLock honest, UnaryOperator<Lease> dress) {
-            super(honest, dress);
+    private static final class KeepsLockAfterFailure extends ForwardingLock {
+        KeepsLockAfterFailure(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+            super(delegate, wrapper);
         }
 
         @Override
@@ -145,9 +145,9 @@ final class CallMutants {
         }
     }
 
-    private static final class HidesTheLoss extends ForwardingLock {
-        HidesTheLoss(DistributedLock honest, UnaryOperator<Lease> dress) {
-            super(honest, dress);
+    private static final class HidesLoss extends ForwardingLock {
+        HidesLoss(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+            super(delegate, wrapper);
         }
 
         @Override

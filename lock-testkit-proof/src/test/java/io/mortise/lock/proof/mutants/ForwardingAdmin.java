@@ -9,36 +9,36 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
-/** Passes everything on. */
+/** A {@link LockAdmin} that forwards every call to another one; mutants override single methods. */
 class ForwardingAdmin implements LockAdmin {
-    final LockAdmin honest;
+    final LockAdmin delegate;
 
-    ForwardingAdmin(LockAdmin honest) {
-        this.honest = honest;
+    ForwardingAdmin(LockAdmin delegate) {
+        this.delegate = delegate;
     }
 
     @Override
     public CompletableFuture<LockStatus> status(String name) {
-        return honest.status(name);
+        return delegate.status(name);
     }
 
     @Override
     public CompletableFuture<Page> list(String prefix, int limit, String cursor) {
-        return honest.list(prefix, limit, cursor);
+        return delegate.list(prefix, limit, cursor);
     }
 
     @Override
     public CompletableFuture<Boolean> forceRelease(String name, LockHolder seen) {
-        return honest.forceRelease(name, seen);
+        return delegate.forceRelease(name, seen);
     }
 
     @Override
     public CompletableFuture<List<Finding>> diagnose() {
-        return honest.diagnose();
+        return delegate.diagnose();
     }
 
     @Override
     public CompletableFuture<Map<String, Instant>> clocks() {
-        return honest.clocks();
+        return delegate.clocks();
     }
 }

@@ -17,73 +17,73 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
-/** Passes everything on. A mutant overrides the one step that it gets wrong. */
+/** A {@link LockBackend} that forwards every call to another one; each mutant overrides the step that it gets wrong. */
 class ForwardingBackend implements LockBackend {
-    final LockBackend honest;
+    final LockBackend delegate;
     final MutantConnection connection;
 
-    ForwardingBackend(LockBackend honest, MutantConnection connection) {
-        this.honest = honest;
+    ForwardingBackend(LockBackend delegate, MutantConnection connection) {
+        this.delegate = delegate;
         this.connection = connection;
     }
 
-    /** What the store is asked for. */
-    LockRequest asked(LockRequest request) {
+    /** Returns the request to pass to the store. */
+    LockRequest request(LockRequest request) {
         return request;
     }
 
-    /** What the core hears of hints and losses. */
-    ContenderListener heard(LockRequest request, ContenderListener core) {
+    /** Returns the listener through which the core receives hints and losses. */
+    ContenderListener listener(LockRequest request, ContenderListener core) {
         return core;
     }
 
-    /** One attempt. */
+    /** Makes one attempt. */
     CompletionStage<AttemptResult> attempt(LockRequest request, Contender contender) {
-        return contender.attempt().thenApply(answer -> answered(request, answer));
+        return contender.attempt().thenApply(result -> result(request, result));
     }
 
-    /** What the core is told of an answer. */
-    AttemptResult answered(LockRequest request, AttemptResult answer) {
-        return answer instanceof AttemptResult.Granted granted ? granted(request, granted) : answer;
+    /** Returns the result of an attempt to pass to the core. */
+    AttemptResult result(LockRequest request, AttemptResult result) {
+        return result instanceof AttemptResult.Granted granted ? granted(request, granted) : result;
     }
 
-    /** What the core is told of a grant. */
+    /** Returns the grant to pass to the core. */
     AttemptResult granted(LockRequest request, AttemptResult.Granted granted) {
         return new AttemptResult.Granted(granted.token(), validity(request, granted.validity()));
     }
 
-    final GrantValidity validity(LockRequest request, GrantValidity made) {
+    final GrantValidity validity(LockRequest request, GrantValidity validity) {
         return ForwardingGrantValidity.of(
                 connection.context().clock(),
-                made,
+                validity,
                 request.leaseDuration().dividedBy(3),
                 until -> validUntil(request, until),
                 this);
     }
 
-    /** Until when the core believes. */
+    /** Returns the instant until which the core considers the lease valid. */
     MonotonicTime validUntil(LockRequest request, MonotonicTime until) {
         return until;
     }
 
-    /** Withdrawal or release. */
+    /** Withdraws the attempt or releases its grant. */
     CompletionStage<Boolean> end(LockRequest request, Contender contender) {
         return contender.end();
     }
 
-    /** A renewal had no answer. */
+    /** Called when a renewal got no reply. */
     void renewalUnknown(GrantValidity validity, Throwable cause) {
-        validity.unknown(cause);
+        validity.renewalUnknown(cause);
     }
 
-    /** A renewal found no grant. */
+    /** Called when a renewal found no grant. */
     void renewalLost(GrantValidity validity, LossReason reason) {
         validity.lost(reason);
     }
 
     @Override
     public final Contender enqueue(LockRequest request, ContenderListener waiter) {
-        Contender contender = honest.enqueue(asked(request), heard(request, waiter));
+        Contender contender = delegate.enqueue(request(request), listener(request, waiter));
         return new Contender() {
             @Override
             public CompletionStage<AttemptResult> attempt() {
@@ -102,45 +102,45 @@ class ForwardingBackend implements LockBackend {
         };
     }
 
-    /** A grant that was forged is not the store's to renew. */
+    /** Renews only real grants, since the store does not know forged ones. */
     @Override
     public void renew(List<GrantValidity> due) {
         List<GrantValidity> known = due.stream()
                 .filter(ForwardingGrantValidity.class::isInstance)
-                .map(validity -> ((ForwardingGrantValidity) validity).honest)
+                .map(validity -> ((ForwardingGrantValidity) validity).delegate)
                 .toList();
         if (!known.isEmpty()) {
-            honest.renew(known);
+            delegate.renew(known);
         }
     }
 
     @Override
     public String endpoints() {
-        return honest.endpoints();
+        return delegate.endpoints();
     }
 
     @Override
     public Set<Capability> capabilities() {
-        return honest.capabilities();
+        return delegate.capabilities();
     }
 
     @Override
-    public Duration leaseDuration(Optional<Duration> asked) {
-        return honest.leaseDuration(asked);
+    public Duration leaseDuration(Optional<Duration> requested) {
+        return delegate.leaseDuration(requested);
     }
 
     @Override
     public boolean queuesWaiters() {
-        return honest.queuesWaiters();
+        return delegate.queuesWaiters();
     }
 
     @Override
     public Optional<LockAdmin> admin() {
-        return honest.admin().map(ForwardingAdmin::new);
+        return delegate.admin().map(ForwardingAdmin::new);
     }
 
     @Override
     public void close() {
-        honest.close();
+        delegate.close();
     }
 }

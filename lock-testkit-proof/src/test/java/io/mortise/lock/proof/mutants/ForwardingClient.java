@@ -10,22 +10,22 @@ import io.mortise.lock.LockOptions;
 import java.util.Optional;
 import java.util.Set;
 
-/** Passes everything on. A mutant overrides the one step that it gets wrong. */
+/** A {@link LockClient} that forwards every call to another one; each mutant overrides the step that it gets wrong. */
 class ForwardingClient implements LockClient {
-    final LockClient honest;
+    final LockClient delegate;
 
-    ForwardingClient(LockClient honest) {
-        this.honest = honest;
+    ForwardingClient(LockClient delegate) {
+        this.delegate = delegate;
     }
 
-    /** What users get for a handle. */
-    DistributedLock lock(DistributedLock honest) {
-        return new ForwardingLock(honest, this::lease);
+    /** Returns the lock to hand to users. */
+    DistributedLock lock(DistributedLock delegate) {
+        return new ForwardingLock(delegate, this::lease);
     }
 
-    /** What users get for a lease. */
-    Lease lease(Lease honest) {
-        return new ForwardingLease(honest);
+    /** Returns the lease to hand to users. */
+    Lease lease(Lease delegate) {
+        return new ForwardingLease(delegate);
     }
 
     @Override
@@ -35,21 +35,21 @@ class ForwardingClient implements LockClient {
 
     @Override
     public DistributedLock named(String name, LockOptions options) {
-        return lock(honest.named(name, options));
+        return lock(delegate.named(name, options));
     }
 
     @Override
     public Set<Capability> capabilities() {
-        return honest.capabilities();
+        return delegate.capabilities();
     }
 
     @Override
     public Optional<LockAdmin> admin() {
-        return honest.admin();
+        return delegate.admin();
     }
 
     @Override
     public void close() {
-        honest.close();
+        delegate.close();
     }
 }

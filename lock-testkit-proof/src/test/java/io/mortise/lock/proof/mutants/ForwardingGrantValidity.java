@@ -8,42 +8,42 @@ import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.function.UnaryOperator;
 
-/** Says of a grant what an honest validity says of it, its deadline perhaps moved. */
+/** A {@link GrantValidity} that mirrors another one, except that its deadline may differ. */
 final class ForwardingGrantValidity extends GrantValidity {
-    final GrantValidity honest;
+    final GrantValidity delegate;
 
     private ForwardingGrantValidity(
-            LockClock clock, GrantValidity honest, Duration renewEvery, UnaryOperator<MonotonicTime> deadline) {
-        super(clock, renewEvery, deadline.apply(honest.validUntil()));
-        this.honest = honest;
+            LockClock clock, GrantValidity delegate, Duration renewEvery, UnaryOperator<MonotonicTime> deadline) {
+        super(clock, renewEvery, deadline.apply(delegate.validUntil()));
+        this.delegate = delegate;
     }
 
     static ForwardingGrantValidity of(
             LockClock clock,
-            GrantValidity honest,
+            GrantValidity delegate,
             Duration renewEvery,
             UnaryOperator<MonotonicTime> deadline,
-            ForwardingBackend by) {
-        ForwardingGrantValidity made = new ForwardingGrantValidity(clock, honest, renewEvery, deadline);
-        boolean attached = honest.attach(new Listener() {
+            ForwardingBackend backend) {
+        ForwardingGrantValidity forwarding = new ForwardingGrantValidity(clock, delegate, renewEvery, deadline);
+        boolean attached = delegate.attach(new Listener() {
             @Override
             public void extended() {
-                made.extend(deadline.apply(honest.validUntil()));
+                forwarding.extend(deadline.apply(delegate.validUntil()));
             }
 
             @Override
-            public void unknown(Throwable cause) {
-                by.renewalUnknown(made, cause);
+            public void renewalUnknown(Throwable cause) {
+                backend.renewalUnknown(forwarding, cause);
             }
 
             @Override
             public void lost(LossReason reason) {
-                by.renewalLost(made, reason);
+                backend.renewalLost(forwarding, reason);
             }
         });
         if (!attached) {
-            made.lost(honest.reason().orElseThrow());
+            forwarding.lost(delegate.reason().orElseThrow());
         }
-        return made;
+        return forwarding;
     }
 }

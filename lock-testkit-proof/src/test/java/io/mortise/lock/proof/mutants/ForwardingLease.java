@@ -8,67 +8,67 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** Passes everything on. */
+/** A {@link Lease} that forwards every call to another one; mutants override single methods. */
 class ForwardingLease implements Lease {
-    final Lease honest;
+    final Lease delegate;
 
-    ForwardingLease(Lease honest) {
-        this.honest = honest;
+    ForwardingLease(Lease delegate) {
+        this.delegate = delegate;
     }
 
     @Override
     public String lockName() {
-        return honest.lockName();
+        return delegate.lockName();
     }
 
     @Override
     public String ownerId() {
-        return honest.ownerId();
+        return delegate.ownerId();
     }
 
     @Override
     public long fencingToken() {
-        return honest.fencingToken();
+        return delegate.fencingToken();
     }
 
     @Override
     public boolean isHeld() {
-        return honest.isHeld();
+        return delegate.isHeld();
     }
 
     @Override
     public void ensureHeld() {
-        honest.ensureHeld();
+        delegate.ensureHeld();
     }
 
     @Override
     public Duration remaining() {
-        return honest.remaining();
+        return delegate.remaining();
     }
 
     @Override
     public CompletableFuture<LossReason> lost() {
-        return honest.lost();
+        return delegate.lost();
     }
 
     @Override
     public void onExpiring(Duration before, Runnable callback) {
-        honest.onExpiring(before, callback);
+        delegate.onExpiring(before, callback);
     }
 
     @Override
     public ReleaseOutcome release() {
-        return honest.release();
+        return delegate.release();
     }
 
     @Override
     public CompletableFuture<ReleaseOutcome> releaseAsync() {
-        return honest.releaseAsync();
+        return delegate.releaseAsync();
     }
 
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
-        return honest.unwrap(type);
+        return delegate.unwrap(type);
     }
 
     @Override

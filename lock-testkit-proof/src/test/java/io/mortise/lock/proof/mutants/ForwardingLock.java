@@ -15,95 +15,95 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
-/** Passes everything on, leases dressed. */
+/** A {@link DistributedLock} that forwards every call to another one and wraps the leases that it returns. */
 class ForwardingLock implements DistributedLock {
-    final DistributedLock honest;
-    private final UnaryOperator<Lease> dress;
+    final DistributedLock delegate;
+    private final UnaryOperator<Lease> wrapper;
 
-    ForwardingLock(DistributedLock honest, UnaryOperator<Lease> dress) {
-        this.honest = honest;
-        this.dress = dress;
+    ForwardingLock(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+        this.delegate = delegate;
+        this.wrapper = wrapper;
     }
 
     @Override
     public String name() {
-        return honest.name();
+        return delegate.name();
     }
 
     @Override
     public Lease acquire() throws InterruptedException {
-        return dress.apply(honest.acquire());
+        return wrapper.apply(delegate.acquire());
     }
 
     @Override
     public Optional<Lease> tryAcquire() throws InterruptedException {
-        return honest.tryAcquire().map(dress);
+        return delegate.tryAcquire().map(wrapper);
     }
 
     @Override
     public Optional<Lease> tryAcquire(Duration maxWait) throws InterruptedException {
-        return honest.tryAcquire(maxWait).map(dress);
+        return delegate.tryAcquire(maxWait).map(wrapper);
     }
 
     @Override
     public CompletableFuture<Lease> acquireAsync() {
-        return passOn(honest.acquireAsync(), dress, Lease::releaseAsync);
+        return forward(delegate.acquireAsync(), wrapper, Lease::releaseAsync);
     }
 
     @Override
     public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration maxWait) {
-        return passOn(
-                honest.tryAcquireAsync(maxWait),
-                lease -> lease.map(dress),
+        return forward(
+                delegate.tryAcquireAsync(maxWait),
+                lease -> lease.map(wrapper),
                 lease -> lease.ifPresent(Lease::releaseAsync));
     }
 
-    /** A stage alone would not do: cancelling it reaches nothing (S08). */
-    private static <T> CompletableFuture<T> passOn(
-            CompletableFuture<T> honest, Function<T, T> dress, Consumer<T> unwanted) {
-        CompletableFuture<T> seen = new CompletableFuture<>();
-        honest.whenComplete((value, failure) -> {
+    /** A dependent stage is not enough, since cancelling it does not cancel the request (S08). */
+    private static <T> CompletableFuture<T> forward(
+            CompletableFuture<T> delegate, Function<T, T> wrapper, Consumer<T> discard) {
+        CompletableFuture<T> forwarded = new CompletableFuture<>();
+        delegate.whenComplete((value, failure) -> {
             if (failure != null) {
-                seen.completeExceptionally(
+                forwarded.completeExceptionally(
                         failure instanceof CompletionException && failure.getCause() != null
                                 ? failure.getCause()
                                 : failure);
-            } else if (!seen.complete(dress.apply(value))) {
-                unwanted.accept(value);
+            } else if (!forwarded.complete(wrapper.apply(value))) {
+                discard.accept(value);
             }
         });
-        seen.whenComplete((value, failure) -> honest.cancel(true));
-        return seen;
+        forwarded.whenComplete((value, failure) -> delegate.cancel(true));
+        return forwarded;
     }
 
     @Override
     public <X extends Exception> void run(LeaseAction<X> body) throws X, InterruptedException {
-        honest.run(lease -> body.run(dress.apply(lease)));
+        delegate.run(lease -> body.run(wrapper.apply(lease)));
     }
 
     @Override
     public <X extends Exception> boolean tryRun(Duration maxWait, LeaseAction<X> body) throws X, InterruptedException {
-        return honest.tryRun(maxWait, lease -> body.run(dress.apply(lease)));
+        return delegate.tryRun(maxWait, lease -> body.run(wrapper.apply(lease)));
     }
 
     @Override
     public <T, X extends Exception> Optional<T> tryCall(Duration maxWait, LeaseFunction<T, X> body)
             throws X, InterruptedException {
-        return honest.tryCall(maxWait, lease -> body.call(dress.apply(lease)));
+        return delegate.tryCall(maxWait, lease -> body.call(wrapper.apply(lease)));
     }
 
     @Override
     public <T, X extends Exception> T call(LeaseFunction<T, X> body) throws X, InterruptedException {
-        return honest.call(lease -> body.call(dress.apply(lease)));
+        return delegate.call(lease -> body.call(wrapper.apply(lease)));
     }
 
     @Override
     public <T> CompletableFuture<T> callAsync(Function<? super Lease, ? extends CompletionStage<T>> body) {
-        return honest.callAsync(lease -> body.apply(dress.apply(lease)));
+        return delegate.callAsync(lease -> body.apply(wrapper.apply(lease)));
     }
 
     @Override
     public CompletableFuture<LockStatus> status() {
-        return honest.status();
+        return delegate.status();
     }
 }

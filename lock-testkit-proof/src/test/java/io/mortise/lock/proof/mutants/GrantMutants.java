@@ -22,7 +22,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-/** Who gets the lock, what they believe of it, and its token: S01 to S04. */
+/**
+ * Deliberately defective backends and clients that break exclusion, {@code isHeld}, fencing tokens or ownership.
+ *
+ * <p>Rules S01 to S04.
+ */
 final class GrantMutants {
     private GrantMutants() {}
 
@@ -30,94 +34,94 @@ final class GrantMutants {
         return List.of(
                 backend(
                         "S01",
-                        "a busy lock is granted to every third who asks",
+                        "every third request for a held lock is granted",
                         "S01_clientsExcludeEachOther",
                         GrantMutants::grantsTwice),
                 client(
                         "S01",
-                        "all names are one lock",
+                        "all names share one lock",
                         "S01_locksOfOtherNamesAreIndependent",
-                        honest -> new NameMutants.Renaming(honest, name -> "the lock")),
+                        delegate -> new NameMutants.Renaming(delegate, name -> "the lock")),
                 backend(
                         "S02",
-                        "the store's lease is half as long as the client believes",
-                        "S02_aSilentHolderStopsBelievingBeforeTheNextIsGranted",
-                        GrantMutants::believesTwiceAsLong),
+                        "the client assumes twice the store's lease duration",
+                        "S02_aSilentHoldersLeaseEndsBeforeTheNextGrant",
+                        GrantMutants::assumesTwiceTheLease),
                 backend(
                         "S02",
-                        "a holder believes until a renewal says otherwise",
-                        "S02_aSilentHolderStopsBelievingBeforeTheNextIsGranted",
+                        "isHeld stays true until a renewal fails",
+                        "S02_aSilentHoldersLeaseEndsBeforeTheNextGrant",
                         GrantMutants::hasNoDeadline),
                 backend(
                         "S02",
                         "leases are not renewed",
                         "S02_renewalKeepsALeaseBeyondItsDuration",
-                        (honest, connection) -> new ForwardingBackend(honest, connection) {
+                        (delegate, connection) -> new ForwardingBackend(delegate, connection) {
                             @Override
                             public void renew(List<GrantValidity> due) {}
                         }),
                 client(
                         "S02",
-                        "isHeld asks the store each time",
+                        "isHeld queries the store each time",
                         "S02_isHeldIsLocalAndRemainingIsWithinTheLease",
-                        honest -> new WrongLeasesClient(honest, AsksEachTime::new)),
+                        delegate -> new WrongLeasesClient(delegate, QueriesStoreEachTime::new)),
                 client(
                         "S02",
                         "isHeld stays true after a release",
                         "S02_isHeldIsLocalAndRemainingIsWithinTheLease",
-                        honest -> new WrongLeasesClient(honest, HeldForEver::new)),
+                        delegate -> new WrongLeasesClient(delegate, AlwaysHeld::new)),
                 client(
                         "S02",
-                        "remaining tells the lease duration, not what is left of it",
-                        "S02_aSilentHolderStopsBelievingBeforeTheNextIsGranted",
-                        honest -> new WrongLeasesClient(honest, NeverCountsDown::new)),
+                        "remaining returns the full lease duration, not the remaining time",
+                        "S02_aSilentHoldersLeaseEndsBeforeTheNextGrant",
+                        delegate -> new WrongLeasesClient(delegate, NeverCountsDown::new)),
                 backend(
                         "S03",
-                        "two grants in a row have one token",
-                        "S03_tokensRiseOverReleasesAndClients",
-                        (honest, connection) -> new Tokens(honest, connection) {
+                        "two consecutive grants have the same token",
+                        "S03_tokensIncreaseAcrossReleasesAndClients",
+                        (delegate, connection) -> new WrongTokens(delegate, connection) {
                             @Override
-                            long token(LockRequest request, long honestToken) {
-                                return honestToken / 2;
+                            long token(LockRequest request, long storeToken) {
+                                return storeToken / 2;
                             }
                         }),
                 backend(
                         "S03",
                         "each client counts its own tokens",
-                        "S03_tokensRiseOverReleasesAndClients",
-                        (honest, connection) -> new Tokens(honest, connection) {
+                        "S03_tokensIncreaseAcrossReleasesAndClients",
+                        (delegate, connection) -> new WrongTokens(delegate, connection) {
                             private final AtomicLong own = new AtomicLong();
 
                             @Override
-                            long token(LockRequest request, long honestToken) {
+                            long token(LockRequest request, long storeToken) {
                                 return own.incrementAndGet();
                             }
                         }),
                 backend(
                         "S03",
-                        "the counter goes with the lock's last entry",
-                        "S03_tokensRiseOverReleasesAndClients",
+                        "the token counter is deleted with the lock's last entry",
+                        "S03_tokensIncreaseAcrossReleasesAndClients",
                         GrantMutants::forgetsTheCounterAtRelease),
                 backend(
                         "S03",
-                        "the counter expires with the lease",
-                        "S02_aSilentHolderStopsBelievingBeforeTheNextIsGranted",
+                        "the token counter expires with the lease",
+                        "S02_aSilentHoldersLeaseEndsBeforeTheNextGrant",
                         GrantMutants::forgetsTheCounterAtExpiry),
                 backend(
                         "S04",
-                        "the owner is the client, which gets its own lock again",
+                        "a client that holds a lock is granted it again",
                         "S04_theSameThreadAcquiringTwiceWaits",
                         GrantMutants::reentrant),
                 client(
                         "S04",
-                        "only the thread that acquired may release",
+                        "only the acquiring thread may release",
                         "S04_anyThreadMayRelease",
-                        honest -> new WrongLeasesClient(honest, OwnedByThread::new)),
+                        delegate -> new WrongLeasesClient(delegate, OwnedByThread::new)),
                 client(
                         "S04",
-                        "all leases of a client have one owner id",
+                        "all leases of a client have the same owner id",
                         "S04_theSameThreadAcquiringTwiceWaits",
-                        honest -> new WrongLeasesClient(honest, OneOwner::new)));
+                        delegate -> new WrongLeasesClient(delegate, SharedOwnerId::new)));
     }
 
     private static AttemptResult forged(LockRequest request, MutantConnection connection) {
@@ -127,21 +131,21 @@ final class GrantMutants {
                 System.nanoTime(), new GrantValidity(clock, request.leaseDuration(), until) {});
     }
 
-    private static LockBackend grantsTwice(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
-            private final AtomicLong asked = new AtomicLong();
+    private static LockBackend grantsTwice(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
+            private final AtomicLong requests = new AtomicLong();
 
             @Override
-            AttemptResult answered(LockRequest request, AttemptResult answer) {
-                return answer instanceof AttemptResult.Waiting && asked.incrementAndGet() % 3 == 0
+            AttemptResult result(LockRequest request, AttemptResult result) {
+                return result instanceof AttemptResult.Waiting && requests.incrementAndGet() % 3 == 0
                         ? forged(request, connection)
-                        : super.answered(request, answer);
+                        : super.result(request, result);
             }
         };
     }
 
-    private static LockBackend believesTwiceAsLong(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    private static LockBackend assumesTwiceTheLease(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             @Override
             MonotonicTime validUntil(LockRequest request, MonotonicTime until) {
                 return until.plus(request.leaseDuration());
@@ -149,8 +153,8 @@ final class GrantMutants {
         };
     }
 
-    private static LockBackend hasNoDeadline(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    private static LockBackend hasNoDeadline(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             @Override
             MonotonicTime validUntil(LockRequest request, MonotonicTime until) {
                 return until.plus(Duration.ofDays(1));
@@ -158,13 +162,13 @@ final class GrantMutants {
         };
     }
 
-    /** Another token than the store's. */
-    private abstract static class Tokens extends ForwardingBackend {
-        Tokens(LockBackend honest, MutantConnection connection) {
-            super(honest, connection);
+    /** Returns other fencing tokens than the store's. */
+    private abstract static class WrongTokens extends ForwardingBackend {
+        WrongTokens(LockBackend delegate, MutantConnection connection) {
+            super(delegate, connection);
         }
 
-        abstract long token(LockRequest request, long honestToken);
+        abstract long token(LockRequest request, long storeToken);
 
         @Override
         final AttemptResult granted(LockRequest request, AttemptResult.Granted granted) {
@@ -173,10 +177,10 @@ final class GrantMutants {
         }
     }
 
-    private static LockBackend forgetsTheCounterAtRelease(LockBackend honest, MutantConnection connection) {
-        return new Tokens(honest, connection) {
+    private static LockBackend forgetsTheCounterAtRelease(LockBackend delegate, MutantConnection connection) {
+        return new WrongTokens(delegate, connection) {
             @Override
-            long token(LockRequest request, long honestToken) {
+            long token(LockRequest request, long storeToken) {
                 return connection.shared().merge(request.name().value(), 1L, Long::sum);
             }
 
@@ -188,10 +192,10 @@ final class GrantMutants {
         };
     }
 
-    private static LockBackend forgetsTheCounterAtExpiry(LockBackend honest, MutantConnection connection) {
-        return new Tokens(honest, connection) {
+    private static LockBackend forgetsTheCounterAtExpiry(LockBackend delegate, MutantConnection connection) {
+        return new WrongTokens(delegate, connection) {
             @Override
-            long token(LockRequest request, long honestToken) {
+            long token(LockRequest request, long storeToken) {
                 Map<String, Long> shared = connection.shared();
                 String expires = "expires " + request.name();
                 long now = connection.context().clock().now().nanos();
@@ -205,14 +209,14 @@ final class GrantMutants {
         };
     }
 
-    private static LockBackend reentrant(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    private static LockBackend reentrant(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             private final Set<String> mine = ConcurrentHashMap.newKeySet();
 
             @Override
-            AttemptResult answered(LockRequest request, AttemptResult answer) {
-                boolean again = !mine.add(request.name().value()) && answer instanceof AttemptResult.Waiting;
-                return again ? forged(request, connection) : super.answered(request, answer);
+            AttemptResult result(LockRequest request, AttemptResult result) {
+                boolean again = !mine.add(request.name().value()) && result instanceof AttemptResult.Waiting;
+                return again ? forged(request, connection) : super.result(request, result);
             }
 
             @Override
@@ -223,21 +227,21 @@ final class GrantMutants {
         };
     }
 
-    private static final class AsksEachTime extends ForwardingLease {
-        AsksEachTime(Lease honest) {
-            super(honest);
+    private static final class QueriesStoreEachTime extends ForwardingLease {
+        QueriesStoreEachTime(Lease delegate) {
+            super(delegate);
         }
 
         @Override
         public boolean isHeld() {
-            LockSupport.parkNanos(200_000); // a fast store, near by
+            LockSupport.parkNanos(200_000); // the round trip time of a fast store nearby
             return super.isHeld();
         }
     }
 
-    private static final class HeldForEver extends ForwardingLease {
-        HeldForEver(Lease honest) {
-            super(honest);
+    private static final class AlwaysHeld extends ForwardingLease {
+        AlwaysHeld(Lease delegate) {
+            super(delegate);
         }
 
         @Override
@@ -249,9 +253,10 @@ final class GrantMutants {
     private static final class NeverCountsDown extends ForwardingLease {
         private final Duration whole;
 
-        NeverCountsDown(Lease honest) {
-            super(honest);
-            this.whole = Duration.ofSeconds(honest.remaining().toSeconds() + 1); // as it was granted, however long ago
+        NeverCountsDown(Lease delegate) {
+            super(delegate);
+            this.whole =
+                    Duration.ofSeconds(delegate.remaining().toSeconds() + 1); // as if the lease had just been granted
         }
 
         @Override
@@ -263,8 +268,8 @@ final class GrantMutants {
     private static final class OwnedByThread extends ForwardingLease {
         private final Thread owner = Thread.currentThread();
 
-        OwnedByThread(Lease honest) {
-            super(honest);
+        OwnedByThread(Lease delegate) {
+            super(delegate);
         }
 
         @Override
@@ -273,9 +278,9 @@ final class GrantMutants {
         }
     }
 
-    private static final class OneOwner extends ForwardingLease {
-        OneOwner(Lease honest) {
-            super(honest);
+    private static final class SharedOwnerId extends ForwardingLease {
+        SharedOwnerId(Lease delegate) {
+            super(delegate);
         }
 
         @Override

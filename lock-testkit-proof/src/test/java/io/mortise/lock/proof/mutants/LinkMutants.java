@@ -4,7 +4,7 @@ package io.mortise.lock.proof.mutants;
 import static io.mortise.lock.proof.mutants.Mutant.backend;
 
 import io.mortise.lock.LossReason;
-import io.mortise.lock.proof.mutants.LossMutants.Forwarding;
+import io.mortise.lock.proof.mutants.LossMutants.ForwardingListener;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
@@ -23,7 +23,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
-/** Defects that show on the wire: replies that are late or lost, a line that is cut, a server that begins anew, its own count. */
+/**
+ * Deliberately defective backends that fail only with late or lost replies, a cut link or a restarted server.
+ *
+ * <p>Also backends that send too many requests, which only a request count shows.
+ */
 final class LinkMutants {
     private LinkMutants() {}
 
@@ -32,57 +36,57 @@ final class LinkMutants {
                 backend(
                         "S02",
                         "the deadline counts from the reply",
-                        "S02_theDeadlineCountsFromTheSendAndSlownessLosesNothing",
+                        "S02_theDeadlineCountsFromTheSendAndASlowLinkLosesNoLease",
                         LinkMutants::countsFromTheReply),
                 backend(
                         "S03",
-                        "the counter begins anew with the server",
-                        "S03_tokensRiseOverARestartAndWaitersGoOn",
+                        "the token counter is reset when the server restarts",
+                        "S03_tokensIncreaseAcrossARestartAndWaitersContinue",
                         LinkMutants::countsInMemory),
                 backend(
                         "S05",
-                        "a release whose reply was lost is sent again, and reports LOST",
-                        "S05_aReleaseWhoseReplyWasLostIsNotCalledLost",
+                        "a release whose reply was lost is retried and reports LOST",
+                        "S05_aReleaseWhoseReplyWasLostDoesNotReportLost",
                         LinkMutants::replaysReleases),
                 backend(
                         "S07",
-                        "a renewal without an answer counts as a loss",
-                        "S07_aRenewalWithoutAnAnswerIsNoLoss",
+                        "a renewal without a reply counts as a loss",
+                        "S07_aRenewalWithoutAReplyIsNoLoss",
                         LinkMutants::unknownIsLost),
                 backend(
                         "S08",
-                        "an attempt without an answer is forgotten",
-                        "S08_anAcquireThatGaveUpOnALostReplyLeavesNothing",
-                        LinkMutants::forgetsDoubtfulAttempts),
+                        "an attempt without a reply is not cleaned up",
+                        "S08_anAcquireThatGaveUpOnALostReplyLeavesNoOrphan",
+                        LinkMutants::forgetsUncertainAttempts),
                 backend(
                         "S08",
-                        "an attempt without an answer is made anew under another id",
+                        "an attempt without a reply is retried under another id",
                         "S08_anAcquireIsGrantedThoughItsReplyWasLost",
-                        LinkMutants::asksUnderAnotherId),
+                        LinkMutants::retriesUnderAnotherId),
                 backend(
                         "S08",
-                        "a release that failed is forgotten",
+                        "a failed release is not cleaned up",
                         "S08_aReleaseDuringACutIsBoundedAndCleanedUp",
                         LinkMutants::forgetsFailedReleases),
                 backend(
                         "S16",
-                        "a connection ends once the store has said goodbye",
+                        "closing waits for a reply of the store",
                         "S16_closeOnASilentStoreIsBounded",
-                        LinkMutants::waitsForAGoodbye),
+                        LinkMutants::waitsForReplyOnClose),
                 backend(
                         "S11",
-                        "waiters ask every 100 ms",
-                        "S11_waitersAreSilentAndHandOversAreCheap",
+                        "waiters poll every 100 ms",
+                        "S11_waitersDoNotPollAndHandOversTakeFewRequests",
                         LinkMutants::polls),
                 backend(
                         "S11",
-                        "a release wakes everybody who waits",
-                        "S11_waitersAreSilentAndHandOversAreCheap",
-                        LinkMutants::wakesEverybody));
+                        "a release wakes all waiters",
+                        "S11_waitersDoNotPollAndHandOversTakeFewRequests",
+                        LinkMutants::wakesAllWaiters));
     }
 
-    private static LockBackend countsFromTheReply(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    private static LockBackend countsFromTheReply(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             @Override
             MonotonicTime validUntil(LockRequest request, MonotonicTime until) {
                 return LockClock.deadline(connection.context().clock().now(), request.leaseDuration());
@@ -90,8 +94,8 @@ final class LinkMutants {
         };
     }
 
-    private static LockBackend countsInMemory(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    private static LockBackend countsInMemory(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             @Override
             AttemptResult granted(LockRequest request, AttemptResult.Granted granted) {
                 long token = connection.shared().merge("counter", 1L, Long::sum);
@@ -100,26 +104,26 @@ final class LinkMutants {
         };
     }
 
-    /** As a client library that sends again by itself what had no answer for a while. */
-    private static LockBackend replaysReleases(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    /** Like a client library that automatically resends a request that got no reply for a while. */
+    private static LockBackend replaysReleases(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             @Override
             CompletionStage<Boolean> end(LockRequest request, Contender contender) {
                 CompletableFuture<Boolean> first = super.end(request, contender).toCompletableFuture();
-                CompletableFuture<Boolean> answer = new CompletableFuture<>();
-                first.thenAccept(answer::complete);
+                CompletableFuture<Boolean> reply = new CompletableFuture<>();
+                first.thenAccept(reply::complete);
                 connection.context().clock().schedule(Duration.ofMillis(100), () -> {
                     if (!first.isDone()) {
-                        contender.end().thenAccept(answer::complete);
+                        contender.end().thenAccept(reply::complete);
                     }
                 });
-                return answer;
+                return reply;
             }
         };
     }
 
-    private static LockBackend unknownIsLost(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    private static LockBackend unknownIsLost(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             @Override
             void renewalUnknown(GrantValidity validity, Throwable cause) {
                 validity.lost(new LossReason(LossReason.Kind.EXPIRED, cause.toString()));
@@ -127,63 +131,64 @@ final class LinkMutants {
         };
     }
 
-    private static LockBackend forgetsDoubtfulAttempts(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
-            private final Set<String> doubtful = ConcurrentHashMap.newKeySet();
+    private static LockBackend forgetsUncertainAttempts(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
+            private final Set<String> uncertain = ConcurrentHashMap.newKeySet();
 
             @Override
             CompletionStage<AttemptResult> attempt(LockRequest request, Contender contender) {
-                return super.attempt(request, contender).whenComplete((answer, failure) -> {
+                return super.attempt(request, contender).whenComplete((result, failure) -> {
                     if (failure != null) {
-                        doubtful.add(request.attemptId());
+                        uncertain.add(request.attemptId());
                     }
                 });
             }
 
             @Override
             CompletionStage<Boolean> end(LockRequest request, Contender contender) {
-                return doubtful.contains(request.attemptId())
+                return uncertain.contains(request.attemptId())
                         ? CompletableFuture.completedFuture(false)
                         : super.end(request, contender);
             }
         };
     }
 
-    /** Its own forgotten grant is then what it waits for. */
-    private static LockBackend asksUnderAnotherId(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
-            private final Map<String, Contender> anew = new ConcurrentHashMap<>();
+    /** The client then waits for its own forgotten grant. */
+    private static LockBackend retriesUnderAnotherId(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
+            private final Map<String, Contender> retries = new ConcurrentHashMap<>();
 
             @Override
             CompletionStage<AttemptResult> attempt(LockRequest request, Contender contender) {
                 String id = request.attemptId();
-                return super.attempt(request, anew.getOrDefault(id, contender)).whenComplete((answer, failure) -> {
-                    if (failure != null) {
-                        anew.put(id, honest.enqueue(request, new ContenderListener() {
-                            @Override
-                            public void wake() {}
+                return super.attempt(request, retries.getOrDefault(id, contender))
+                        .whenComplete((result, failure) -> {
+                            if (failure != null) {
+                                retries.put(id, delegate.enqueue(request, new ContenderListener() {
+                                    @Override
+                                    public void wake() {}
 
-                            @Override
-                            public void lost(LossReason reason) {}
-                        }));
-                    }
-                });
+                                    @Override
+                                    public void lost(LossReason reason) {}
+                                }));
+                            }
+                        });
             }
 
             @Override
             CompletionStage<Boolean> end(LockRequest request, Contender contender) {
-                Contender latest = anew.remove(request.attemptId());
+                Contender latest = retries.remove(request.attemptId());
                 return super.end(request, latest == null ? contender : latest);
             }
         };
     }
 
-    private static LockBackend waitsForAGoodbye(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    private static LockBackend waitsForReplyOnClose(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             @Override
             public void close() {
                 AtomicBoolean answered = new AtomicBoolean();
-                honest.admin().orElseThrow().diagnose().thenRun(() -> answered.set(true));
+                delegate.admin().orElseThrow().diagnose().thenRun(() -> answered.set(true));
                 long start = System.nanoTime();
                 while (!answered.get()
                         && System.nanoTime() - start < Duration.ofSeconds(6).toNanos()) {
@@ -194,8 +199,8 @@ final class LinkMutants {
         };
     }
 
-    private static LockBackend forgetsFailedReleases(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    private static LockBackend forgetsFailedReleases(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             @Override
             CompletionStage<Boolean> end(LockRequest request, Contender contender) {
                 return super.end(request, contender).exceptionally(failure -> true);
@@ -203,18 +208,18 @@ final class LinkMutants {
         };
     }
 
-    private static LockBackend polls(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    private static LockBackend polls(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             @Override
-            AttemptResult answered(LockRequest request, AttemptResult answer) {
-                return answer instanceof AttemptResult.Waiting
+            AttemptResult result(LockRequest request, AttemptResult result) {
+                return result instanceof AttemptResult.Waiting
                         ? new AttemptResult.Waiting(Duration.ofMillis(100))
-                        : super.answered(request, answer);
+                        : super.result(request, result);
             }
 
             @Override
-            ContenderListener heard(LockRequest request, ContenderListener core) {
-                return new Forwarding(core) {
+            ContenderListener listener(LockRequest request, ContenderListener core) {
+                return new ForwardingListener(core) {
                     @Override
                     public void wake() {}
                 };
@@ -222,12 +227,12 @@ final class LinkMutants {
         };
     }
 
-    private static LockBackend wakesEverybody(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    private static LockBackend wakesAllWaiters(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             @Override
-            ContenderListener heard(LockRequest request, ContenderListener core) {
+            ContenderListener listener(LockRequest request, ContenderListener core) {
                 connection.waiters().add(core);
-                return new Forwarding(core) {
+                return new ForwardingListener(core) {
                     @Override
                     public void wake() {
                         connection.waiters().forEach(ContenderListener::wake);

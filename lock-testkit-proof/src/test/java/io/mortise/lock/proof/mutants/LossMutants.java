@@ -21,7 +21,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** What a holder is told when its lease was lost, and that it stays lost: S06 and S07. */
+/** Deliberately defective backends and clients that resurrect a lost lease, or report its loss wrongly. Rules S06 and S07. */
 final class LossMutants {
     private static final String REMOVED = "S07_aForcedReleaseIsAnnouncedOnceWithItsReason";
 
@@ -31,31 +31,31 @@ final class LossMutants {
         return List.of(
                 backend(
                         "S06",
-                        "a renewal makes a grant anew that was removed",
+                        "a renewal recreates a removed grant",
                         "S06_aRemovedGrantStaysRemoved",
                         LossMutants::resurrects),
-                client("S06", "a lost lease comes back by itself", "S06_aRemovedGrantStaysRemoved", Reacquiring::new),
+                client("S06", "a lost lease becomes held again", "S06_aRemovedGrantStaysRemoved", Reacquiring::new),
                 backend(
                         "S07",
-                        "a removal is noticed only by the next renewal, though the store tells",
+                        "a removal is detected only by the next renewal, though the store sends a notification",
                         REMOVED,
-                        LossMutants::deafToRemovals),
+                        LossMutants::ignoresRemovals),
                 client(
                         "S07",
-                        "a loss is never told",
+                        "a loss is never reported",
                         REMOVED,
-                        honest -> new WrongLeasesClient(honest, NeverTells::new)),
+                        delegate -> new WrongLeasesClient(delegate, NeverReportsLoss::new)),
                 client(
                         "S07",
-                        "a late listener is not told",
+                        "a late listener is not notified",
                         REMOVED,
-                        honest -> new WrongLeasesClient(honest, TellsOnlyTheFirst::new)),
-                backend("S07", "a removal is told as an expiry", REMOVED, LossMutants::mixesReasonsUp),
+                        delegate -> new WrongLeasesClient(delegate, IgnoresLateListeners::new)),
+                backend("S07", "a removal is reported as an expiry", REMOVED, LossMutants::reportsWrongReason),
                 client(
                         "S07",
-                        "a release is told as a loss",
+                        "a release is reported as a loss",
                         "S07_nothingIsAnnouncedAfterARelease",
-                        honest -> new WrongLeasesClient(honest, TellsAReleaseToo::new)),
+                        delegate -> new WrongLeasesClient(delegate, ReportsReleaseAsLoss::new)),
                 client(
                         "S07",
                         "the maximum hold is ignored",
@@ -63,17 +63,17 @@ final class LossMutants {
                         NoMaximumHold::new),
                 backend(
                         "S07",
-                        "one lost lease takes all of its client along",
+                        "the loss of one lease ends all leases of its client",
                         "S07_theLossOfOneLeaseSparesTheOthers",
                         LossMutants::losesAllAtOnce));
     }
 
-    /** INSERT OR UPDATE where an UPDATE was meant. */
-    private static LockBackend resurrects(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    /** Like a database client that uses INSERT OR UPDATE instead of UPDATE. */
+    private static LockBackend resurrects(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             @Override
-            ContenderListener heard(LockRequest request, ContenderListener core) {
-                return new Forwarding(core) {
+            ContenderListener listener(LockRequest request, ContenderListener core) {
+                return new ForwardingListener(core) {
                     @Override
                     public void lost(LossReason reason) {}
                 };
@@ -95,11 +95,11 @@ final class LossMutants {
         };
     }
 
-    private static LockBackend deafToRemovals(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    private static LockBackend ignoresRemovals(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             @Override
-            ContenderListener heard(LockRequest request, ContenderListener core) {
-                return new Forwarding(core) {
+            ContenderListener listener(LockRequest request, ContenderListener core) {
+                return new ForwardingListener(core) {
                     @Override
                     public void lost(LossReason reason) {}
                 };
@@ -107,11 +107,11 @@ final class LossMutants {
         };
     }
 
-    private static LockBackend mixesReasonsUp(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    private static LockBackend reportsWrongReason(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             @Override
-            ContenderListener heard(LockRequest request, ContenderListener core) {
-                return new Forwarding(core) {
+            ContenderListener listener(LockRequest request, ContenderListener core) {
+                return new ForwardingListener(core) {
                     @Override
                     public void lost(LossReason reason) {
                         core.lost(new LossReason(LossReason.Kind.EXPIRED, reason.detail()));
@@ -121,20 +121,20 @@ final class LossMutants {
         };
     }
 
-    private static LockBackend losesAllAtOnce(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    private static LockBackend losesAllAtOnce(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             private final Set<GrantValidity> granted = ConcurrentHashMap.newKeySet();
 
             @Override
-            AttemptResult granted(LockRequest request, AttemptResult.Granted made) {
-                AttemptResult.Granted seen = (AttemptResult.Granted) super.granted(request, made);
-                granted.add(seen.validity());
-                return seen;
+            AttemptResult granted(LockRequest request, AttemptResult.Granted result) {
+                AttemptResult.Granted forwarded = (AttemptResult.Granted) super.granted(request, result);
+                granted.add(forwarded.validity());
+                return forwarded;
             }
 
             @Override
-            ContenderListener heard(LockRequest request, ContenderListener core) {
-                return new Forwarding(core) {
+            ContenderListener listener(LockRequest request, ContenderListener core) {
+                return new ForwardingListener(core) {
                     @Override
                     public void lost(LossReason reason) {
                         granted.forEach(validity -> validity.lost(reason));
@@ -144,11 +144,11 @@ final class LossMutants {
         };
     }
 
-    /** Passes hints and losses on. */
-    static class Forwarding implements ContenderListener {
+    /** Forwards hints and losses to the core. */
+    static class ForwardingListener implements ContenderListener {
         final ContenderListener core;
 
-        Forwarding(ContenderListener core) {
+        ForwardingListener(ContenderListener core) {
             this.core = core;
         }
 
@@ -163,9 +163,9 @@ final class LossMutants {
         }
     }
 
-    private static final class NeverTells extends ForwardingLease {
-        NeverTells(Lease honest) {
-            super(honest);
+    private static final class NeverReportsLoss extends ForwardingLease {
+        NeverReportsLoss(Lease delegate) {
+            super(delegate);
         }
 
         @Override
@@ -174,9 +174,9 @@ final class LossMutants {
         }
     }
 
-    private static final class TellsOnlyTheFirst extends ForwardingLease {
-        TellsOnlyTheFirst(Lease honest) {
-            super(honest);
+    private static final class IgnoresLateListeners extends ForwardingLease {
+        IgnoresLateListeners(Lease delegate) {
+            super(delegate);
         }
 
         @Override
@@ -185,28 +185,28 @@ final class LossMutants {
         }
     }
 
-    private static final class TellsAReleaseToo extends ForwardingLease {
-        private final CompletableFuture<LossReason> told = new CompletableFuture<>();
+    private static final class ReportsReleaseAsLoss extends ForwardingLease {
+        private final CompletableFuture<LossReason> losses = new CompletableFuture<>();
 
-        TellsAReleaseToo(Lease honest) {
-            super(honest);
+        ReportsReleaseAsLoss(Lease delegate) {
+            super(delegate);
         }
 
         @Override
         public CompletableFuture<LossReason> lost() {
-            return told;
+            return losses;
         }
 
         @Override
         public ReleaseOutcome release() {
-            told.complete(new LossReason(LossReason.Kind.REMOVED, "it was released"));
+            losses.complete(new LossReason(LossReason.Kind.REMOVED, "it was released"));
             return super.release();
         }
     }
 
     private static final class NoMaximumHold extends ForwardingClient {
-        NoMaximumHold(LockClient honest) {
-            super(honest);
+        NoMaximumHold(LockClient delegate) {
+            super(delegate);
         }
 
         @Override
@@ -217,15 +217,15 @@ final class LossMutants {
         }
     }
 
-    /** A lease that is lost is acquired again behind its holder's back. */
+    /** Acquires a lost lease again without notifying its holder. */
     private static final class Reacquiring extends ForwardingClient {
-        Reacquiring(LockClient honest) {
-            super(honest);
+        Reacquiring(LockClient delegate) {
+            super(delegate);
         }
 
         @Override
         public DistributedLock named(String name, LockOptions options) {
-            DistributedLock lock = honest.named(name, options);
+            DistributedLock lock = delegate.named(name, options);
             return new ForwardingLock(lock, lease -> new ForwardingLease(lease) {
                 private final CompletableFuture<Lease> again = lease.lost().thenCompose(reason -> lock.acquireAsync());
 

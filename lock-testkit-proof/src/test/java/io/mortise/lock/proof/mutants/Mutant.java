@@ -5,24 +5,26 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.LockBackend;
 
 /**
- * One wrong backend.
+ * A backend or client with one deliberate defect that the conformance kit must detect.
  *
- * @param defect what it does wrong, in words
- * @param rule the one rule that it breaks: S05, or the word that begins the names of tests of no numbered rule
- * @param killer the test of the kit that must fail
+ * @param defect description of the defect
+ * @param rule the rule that the mutant breaks, such as S05; for tests of no numbered rule, the prefix of their names
+ * @param killer name of the test of the kit that must fail
+ * @param backend wraps the backend, between the core and the store
+ * @param client wraps the client, between the core and its users
  */
 record Mutant(String defect, String rule, String killer, WrongBackend backend, WrongClient client) {
-    /** Breaks nothing: the same layers as a mutant, without its defect. */
+    /** Has no defect, but the same forwarding layers as a mutant. */
     static final Mutant NONE = new Mutant("no defect", "", "", ForwardingBackend::new, ForwardingClient::new);
 
-    /** A defect of what a backend implements: between the core and the store. */
+    /** Wraps a backend so that it has a defect, between the core and the store. */
     interface WrongBackend {
-        LockBackend over(LockBackend honest, MutantConnection connection);
+        LockBackend over(LockBackend delegate, MutantConnection connection);
     }
 
-    /** A defect that users would see of a backend that came without the core. */
+    /** Wraps a client so that it has a defect, as a backend without the core could have. */
     interface WrongClient {
-        LockClient over(LockClient honest);
+        LockClient over(LockClient delegate);
     }
 
     static Mutant backend(String rule, String defect, String killer, WrongBackend backend) {

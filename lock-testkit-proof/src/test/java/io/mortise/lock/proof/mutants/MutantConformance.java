@@ -9,9 +9,13 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
-/** The kit over the mutant that {@link #MUTANT} names. Its name keeps it from being run by itself. */
-@Timeout(value = 15, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a mutant that hangs is cut off, not waited for
-@ExtendWith(MutantConformance.Choice.class)
+/**
+ * Runs the conformance tests on the mutant that the JUnit configuration parameter {@link #MUTANT} names.
+ *
+ * <p>The class name does not end in Test, so that Surefire does not run it on its own.
+ */
+@Timeout(value = 15, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // does not wait for a mutant that hangs
+@ExtendWith(MutantConformance.MutantResolver.class)
 class MutantConformance extends LockConformance {
     static final String MUTANT = "mortise.mutant";
 
@@ -23,10 +27,10 @@ class MutantConformance extends LockConformance {
 
     @Override
     protected BackendUnderTest backend() {
-        return new MutantStore(mutant);
+        return new MutantBackendUnderTest(mutant);
     }
 
-    static final class Choice implements ParameterResolver {
+    static final class MutantResolver implements ParameterResolver {
         @Override
         public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
             return parameter.getParameter().getType() == Mutant.class;
@@ -34,9 +38,9 @@ class MutantConformance extends LockConformance {
 
         @Override
         public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
-            String wanted = context.getConfigurationParameter(MUTANT).orElse("");
+            String name = context.getConfigurationParameter(MUTANT).orElse("");
             return Mutants.ALL.stream()
-                    .filter(mutant -> mutant.toString().equals(wanted))
+                    .filter(mutant -> mutant.toString().equals(name))
                     .findAny()
                     .orElse(Mutant.NONE);
         }

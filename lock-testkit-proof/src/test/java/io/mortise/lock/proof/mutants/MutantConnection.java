@@ -9,14 +9,17 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What a wrong backend can reach.
+ * The parts of one connection to the in-memory store that a mutant's backend can access.
  *
- * @param shared the same for all connections of one test: what a wrong store would keep in memory
- * @param waiters likewise: whom it would wake
+ * @param store the store
+ * @param faults the faults of this connection
+ * @param context the context of the backend
+ * @param shared state that a wrong store would keep in memory, shared by all connections of one test
+ * @param waiters listeners that a wrong store would wake, shared by all connections of one test
  */
 record MutantConnection(
         MemoryStore store,
-        MemoryFaults line,
+        MemoryFaults faults,
         BackendContext context,
         Map<String, Long> shared,
         Set<ContenderListener> waiters) {}

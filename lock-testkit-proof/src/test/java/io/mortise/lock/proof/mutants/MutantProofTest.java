@@ -25,13 +25,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** The kit fails every mutant by the rule that it breaks, and passes what lies between the kit and the store otherwise. */
+/** Tests that the conformance kit rejects every mutant, and accepts the same backend without a defect. */
 @Tag("once")
 class MutantProofTest {
-    /** They mostly wait. */
-    private static final int AT_A_TIME = 6;
+    /** Number of mutants tested in parallel; more than the cores, since the tests mostly wait. */
+    private static final int PARALLEL_TRIALS = 6;
 
-    private static final Path PAGE = Path.of("..", "docs", "mutants.md");
+    private static final Path DOC = Path.of("..", "docs", "mutants.md");
     private static final String TABLE = "|---|---|---|\n";
 
     private static final Map<Mutant, Future<MutantTestResult>> TRIALS = new LinkedHashMap<>();
@@ -39,20 +39,20 @@ class MutantProofTest {
 
     @BeforeAll
     static void startTrials() {
-        ExecutorService pool = Executors.newFixedThreadPool(AT_A_TIME);
+        ExecutorService pool = Executors.newFixedThreadPool(PARALLEL_TRIALS);
         for (Mutant mutant : Mutants.ALL) {
-            TRIALS.put(mutant, pool.submit(alone(() -> MutantTestResult.of(mutant, mutant.killer()))));
+            TRIALS.put(mutant, pool.submit(inThreadGroup(() -> MutantTestResult.of(mutant, mutant.killer()))));
         }
         List<String> killers =
                 Mutants.ALL.stream().map(Mutant::killer).distinct().toList();
         for (String killer : killers) {
-            CONTROLS.put(killer, pool.submit(alone(() -> MutantTestResult.of(Mutant.NONE, killer))));
+            CONTROLS.put(killer, pool.submit(inThreadGroup(() -> MutantTestResult.of(Mutant.NONE, killer))));
         }
         pool.shutdown();
     }
 
-    /** In a thread group of its own, so that its threads can be told from those of the others. */
-    private static Callable<MutantTestResult> alone(Callable<MutantTestResult> trial) {
+    /** Runs each trial in a separate thread group, so that its threads can be distinguished from those of other trials. */
+    private static Callable<MutantTestResult> inThreadGroup(Callable<MutantTestResult> trial) {
         return () -> {
             CompletableFuture<MutantTestResult> done = new CompletableFuture<>();
             Runnable task = () -> {
@@ -106,19 +106,19 @@ class MutantProofTest {
         assertThat(Mutants.ALL).extracting(Mutant::toString).doesNotHaveDuplicates();
     }
 
-    /** What the table says of a mutant is what {@link #theKitFails} has just seen. */
+    /** Compares the table in docs/mutants.md with the mutants that {@link #theKitFails} tests. */
     @Test
-    void theTableInTheDocsIsTrue() throws IOException {
+    void theTableInTheDocsIsUpToDate() throws IOException {
         String table = Mutants.ALL.stream()
                 .sorted(Comparator.comparing(Mutant::rule))
                 .map(mutant -> "| %s | %s | `%s` |\n".formatted(mutant.rule(), mutant.defect(), mutant.killer()))
                 .collect(Collectors.joining());
-        String page = Files.readString(PAGE);
+        String page = Files.readString(DOC);
         String head = page.substring(0, page.indexOf(TABLE) + TABLE.length());
         if (Boolean.getBoolean("mortise.mutants.write")) {
-            Files.writeString(PAGE, head + table);
+            Files.writeString(DOC, head + table);
         }
-        assertThat(Files.readString(PAGE))
+        assertThat(Files.readString(DOC))
                 .as("run with -Dmortise.mutants.write=true")
                 .isEqualTo(head + table);
     }

@@ -17,12 +17,12 @@ import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Event;
 
 /**
- * What one test of the kit said about one mutant.
+ * The result of running one test of the conformance kit on one mutant.
  *
- * @param succeeded how often it passed
- * @param failures with what it failed
- * @param aborted how often it was not verified
- * @param took how long it ran
+ * @param succeeded number of passed executions
+ * @param failures exceptions of the failed executions
+ * @param aborted number of executions reported as not verified
+ * @param took running time of the test
  */
 record MutantTestResult(long succeeded, List<Throwable> failures, long aborted, Duration took) {
     static MutantTestResult of(Mutant mutant, String test) {
@@ -30,6 +30,7 @@ record MutantTestResult(long succeeded, List<Throwable> failures, long aborted, 
         EngineExecutionResults results = EngineTestKit.engine("junit-jupiter")
                 .selectors(firstOf(method(test)))
                 .configurationParameter(MutantConformance.MUTANT, mutant.toString())
+                .configurationParameter("junit.jupiter.execution.parallel.enabled", "false") // one thread group a trial
                 .execute();
         return new MutantTestResult(
                 results.testEvents().succeeded().count(),
@@ -40,7 +41,7 @@ record MutantTestResult(long succeeded, List<Throwable> failures, long aborted, 
                 Duration.ofNanos(System.nanoTime() - start));
     }
 
-    /** Of a test over both styles of the API the blocking one: one failure is enough. */
+    /** Selects the test, or only its first iteration, for the blocking API, if it is parameterized: one failure is enough. */
     private static DiscoverySelector firstOf(Method test) {
         DiscoverySelector whole = selectMethod(MutantConformance.class, test);
         return test.isAnnotationPresent(ParameterizedTest.class) ? selectIteration(whole, 0) : whole;
@@ -59,7 +60,10 @@ record MutantTestResult(long succeeded, List<Throwable> failures, long aborted, 
                 .orElseThrow();
     }
 
-    /** By an assertion or a time limit of the test, in the name of the rule: what else goes wrong proves nothing. */
+    /**
+     * Returns whether an assertion or the time limit of the test failed for the rule; other exceptions do not show that the kit
+     * detects the defect.
+     */
     boolean failedFor(String rule, String test) {
         return failures.stream()
                 .anyMatch(failure -> failure instanceof TimeoutException
@@ -67,7 +71,7 @@ record MutantTestResult(long succeeded, List<Throwable> failures, long aborted, 
                         : failure instanceof AssertionError && names(rule, test, failure));
     }
 
-    /** A test that tells a story of several rules says in its message which one broke. */
+    /** Returns whether the failure is about the rule; a test of several rules names the broken rule in its message. */
     private static boolean names(String rule, String test, Throwable failure) {
         String message = String.valueOf(failure.getMessage());
         return test.startsWith(rule + "_") || message.startsWith(rule + ":") || message.contains("[" + rule);

@@ -4,7 +4,7 @@ package io.mortise.lock.proof.mutants;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** All wrong backends, by theme. */
+/** All deliberately defective backends and clients that the conformance kit must detect. */
 final class Mutants {
     static final List<Mutant> ALL = Stream.of(
                     GrantMutants.all(),

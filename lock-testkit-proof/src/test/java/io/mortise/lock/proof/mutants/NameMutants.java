@@ -27,80 +27,80 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
 
-/** What becomes of names and options: S13 and S14. */
+/** Deliberately defective backends and clients that confuse lock names or accept invalid arguments. Rules S13, S14, S19. */
 final class NameMutants {
     private NameMutants() {}
 
     static List<Mutant> all() {
         return List.of(
-                collides("case does not count", name -> name.toLowerCase(Locale.ROOT)),
+                collides("names are case-insensitive", name -> name.toLowerCase(Locale.ROOT)),
                 collides("names are trimmed", name -> name.isBlank() ? "blank" : name.trim()),
                 collides("names are normalised", name -> Normalizer.normalize(name, Normalizer.Form.NFC)),
-                collides("a name is cut where the store's column ends", name -> cut(name, 255)),
-                collides("an escape that is not escaped itself", name -> name.replace("%2F", "/")),
-                collides("slashes are cleaned up", name -> name.matches("/+") ? name : name.replaceAll("/+", "/")),
+                collides("long names are truncated to the store's column length", name -> truncate(name, 255)),
+                collides("the escape character is not escaped", name -> name.replace("%2F", "/")),
+                collides("repeated slashes are merged", name -> name.matches("/+") ? name : name.replaceAll("/+", "/")),
                 client(
                         "S13",
-                        "a name may look like the store's own queue nodes",
+                        "names that look like the store's queue nodes collide",
                         "S13_distinctNamesNeverCollide",
-                        honest -> new Renaming(honest, name -> name.startsWith("lock-0") ? "lock-" : name)),
+                        delegate -> new Renaming(delegate, name -> name.startsWith("lock-0") ? "lock-" : name)),
                 backend(
                         "S13",
-                        "operators see the names as they are stored",
+                        "operators see names in their stored form",
                         "S13_operatorsSeeTheNamesAsTheyWereGiven",
-                        (honest, connection) -> new ForwardingBackend(honest, connection) {
+                        (delegate, connection) -> new ForwardingBackend(delegate, connection) {
                             @Override
                             public Optional<LockAdmin> admin() {
-                                return honest.admin().map(StoredNames::new);
+                                return delegate.admin().map(ShowsStoredNames::new);
                             }
                         }),
                 backend(
                         "S19",
-                        "a reason has the name as it was given",
-                        "S19_whatIsSaidOfALockIsOneLineWhateverItsName",
+                        "a loss reason contains the unescaped name",
+                        "S19_messagesAboutALockAreOneLineWhateverItsName",
                         NameMutants::rawReasons),
                 client(
                         "S14",
-                        "a name that is too long is cut",
+                        "a name that is too long is truncated",
                         "S14_badNamesAreRefused",
-                        honest -> new Renaming(honest, name -> cut(name, 512), name -> cut(name, 512))),
+                        delegate -> new Renaming(delegate, name -> truncate(name, 512), name -> truncate(name, 512))),
                 client(
                         "S14",
-                        "a broken surrogate becomes a question mark",
+                        "an unpaired surrogate becomes a question mark",
                         "S14_badNamesAreRefused",
-                        honest -> new Renaming(honest, NameMutants::asUtf8, NameMutants::asUtf8)),
+                        delegate -> new Renaming(delegate, NameMutants::asUtf8, NameMutants::asUtf8)),
                 client(
                         "S14",
-                        "a negative wait counts as none",
+                        "a negative wait counts as zero",
                         "S14_badDurationsAreRefused",
-                        honest -> new ForwardingClient(honest) {
+                        delegate -> new ForwardingClient(delegate) {
                             @Override
-                            DistributedLock lock(DistributedLock honest) {
-                                return new WaitsZeroInstead(honest, this::lease);
+                            DistributedLock lock(DistributedLock delegate) {
+                                return new WaitsZeroInstead(delegate, this::lease);
                             }
                         }),
                 backend(
                         "S14",
                         "a lease duration is accepted and ignored",
                         "S14_perLockLeaseIsHonouredOrRefused",
-                        (honest, connection) -> new ForwardingBackend(honest, connection) {
+                        (delegate, connection) -> new ForwardingBackend(delegate, connection) {
                             @Override
-                            public Duration leaseDuration(Optional<Duration> asked) {
-                                return honest.leaseDuration(Optional.empty());
+                            public Duration leaseDuration(Optional<Duration> requested) {
+                                return delegate.leaseDuration(Optional.empty());
                             }
                         }),
                 client(
                         "S14",
-                        "a lease duration is accepted though that is not claimed",
+                        "a lease duration is accepted though PER_LOCK_LEASE is not claimed",
                         "S14_perLockLeaseIsHonouredOrRefused",
-                        honest -> new Unclaimed(honest, Capability.PER_LOCK_LEASE)));
+                        delegate -> new HidesCapability(delegate, Capability.PER_LOCK_LEASE)));
     }
 
-    private static LockBackend rawReasons(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    private static LockBackend rawReasons(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             @Override
-            ContenderListener heard(LockRequest request, ContenderListener core) {
-                return new LossMutants.Forwarding(core) {
+            ContenderListener listener(LockRequest request, ContenderListener core) {
+                return new LossMutants.ForwardingListener(core) {
                     @Override
                     public void lost(LossReason reason) {
                         String name = request.name().value();
@@ -112,10 +112,10 @@ final class NameMutants {
     }
 
     private static Mutant collides(String defect, UnaryOperator<String> wrong) {
-        return client("S13", defect, "S13_distinctNamesNeverCollide", honest -> new Renaming(honest, wrong));
+        return client("S13", defect, "S13_distinctNamesNeverCollide", delegate -> new Renaming(delegate, wrong));
     }
 
-    private static String cut(String name, int length) {
+    private static String truncate(String name, int length) {
         return name.length() <= length ? name : name.substring(0, length);
     }
 
@@ -123,17 +123,17 @@ final class NameMutants {
         return new String(name.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
     }
 
-    /** Locks under other names than were asked for. Whoever asks still reads the name that he gave. */
+    /** Uses other lock names than the requested ones, but still returns the requested name to the caller. */
     static final class Renaming extends ForwardingClient {
         private final UnaryOperator<String> wrong;
         private final UnaryOperator<String> shown;
 
-        Renaming(LockClient honest, UnaryOperator<String> wrong) {
-            this(honest, name -> new LockName(name).value(), wrong);
+        Renaming(LockClient delegate, UnaryOperator<String> wrong) {
+            this(delegate, name -> new LockName(name).value(), wrong);
         }
 
-        Renaming(LockClient honest, UnaryOperator<String> shown, UnaryOperator<String> wrong) {
-            super(honest);
+        Renaming(LockClient delegate, UnaryOperator<String> shown, UnaryOperator<String> wrong) {
+            super(delegate);
             this.shown = shown;
             this.wrong = wrong;
         }
@@ -141,7 +141,7 @@ final class NameMutants {
         @Override
         public DistributedLock named(String name, LockOptions options) {
             String seen = shown.apply(name);
-            return new ForwardingLock(honest.named(wrong.apply(seen), options), lease -> new ForwardingLease(lease) {
+            return new ForwardingLock(delegate.named(wrong.apply(seen), options), lease -> new ForwardingLease(lease) {
                 @Override
                 public String lockName() {
                     return seen;
@@ -150,31 +150,31 @@ final class NameMutants {
         }
     }
 
-    /** Does more than it says. */
-    static final class Unclaimed extends ForwardingClient {
+    /** Does not claim a capability that the client has. */
+    static final class HidesCapability extends ForwardingClient {
         private final Capability hidden;
 
-        Unclaimed(LockClient honest, Capability hidden) {
-            super(honest);
+        HidesCapability(LockClient delegate, Capability hidden) {
+            super(delegate);
             this.hidden = hidden;
         }
 
         @Override
         public Set<Capability> capabilities() {
-            EnumSet<Capability> claimed = EnumSet.copyOf(honest.capabilities());
+            EnumSet<Capability> claimed = EnumSet.copyOf(delegate.capabilities());
             claimed.remove(hidden);
             return claimed;
         }
     }
 
-    private static final class StoredNames extends ForwardingAdmin {
-        StoredNames(LockAdmin honest) {
-            super(honest);
+    private static final class ShowsStoredNames extends ForwardingAdmin {
+        ShowsStoredNames(LockAdmin delegate) {
+            super(delegate);
         }
 
         @Override
         public CompletableFuture<Page> list(String prefix, int limit, String cursor) {
-            return honest.list(prefix, limit, cursor)
+            return delegate.list(prefix, limit, cursor)
                     .thenApply(page -> new Page(
                             page.locks().stream()
                                     .map(lock -> new LockStatus(
@@ -185,8 +185,8 @@ final class NameMutants {
     }
 
     private static final class WaitsZeroInstead extends ForwardingLock {
-        WaitsZeroInstead(DistributedLock honest, UnaryOperator<Lease> dress) {
-            super(honest, dress);
+        WaitsZeroInstead(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+            super(delegate, wrapper);
         }
 
         @Override

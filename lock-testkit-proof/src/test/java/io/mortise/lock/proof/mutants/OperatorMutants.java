@@ -11,10 +11,10 @@ import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.proof.mutants.Mutant.WrongBackend;
-import io.mortise.lock.proof.mutants.WaitingMutants.Forwarded;
+import io.mortise.lock.proof.mutants.WaitingMutants.ForwardingRequest;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.OwnerRecord;
+import io.mortise.lock.spi.OwnerRecordCodec;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +25,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
-/** What is left in client and store, and what operators see and may do: S17, S18 and S19. */
+/**
+ * Deliberately defective backends and clients that keep data of unused names, or show wrong state to operators.
+ *
+ * <p>Rules S17, S18 and S19.
+ */
 final class OperatorMutants {
     private OperatorMutants() {}
 
@@ -33,13 +37,13 @@ final class OperatorMutants {
         return List.of(
                 backend(
                         "S17",
-                        "a name that was used once stays in the store",
+                        "a name stays in the store after its last use",
                         "S17_namesUsedOnceLeaveNothing",
                         OperatorMutants::keepsNames),
                 client(
                         "S17",
-                        "a client keeps a handle for each name",
-                        "S17_aClientKeepsNothingOfANameThatIsOver",
+                        "a client keeps a lock object for each name",
+                        "S17_aClientKeepsNothingOfAnUnusedName",
                         KeepsHandles::new),
                 backend(
                         "S18",
@@ -54,13 +58,13 @@ final class OperatorMutants {
                         status(seen -> new LockStatus(seen.name(), seen.holders(), List.of()))),
                 backend(
                         "S18",
-                        "a forced release takes the lock from whoever holds it",
-                        "S18_aForcedReleaseTouchesOnlyWhatWasSeen",
-                        OperatorMutants::forcesAnybody),
+                        "a forced release removes the grant of any holder",
+                        "S18_aForcedReleaseRemovesOnlyTheGrantThatWasRead",
+                        OperatorMutants::releasesAnyHolder),
                 backend(
                         "S18",
-                        "a page of a list swallows its last lock",
-                        "S18_listGoesByPagesAndPrefix",
+                        "each page of a list omits its last lock",
+                        "S18_listSupportsPagesAndPrefixes",
                         list(page -> page.next().isEmpty()
                                 ? page
                                 : new LockAdmin.Page(
@@ -68,13 +72,13 @@ final class OperatorMutants {
                 backend(
                         "S18",
                         "a list ends after its first page",
-                        "S18_listGoesByPagesAndPrefix",
+                        "S18_listSupportsPagesAndPrefixes",
                         list(page -> new LockAdmin.Page(page.locks(), Optional.empty()))),
                 backend(
                         "S18",
-                        "a clock that was read once is told for ever",
-                        "S18_clocksThatAreToldGoOn",
-                        admin(honest -> new ForwardingAdmin(honest) {
+                        "a clock is read once and then cached",
+                        "S18_reportedClocksAdvance",
+                        admin(delegate -> new ForwardingAdmin(delegate) {
                             @Override
                             public CompletableFuture<Map<String, Instant>> clocks() {
                                 return CompletableFuture.completedFuture(Map.of("store", Instant.EPOCH));
@@ -82,22 +86,22 @@ final class OperatorMutants {
                         })),
                 backend(
                         "S19",
-                        "metadata is stored as it comes",
+                        "metadata is stored unescaped",
                         "S19_hostileMetadataIsShownAsItIsAndStoredAsOneLine",
-                        OperatorMutants::storesAsItComes));
+                        OperatorMutants::storesUnescaped));
     }
 
     private static WrongBackend admin(Function<LockAdmin, LockAdmin> wrong) {
-        return (honest, connection) -> new ForwardingBackend(honest, connection) {
+        return (delegate, connection) -> new ForwardingBackend(delegate, connection) {
             @Override
             public Optional<LockAdmin> admin() {
-                return honest.admin().map(wrong);
+                return delegate.admin().map(wrong);
             }
         };
     }
 
     private static WrongBackend status(Function<LockStatus, LockStatus> wrong) {
-        return admin(honest -> new ForwardingAdmin(honest) {
+        return admin(delegate -> new ForwardingAdmin(delegate) {
             @Override
             public CompletableFuture<LockStatus> status(String name) {
                 return super.status(name).thenApply(wrong);
@@ -106,7 +110,7 @@ final class OperatorMutants {
     }
 
     private static WrongBackend list(Function<LockAdmin.Page, LockAdmin.Page> wrong) {
-        return admin(honest -> new ForwardingAdmin(honest) {
+        return admin(delegate -> new ForwardingAdmin(delegate) {
             @Override
             public CompletableFuture<Page> list(String prefix, int limit, String cursor) {
                 return super.list(prefix, limit, cursor).thenApply(wrong);
@@ -114,18 +118,18 @@ final class OperatorMutants {
         });
     }
 
-    /** A row, or a parent node, that nobody removes. */
-    private static ForwardingBackend keepsNames(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    /** Like a store whose rows or parent nodes are never removed. */
+    private static ForwardingBackend keepsNames(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             @Override
-            LockRequest asked(LockRequest request) {
+            LockRequest request(LockRequest request) {
                 connection.shared().put(request.name().value(), 0L);
                 return request;
             }
 
             @Override
             public Optional<LockAdmin> admin() {
-                return honest.admin().map(admin -> new ForwardingAdmin(admin) {
+                return delegate.admin().map(admin -> new ForwardingAdmin(admin) {
                     @Override
                     public CompletableFuture<Page> list(String prefix, int limit, String cursor) {
                         return super.list(prefix, limit, cursor).thenApply(page -> {
@@ -142,19 +146,19 @@ final class OperatorMutants {
         };
     }
 
-    private static ForwardingBackend noMetadata(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    private static ForwardingBackend noMetadata(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             @Override
-            LockRequest asked(LockRequest request) {
-                LockHolder told = OwnerRecord.parse(request.ownerRecord(), OptionalLong.empty());
-                return new Forwarded(request) {
+            LockRequest request(LockRequest request) {
+                LockHolder owner = OwnerRecordCodec.parse(request.ownerRecord(), OptionalLong.empty());
+                return new ForwardingRequest(request) {
                     @Override
                     public String ownerRecord() {
-                        return OwnerRecord.encode(
+                        return OwnerRecordCodec.encode(
                                 attemptId(),
-                                told.host().orElseThrow(),
-                                told.pid().orElseThrow(),
-                                told.since().orElseThrow(),
+                                owner.host().orElseThrow(),
+                                owner.pid().orElseThrow(),
+                                owner.since().orElseThrow(),
                                 Map.of());
                     }
                 };
@@ -162,16 +166,16 @@ final class OperatorMutants {
         };
     }
 
-    private static ForwardingBackend storesAsItComes(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    private static ForwardingBackend storesUnescaped(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             @Override
-            LockRequest asked(LockRequest request) {
-                LockHolder told = OwnerRecord.parse(request.ownerRecord(), OptionalLong.empty());
+            LockRequest request(LockRequest request) {
+                LockHolder owner = OwnerRecordCodec.parse(request.ownerRecord(), OptionalLong.empty());
                 StringBuilder naive = new StringBuilder(request.ownerRecord().replaceAll(" meta\\..*", ""));
-                told.metadata()
+                owner.metadata()
                         .forEach((key, value) ->
                                 naive.append(" meta.").append(key).append('=').append(value));
-                return new Forwarded(request) {
+                return new ForwardingRequest(request) {
                     @Override
                     public String ownerRecord() {
                         return naive.toString();
@@ -181,11 +185,11 @@ final class OperatorMutants {
         };
     }
 
-    private static ForwardingBackend forcesAnybody(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    private static ForwardingBackend releasesAnyHolder(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             @Override
             public Optional<LockAdmin> admin() {
-                return honest.admin().map(admin -> new ForwardingAdmin(admin) {
+                return delegate.admin().map(admin -> new ForwardingAdmin(admin) {
                     @Override
                     public CompletableFuture<Boolean> forceRelease(String name, LockHolder seen) {
                         return super.forceRelease(name, seen)
@@ -200,8 +204,8 @@ final class OperatorMutants {
     private static final class KeepsHandles extends ForwardingClient {
         private final Map<String, DistributedLock> handles = new ConcurrentHashMap<>();
 
-        KeepsHandles(LockClient honest) {
-            super(honest);
+        KeepsHandles(LockClient delegate) {
+            super(delegate);
         }
 
         @Override

@@ -20,7 +20,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
-/** What becomes of a store that does not answer, and of a client that closes: S15 and S16. */
+/** Deliberately defective backends and clients that handle an outage or {@code close} wrongly. Rules S15 and S16. */
 final class OutageMutants {
     private OutageMutants() {}
 
@@ -28,14 +28,14 @@ final class OutageMutants {
         return List.of(
                 backend(
                         "S15",
-                        "no answer counts as busy",
+                        "a missing reply is reported as busy",
                         "S09_waitsOnASilentStoreAreBounded",
-                        OutageMutants::silenceIsBusy),
+                        OutageMutants::timeoutIsBusy),
                 backend(
                         "S15",
-                        "no answer counts as a refusal",
+                        "a missing reply is reported as an unexpected exception",
                         "S09_waitsOnASilentStoreAreBounded",
-                        OutageMutants::silenceIsRefusal),
+                        OutageMutants::timeoutIsUnexpectedFailure),
                 backend(
                         "S15",
                         "a request has no deadline",
@@ -43,32 +43,36 @@ final class OutageMutants {
                         OutageMutants::waitsForEver),
                 client(
                         "S16",
-                        "a client that closes leaves its waiters waiting",
-                        "S16_waitersFailAndNothingCanBeAskedAnyMore",
-                        honest -> new ForwardingClient(honest) {
+                        "closing a client does not end its waits",
+                        "S16_waitersAndLaterRequestsFail",
+                        delegate -> new ForwardingClient(delegate) {
                             @Override
                             public void close() {}
                         }),
-                client("S16", "a second close throws", "S16_holdersAreToldAndTheirLocksAreFreeAtOnce", ClosesOnce::new),
                 client(
                         "S16",
-                        "a client that closes waits for its holders",
-                        "S16_holdersAreToldAndTheirLocksAreFreeAtOnce",
-                        WaitsForItsHolders::new),
+                        "a second close throws",
+                        "S16_closeNotifiesHoldersAndFreesTheirLocksAtOnce",
+                        ClosesOnce::new),
                 client(
                         "S16",
-                        "a client that closes leaves its locks to expiry",
-                        "S16_holdersAreToldAndTheirLocksAreFreeAtOnce",
-                        LeavesItsLocks::new),
+                        "closing a client waits for its holders",
+                        "S16_closeNotifiesHoldersAndFreesTheirLocksAtOnce",
+                        WaitsForHolders::new),
+                client(
+                        "S16",
+                        "closing a client does not release its locks",
+                        "S16_closeNotifiesHoldersAndFreesTheirLocksAtOnce",
+                        KeepsLocksOnClose::new),
                 backend(
                         "S16",
                         "a thread outlives its client",
                         "S16_theClientsThreadsEnd",
-                        OutageMutants::leavesAThread));
+                        OutageMutants::leaksAThread));
     }
 
-    private static LockBackend silenceIsBusy(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    private static LockBackend timeoutIsBusy(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             @Override
             CompletionStage<AttemptResult> attempt(LockRequest request, Contender contender) {
                 return super.attempt(request, contender)
@@ -77,8 +81,8 @@ final class OutageMutants {
         };
     }
 
-    private static LockBackend silenceIsRefusal(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    private static LockBackend timeoutIsUnexpectedFailure(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             @Override
             CompletionStage<AttemptResult> attempt(LockRequest request, Contender contender) {
                 return super.attempt(request, contender)
@@ -88,29 +92,29 @@ final class OutageMutants {
         };
     }
 
-    private static LockBackend waitsForEver(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    private static LockBackend waitsForEver(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             @Override
             CompletionStage<AttemptResult> attempt(LockRequest request, Contender contender) {
-                CompletableFuture<AttemptResult> answer = new CompletableFuture<>();
-                super.attempt(request, contender).thenAccept(answer::complete);
-                return answer;
+                CompletableFuture<AttemptResult> reply = new CompletableFuture<>();
+                super.attempt(request, contender).thenAccept(reply::complete);
+                return reply;
             }
         };
     }
 
-    private static LockBackend leavesAThread(LockBackend honest, MutantConnection connection) {
+    private static LockBackend leaksAThread(LockBackend delegate, MutantConnection connection) {
         Thread reader = new Thread(LockSupport::park, "reader");
         reader.setDaemon(true);
         reader.start();
-        return new ForwardingBackend(honest, connection);
+        return new ForwardingBackend(delegate, connection);
     }
 
     private static final class ClosesOnce extends ForwardingClient {
         private final AtomicBoolean closed = new AtomicBoolean();
 
-        ClosesOnce(LockClient honest) {
-            super(honest);
+        ClosesOnce(LockClient delegate) {
+            super(delegate);
         }
 
         @Override
@@ -122,17 +126,17 @@ final class OutageMutants {
         }
     }
 
-    /** Its holders hear of the close; the store does not. */
-    private static final class LeavesItsLocks extends ForwardingClient {
+    /** Notifies the holders of the close, but does not release their grants in the store. */
+    private static final class KeepsLocksOnClose extends ForwardingClient {
         private final CompletableFuture<LossReason> closed = new CompletableFuture<>();
 
-        LeavesItsLocks(LockClient honest) {
-            super(honest);
+        KeepsLocksOnClose(LockClient delegate) {
+            super(delegate);
         }
 
         @Override
-        Lease lease(Lease honest) {
-            return new ForwardingLease(honest) {
+        Lease lease(Lease delegate) {
+            return new ForwardingLease(delegate) {
                 @Override
                 public boolean isHeld() {
                     return !closed.isDone() && super.isHeld();
@@ -151,24 +155,24 @@ final class OutageMutants {
         }
     }
 
-    /** As an orderly shutdown, which work that hangs can hold up. */
-    private static final class WaitsForItsHolders extends ForwardingClient {
-        private final Set<Lease> given = ConcurrentHashMap.newKeySet();
+    /** Like an orderly shutdown, which a holder that hangs can delay. */
+    private static final class WaitsForHolders extends ForwardingClient {
+        private final Set<Lease> leases = ConcurrentHashMap.newKeySet();
 
-        WaitsForItsHolders(LockClient honest) {
-            super(honest);
+        WaitsForHolders(LockClient delegate) {
+            super(delegate);
         }
 
         @Override
-        Lease lease(Lease honest) {
-            given.add(honest);
-            return super.lease(honest);
+        Lease lease(Lease delegate) {
+            leases.add(delegate);
+            return super.lease(delegate);
         }
 
         @Override
         public void close() {
             long start = System.nanoTime();
-            while (given.stream().anyMatch(Lease::isHeld)
+            while (leases.stream().anyMatch(Lease::isHeld)
                     && System.nanoTime() - start < Duration.ofMillis(5_200).toNanos()) {
                 LockSupport.parkNanos(1_000_000);
             }

@@ -19,7 +19,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** How a lease is given back: S05. */
+/** Deliberately defective backends and clients that release the wrong grant or report a wrong outcome. Rule S05. */
 final class ReleaseMutants {
     private static final String STALE = "S05_aStaleReleaseAfterATakeoverSparesTheSuccessor";
 
@@ -29,24 +29,24 @@ final class ReleaseMutants {
         return List.of(
                 backend(
                         "S05",
-                        "a release deletes whoever holds the lock",
-                        "S02_aSilentHolderStopsBelievingBeforeTheNextIsGranted",
+                        "a release deletes the grant of any holder",
+                        "S02_aSilentHoldersLeaseEndsBeforeTheNextGrant",
                         ReleaseMutants::deletesByName),
                 client(
                         "S05",
                         "every release reports RELEASED",
                         STALE,
-                        honest -> new WrongLeasesClient(honest, AlwaysReleased::new)),
+                        delegate -> new WrongLeasesClient(delegate, AlwaysReleased::new)),
                 client(
                         "S05",
                         "a second release reports LOST",
                         "S05_releaseIsIdempotentAndSparesTheSuccessor",
-                        honest -> new WrongLeasesClient(honest, LostTheSecondTime::new)),
+                        delegate -> new WrongLeasesClient(delegate, LostTheSecondTime::new)),
                 backend(
                         "S05",
-                        "a release that found its grant reports LOST",
+                        "a successful release reports LOST",
                         "S05_releaseIsIdempotentAndSparesTheSuccessor",
-                        (honest, connection) -> new ForwardingBackend(honest, connection) {
+                        (delegate, connection) -> new ForwardingBackend(delegate, connection) {
                             @Override
                             CompletionStage<Boolean> end(LockRequest request, Contender contender) {
                                 return super.end(request, contender).thenApply(was -> false);
@@ -54,24 +54,24 @@ final class ReleaseMutants {
                         }),
                 backend(
                         "S05",
-                        "a release is reported before it is done",
+                        "a release is reported before it is executed",
                         "S05_afterAReleaseTheLockIsFreeAtOnce",
-                        ReleaseMutants::reportsTooEarly),
+                        ReleaseMutants::reportsBeforeRelease),
                 backend(
                         "S05",
-                        "a waiter that leaves takes its own process's grant along",
-                        "S05_aWaiterThatLeavesSparesItsOwnClientsLease",
+                        "a withdrawal removes a grant of the same client",
+                        "S05_aWithdrawalSparesALeaseOfTheSameClient",
                         ReleaseMutants::removesAllOfTheClient));
     }
 
-    private static LockBackend deletesByName(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    private static LockBackend deletesByName(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             private final Set<String> granted = ConcurrentHashMap.newKeySet();
 
             @Override
-            AttemptResult granted(LockRequest request, AttemptResult.Granted made) {
+            AttemptResult granted(LockRequest request, AttemptResult.Granted result) {
                 granted.add(request.attemptId());
-                return super.granted(request, made);
+                return super.granted(request, result);
             }
 
             @Override
@@ -89,8 +89,8 @@ final class ReleaseMutants {
         };
     }
 
-    private static LockBackend reportsTooEarly(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    private static LockBackend reportsBeforeRelease(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             @Override
             CompletionStage<Boolean> end(LockRequest request, Contender contender) {
                 connection.context().clock().schedule(Duration.ofMillis(20), contender::end);
@@ -99,18 +99,18 @@ final class ReleaseMutants {
         };
     }
 
-    /** As where the entry in the store names the client, not the attempt. */
-    private static LockBackend removesAllOfTheClient(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    /** Like a store whose entries name the client instead of the attempt. */
+    private static LockBackend removesAllOfTheClient(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             private final Map<String, Contender> granted = new ConcurrentHashMap<>();
 
             @Override
             CompletionStage<AttemptResult> attempt(LockRequest request, Contender contender) {
-                return super.attempt(request, contender).thenApply(answer -> {
-                    if (answer instanceof AttemptResult.Granted) {
+                return super.attempt(request, contender).thenApply(result -> {
+                    if (result instanceof AttemptResult.Granted) {
                         granted.put(request.name().value(), contender);
                     }
-                    return answer;
+                    return result;
                 });
             }
 
@@ -126,8 +126,8 @@ final class ReleaseMutants {
     }
 
     private static final class AlwaysReleased extends ForwardingLease {
-        AlwaysReleased(Lease honest) {
-            super(honest);
+        AlwaysReleased(Lease delegate) {
+            super(delegate);
         }
 
         @Override
@@ -140,8 +140,8 @@ final class ReleaseMutants {
     private static final class LostTheSecondTime extends ForwardingLease {
         private final AtomicBoolean released = new AtomicBoolean();
 
-        LostTheSecondTime(Lease honest) {
-            super(honest);
+        LostTheSecondTime(Lease delegate) {
+            super(delegate);
         }
 
         @Override

@@ -8,9 +8,9 @@ import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockHolder;
-import io.mortise.lock.proof.mutants.LossMutants.Forwarding;
-import io.mortise.lock.proof.mutants.WithdrawalMutants.Collecting;
-import io.mortise.lock.proof.mutants.WithdrawalMutants.Locks;
+import io.mortise.lock.proof.mutants.LossMutants.ForwardingListener;
+import io.mortise.lock.proof.mutants.WithdrawalMutants.TracksGrants;
+import io.mortise.lock.proof.mutants.WithdrawalMutants.WrongLocksClient;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
@@ -30,7 +30,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.function.UnaryOperator;
 
-/** How long a wait takes, who is woken, and in which order: S09, S11 and S12. */
+/**
+ * Deliberately defective backends and clients that wait too long, wake no waiter, or grant in the wrong order.
+ *
+ * <p>Rules S09, S11 and S12.
+ */
 final class WaitingMutants {
     private WaitingMutants() {}
 
@@ -40,68 +44,68 @@ final class WaitingMutants {
                         "S09",
                         "a wait may take twice its bound",
                         "S09_aBoundedWaitEndsAtItsBound",
-                        honest -> new Locks(honest, WaitsTwice::new)),
+                        delegate -> new WrongLocksClient(delegate, WaitsTwice::new)),
                 client(
                         "S09",
-                        "a bounded wait is one attempt",
+                        "a bounded wait makes only one attempt",
                         "S09_aBoundedWaitEndsAtItsBound",
-                        honest -> new Locks(honest, DoesNotWait::new)),
+                        delegate -> new WrongLocksClient(delegate, DoesNotWait::new)),
                 client(
                         "S09",
-                        "one attempt waits a little",
+                        "a zero wait waits a short time",
                         "S09_zeroIsOneAttempt",
-                        honest -> new Locks(honest, WaitsALittle::new)),
+                        delegate -> new WrongLocksClient(delegate, WaitsALittle::new)),
                 backend(
                         "S09",
-                        "the first attempt always says busy",
-                        "S09_aFreeLockIsHadAtTheFirstAttempt",
+                        "the first attempt always reports busy",
+                        "S09_aFreeLockIsGrantedAtTheFirstAttempt",
                         WaitingMutants::busyAtFirst),
                 backend("S11", "no waiter is ever woken", "S11_aReleaseWakesTheNextWaiter", WaitingMutants::neverWakes),
                 backend(
                         "S11",
-                        "a crashed holder's lock is never taken over",
-                        "S02_aSilentHolderStopsBelievingBeforeTheNextIsGranted",
+                        "the lock of a crashed holder never expires",
+                        "S02_aSilentHoldersLeaseEndsBeforeTheNextGrant",
                         WaitingMutants::keepsGrantsForEver),
                 backend(
                         "S11",
-                        "a hint for a waiter that leaves is lost to those behind it",
-                        "S11_aWaiterThatLeavesPassesTheHintOn",
-                        WaitingMutants::dropsTheHintOfOneThatLeaves),
+                        "a hint sent to a withdrawing waiter is not passed on",
+                        "S11_aWithdrawnWaiterPassesTheHintOn",
+                        WaitingMutants::dropsHintOfWithdrawnWaiter),
                 backend(
                         "S11",
-                        "a forced release wakes nobody",
+                        "a forced release wakes no waiter",
                         "S11_aForcedReleaseWakesTheNextWaiter",
                         WaitingMutants::forcesSilently),
                 backend(
                         "S12",
-                        "the last to come is the first to be served",
-                        "S12_oneClientIsGrantedInTheOrderOfAsking",
+                        "the last waiter is granted first",
+                        "S12_oneClientIsGrantedInRequestOrder",
                         WaitingMutants::lastInFirstOut),
                 backend(
                         "S12",
-                        "a waiter that left is served all the same",
-                        "S12_aWaiterThatLeftIsSkipped",
-                        WithdrawalMutants::keepsThePlace));
+                        "a withdrawn waiter is still granted the lock",
+                        "S12_aWithdrawnWaiterIsSkipped",
+                        WithdrawalMutants::keepsQueueEntry));
     }
 
-    private static LockBackend busyAtFirst(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
-            private final Set<String> asked = ConcurrentHashMap.newKeySet();
+    private static LockBackend busyAtFirst(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
+            private final Set<String> attempted = ConcurrentHashMap.newKeySet();
 
             @Override
             CompletionStage<AttemptResult> attempt(LockRequest request, Contender contender) {
-                return asked.add(request.name().value())
+                return attempted.add(request.name().value())
                         ? CompletableFuture.completedFuture(new AttemptResult.Waiting(Duration.ofMillis(1)))
                         : super.attempt(request, contender);
             }
         };
     }
 
-    private static LockBackend neverWakes(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    private static LockBackend neverWakes(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             @Override
-            ContenderListener heard(LockRequest request, ContenderListener core) {
-                return new Forwarding(core) {
+            ContenderListener listener(LockRequest request, ContenderListener core) {
+                return new ForwardingListener(core) {
                     @Override
                     public void wake() {}
                 };
@@ -109,12 +113,12 @@ final class WaitingMutants {
         };
     }
 
-    /** An entry without a time to live. */
-    private static LockBackend keepsGrantsForEver(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    /** Like a store whose entries have no time to live. */
+    private static LockBackend keepsGrantsForEver(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             @Override
-            LockRequest asked(LockRequest request) {
-                return new Forwarded(request) {
+            LockRequest request(LockRequest request) {
+                return new ForwardingRequest(request) {
                     @Override
                     public Duration leaseDuration() {
                         return Duration.ofHours(1);
@@ -129,34 +133,34 @@ final class WaitingMutants {
         };
     }
 
-    private static LockBackend dropsTheHintOfOneThatLeaves(LockBackend honest, MutantConnection connection) {
-        return new Collecting(honest, connection) {
-            private static final String LEAVING = "leaving";
+    private static LockBackend dropsHintOfWithdrawnWaiter(LockBackend delegate, MutantConnection connection) {
+        return new TracksGrants(delegate, connection) {
+            private static final String WITHDRAWING = "withdrawing";
 
             @Override
-            CompletionStage<Boolean> endUncollected(LockRequest request, Contender contender) {
-                connection.shared().put(LEAVING, 1L);
+            CompletionStage<Boolean> endUndelivered(LockRequest request, Contender contender) {
+                connection.shared().put(WITHDRAWING, 1L);
                 try {
                     return contender.end();
                 } finally {
-                    connection.shared().remove(LEAVING);
+                    connection.shared().remove(WITHDRAWING);
                 }
             }
 
             @Override
-            boolean passes() {
-                return !connection.shared().containsKey(LEAVING);
+            boolean mayWake() {
+                return !connection.shared().containsKey(WITHDRAWING);
             }
         };
     }
 
-    private static LockBackend forcesSilently(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    private static LockBackend forcesSilently(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             private static final String FORCED = "forced";
 
             @Override
-            ContenderListener heard(LockRequest request, ContenderListener core) {
-                return new Forwarding(core) {
+            ContenderListener listener(LockRequest request, ContenderListener core) {
+                return new ForwardingListener(core) {
                     @Override
                     public void wake() {
                         if (!connection.shared().containsKey(FORCED)) {
@@ -168,7 +172,7 @@ final class WaitingMutants {
 
             @Override
             public Optional<LockAdmin> admin() {
-                return honest.admin().map(admin -> new ForwardingAdmin(admin) {
+                return delegate.admin().map(admin -> new ForwardingAdmin(admin) {
                     @Override
                     public CompletableFuture<Boolean> forceRelease(String name, LockHolder seen) {
                         connection.shared().put(FORCED, 1L);
@@ -183,23 +187,23 @@ final class WaitingMutants {
         };
     }
 
-    /** Whoever asked last has the shortest way. */
-    private static LockBackend lastInFirstOut(LockBackend honest, MutantConnection connection) {
-        return new ForwardingBackend(honest, connection) {
+    /** Wakes the waiter that was queued last. */
+    private static LockBackend lastInFirstOut(LockBackend delegate, MutantConnection connection) {
+        return new ForwardingBackend(delegate, connection) {
             private final Deque<ContenderListener> stack = new ConcurrentLinkedDeque<>();
 
             @Override
-            LockRequest asked(LockRequest request) {
-                return new Forwarded(request) {
+            LockRequest request(LockRequest request) {
+                return new ForwardingRequest(request) {
                     @Override
                     public boolean mayWait() {
-                        return false; // never in the store's own queue
+                        return false; // keeps waiters out of the store's queue
                     }
                 };
             }
 
             @Override
-            ContenderListener heard(LockRequest request, ContenderListener core) {
+            ContenderListener listener(LockRequest request, ContenderListener core) {
                 stack.push(core);
                 return core;
             }
@@ -216,55 +220,55 @@ final class WaitingMutants {
         };
     }
 
-    /** Passes everything on. */
-    static class Forwarded implements LockRequest {
-        final LockRequest honest;
+    /** Forwards every call to another request; mutants override single methods. */
+    static class ForwardingRequest implements LockRequest {
+        final LockRequest delegate;
 
-        Forwarded(LockRequest honest) {
-            this.honest = honest;
+        ForwardingRequest(LockRequest delegate) {
+            this.delegate = delegate;
         }
 
         @Override
         public LockName name() {
-            return honest.name();
+            return delegate.name();
         }
 
         @Override
         public String attemptId() {
-            return honest.attemptId();
+            return delegate.attemptId();
         }
 
         @Override
         public String ownerRecord() {
-            return honest.ownerRecord();
+            return delegate.ownerRecord();
         }
 
         @Override
         public Duration leaseDuration() {
-            return honest.leaseDuration();
+            return delegate.leaseDuration();
         }
 
         @Override
         public boolean mayWait() {
-            return honest.mayWait();
+            return delegate.mayWait();
         }
     }
 
     private static final class WaitsTwice extends ForwardingLock {
-        WaitsTwice(DistributedLock honest, UnaryOperator<Lease> dress) {
-            super(honest, dress);
+        WaitsTwice(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+            super(delegate, wrapper);
         }
 
         @Override
         public Optional<Lease> tryAcquire(Duration maxWait) throws InterruptedException {
-            Optional<Lease> first = super.tryAcquire(maxWait); // for the others of this process
-            return first.isPresent() ? first : super.tryAcquire(maxWait); // for the other processes
+            Optional<Lease> first = super.tryAcquire(maxWait); // waits for other callers of this process
+            return first.isPresent() ? first : super.tryAcquire(maxWait); // waits for other processes
         }
     }
 
     private static final class DoesNotWait extends ForwardingLock {
-        DoesNotWait(DistributedLock honest, UnaryOperator<Lease> dress) {
-            super(honest, dress);
+        DoesNotWait(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+            super(delegate, wrapper);
         }
 
         @Override
@@ -274,8 +278,8 @@ final class WaitingMutants {
     }
 
     private static final class WaitsALittle extends ForwardingLock {
-        WaitsALittle(DistributedLock honest, UnaryOperator<Lease> dress) {
-            super(honest, dress);
+        WaitsALittle(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+            super(delegate, wrapper);
         }
 
         @Override

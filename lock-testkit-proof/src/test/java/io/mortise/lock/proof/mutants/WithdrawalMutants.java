@@ -7,7 +7,7 @@ import static io.mortise.lock.proof.mutants.Mutant.client;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.proof.mutants.LossMutants.Forwarding;
+import io.mortise.lock.proof.mutants.LossMutants.ForwardingListener;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
@@ -24,7 +24,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
 
-/** What somebody who no longer wants the lock leaves behind, and how soon he may go: S08 and S10. */
+/** Deliberately defective backends and clients that leave orphans, or react late, when a waiter gives up. Rules S08 and S10. */
 final class WithdrawalMutants {
     private WithdrawalMutants() {}
 
@@ -33,94 +33,95 @@ final class WithdrawalMutants {
                 backend(
                         "S08",
                         "a waiter that gives up stays in the queue",
-                        "S08_aWaiterThatTimedOutLeavesNothing",
-                        WithdrawalMutants::keepsThePlace),
+                        "S08_aWaiterThatTimedOutLeavesNoOrphan",
+                        WithdrawalMutants::keepsQueueEntry),
                 backend(
                         "S08",
-                        "a grant that nobody has collected is not withdrawn",
-                        "S08_aCancelThatRacesWithTheGrantLeavesNothing",
-                        WithdrawalMutants::withdrawsOnlyPlaces),
+                        "a grant that was not delivered is not withdrawn",
+                        "S08_aCancelThatRacesWithTheGrantLeavesNoOrphan",
+                        WithdrawalMutants::withdrawsOnlyQueueEntries),
                 client(
                         "S08",
-                        "the future that users get is a derived one",
-                        "S08_aWaiterThatEndedItsFutureLeavesNothing",
-                        honest -> new Locks(honest, DerivedFuture::new)),
+                        "cancelling the returned future does not cancel the request",
+                        "S08_aWaiterThatEndedItsFutureLeavesNoOrphan",
+                        delegate -> new WrongLocksClient(delegate, DerivedFuture::new)),
                 client(
                         "S08",
-                        "a future that timed out withdraws nothing",
-                        "S08_aWaiterThatEndedItsFutureLeavesNothing",
-                        honest -> new Locks(honest, WithdrawsOnlyOnCancel::new)),
+                        "a future that timed out does not withdraw its request",
+                        "S08_aWaiterThatEndedItsFutureLeavesNoOrphan",
+                        delegate -> new WrongLocksClient(delegate, WithdrawsOnlyOnCancel::new)),
                 client(
                         "S10",
-                        "an interrupt is noticed by the next attempt",
+                        "an interrupt is detected only by the next attempt",
                         "S10_anInterruptReturnsAtOnce",
-                        honest -> new Locks(honest, LooksNowAndThen::new)),
+                        delegate -> new WrongLocksClient(delegate, ChecksInterruptRarely::new)),
                 client(
                         "S10",
-                        "an interrupt is swallowed where the lock is free",
-                        "S10_aThreadInterruptedBeforehandAsksForNothing",
-                        honest -> new Locks(honest, ForgetsTheFlag::new)),
+                        "an interrupt is ignored if the lock is free",
+                        "S10_acquireByAnInterruptedThreadThrows",
+                        delegate -> new WrongLocksClient(delegate, ClearsInterruptFlag::new)),
                 client(
                         "S10",
                         "a cancel waits for the store",
                         "S10_aCancelReturnsAtOnce",
-                        honest -> new Locks(honest, SlowCancel::new)),
+                        delegate -> new WrongLocksClient(delegate, SlowCancel::new)),
                 backend(
                         "S10",
                         "a cancelled waiter stays in the queue",
                         "S10_aCancelReturnsAtOnce",
-                        WithdrawalMutants::keepsThePlace));
+                        WithdrawalMutants::keepsQueueEntry));
     }
 
-    /** A client whose handles are wrong. */
-    static final class Locks extends ForwardingClient {
+    /** A client that wraps its locks in a defective implementation. */
+    static final class WrongLocksClient extends ForwardingClient {
         private final BiFunction<DistributedLock, UnaryOperator<Lease>, DistributedLock> wrong;
 
-        Locks(LockClient honest, BiFunction<DistributedLock, UnaryOperator<Lease>, DistributedLock> wrong) {
-            super(honest);
+        WrongLocksClient(
+                LockClient delegate, BiFunction<DistributedLock, UnaryOperator<Lease>, DistributedLock> wrong) {
+            super(delegate);
             this.wrong = wrong;
         }
 
         @Override
-        DistributedLock lock(DistributedLock honest) {
-            return wrong.apply(honest, this::lease);
+        DistributedLock lock(DistributedLock delegate) {
+            return wrong.apply(delegate, this::lease);
         }
     }
 
-    /** Tells what was granted and collected from what was not. Its hints take time, as they do between machines. */
-    abstract static class Collecting extends ForwardingBackend {
-        private final Set<String> collected = ConcurrentHashMap.newKeySet();
+    /** Distinguishes delivered grants from undelivered ones, and delays hints as a network does. */
+    abstract static class TracksGrants extends ForwardingBackend {
+        private final Set<String> delivered = ConcurrentHashMap.newKeySet();
 
-        Collecting(LockBackend honest, MutantConnection connection) {
-            super(honest, connection);
+        TracksGrants(LockBackend delegate, MutantConnection connection) {
+            super(delegate, connection);
         }
 
         @Override
         final AttemptResult granted(LockRequest request, AttemptResult.Granted granted) {
-            collected.add(request.attemptId());
+            delivered.add(request.attemptId());
             return super.granted(request, granted);
         }
 
         @Override
         final CompletionStage<Boolean> end(LockRequest request, Contender contender) {
-            return collected.contains(request.attemptId())
+            return delivered.contains(request.attemptId())
                     ? super.end(request, contender)
-                    : endUncollected(request, contender);
+                    : endUndelivered(request, contender);
         }
 
-        abstract CompletionStage<Boolean> endUncollected(LockRequest request, Contender contender);
+        abstract CompletionStage<Boolean> endUndelivered(LockRequest request, Contender contender);
 
-        /** Whether a hint reaches its waiter. */
-        boolean passes() {
+        /** Returns whether a hint is delivered to its waiter. */
+        boolean mayWake() {
             return true;
         }
 
         @Override
-        final ContenderListener heard(LockRequest request, ContenderListener core) {
-            return new Forwarding(core) {
+        final ContenderListener listener(LockRequest request, ContenderListener core) {
+            return new ForwardingListener(core) {
                 @Override
                 public void wake() {
-                    if (passes()) {
+                    if (mayWake()) {
                         connection.context().clock().schedule(Duration.ofMillis(1), core::wake);
                     }
                 }
@@ -128,20 +129,20 @@ final class WithdrawalMutants {
         }
     }
 
-    static LockBackend keepsThePlace(LockBackend honest, MutantConnection connection) {
-        return new Collecting(honest, connection) {
+    static LockBackend keepsQueueEntry(LockBackend delegate, MutantConnection connection) {
+        return new TracksGrants(delegate, connection) {
             @Override
-            CompletionStage<Boolean> endUncollected(LockRequest request, Contender contender) {
+            CompletionStage<Boolean> endUndelivered(LockRequest request, Contender contender) {
                 return CompletableFuture.completedFuture(true);
             }
         };
     }
 
-    private static LockBackend withdrawsOnlyPlaces(LockBackend honest, MutantConnection connection) {
-        return new Collecting(honest, connection) {
+    private static LockBackend withdrawsOnlyQueueEntries(LockBackend delegate, MutantConnection connection) {
+        return new TracksGrants(delegate, connection) {
             @Override
-            CompletionStage<Boolean> endUncollected(LockRequest request, Contender contender) {
-                boolean waits = honest
+            CompletionStage<Boolean> endUndelivered(LockRequest request, Contender contender) {
+                boolean waits = delegate
                         .admin()
                         .orElseThrow()
                         .status(request.name().value())
@@ -156,49 +157,49 @@ final class WithdrawalMutants {
     }
 
     private static final class DerivedFuture extends ForwardingLock {
-        DerivedFuture(DistributedLock honest, UnaryOperator<Lease> dress) {
-            super(honest, dress);
+        DerivedFuture(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+            super(delegate, wrapper);
         }
 
         @Override
         public CompletableFuture<Lease> acquireAsync() {
-            return honest.acquireAsync().thenApply(lease -> lease);
+            return delegate.acquireAsync().thenApply(lease -> lease);
         }
     }
 
     private static final class WithdrawsOnlyOnCancel extends ForwardingLock {
-        WithdrawsOnlyOnCancel(DistributedLock honest, UnaryOperator<Lease> dress) {
-            super(honest, dress);
+        WithdrawsOnlyOnCancel(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+            super(delegate, wrapper);
         }
 
         @Override
         public CompletableFuture<Lease> acquireAsync() {
             CompletableFuture<Lease> seen = new CompletableFuture<>();
-            CompletableFuture<Lease> asked = honest.acquireAsync();
-            asked.thenAccept(seen::complete);
+            CompletableFuture<Lease> request = delegate.acquireAsync();
+            request.thenAccept(seen::complete);
             seen.whenComplete((lease, failure) -> {
-                if (seen.isCancelled()) { // one of the ways in which a future ends
-                    asked.thenAccept(Lease::releaseAsync);
-                    asked.cancel(true);
+                if (seen.isCancelled()) { // a future may also end in other ways
+                    request.thenAccept(Lease::releaseAsync);
+                    request.cancel(true);
                 }
             });
             return seen;
         }
     }
 
-    private static final class LooksNowAndThen extends ForwardingLock {
-        LooksNowAndThen(DistributedLock honest, UnaryOperator<Lease> dress) {
-            super(honest, dress);
+    private static final class ChecksInterruptRarely extends ForwardingLock {
+        ChecksInterruptRarely(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+            super(delegate, wrapper);
         }
 
         @Override
         public Lease acquire() throws InterruptedException {
-            CompletableFuture<Lease> asked = acquireAsync();
+            CompletableFuture<Lease> request = acquireAsync();
             long slept = System.nanoTime();
-            while (!asked.isDone()) {
+            while (!request.isDone()) {
                 if (System.nanoTime() - slept > Duration.ofMillis(300).toNanos()) {
                     if (Thread.interrupted()) {
-                        asked.cancel(true);
+                        request.cancel(true);
                         throw new InterruptedException();
                     }
                     slept = System.nanoTime();
@@ -209,13 +210,13 @@ final class WithdrawalMutants {
                     Thread.currentThread().interrupt();
                 }
             }
-            return asked.join();
+            return request.join();
         }
     }
 
-    private static final class ForgetsTheFlag extends ForwardingLock {
-        ForgetsTheFlag(DistributedLock honest, UnaryOperator<Lease> dress) {
-            super(honest, dress);
+    private static final class ClearsInterruptFlag extends ForwardingLock {
+        ClearsInterruptFlag(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+            super(delegate, wrapper);
         }
 
         @Override
@@ -226,21 +227,21 @@ final class WithdrawalMutants {
     }
 
     private static final class SlowCancel extends ForwardingLock {
-        SlowCancel(DistributedLock honest, UnaryOperator<Lease> dress) {
-            super(honest, dress);
+        SlowCancel(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+            super(delegate, wrapper);
         }
 
         @Override
         public CompletableFuture<Lease> acquireAsync() {
-            CompletableFuture<Lease> asked = super.acquireAsync();
+            CompletableFuture<Lease> request = super.acquireAsync();
             return new CompletableFuture<>() {
                 {
-                    asked.thenAccept(this::complete);
+                    request.thenAccept(this::complete);
                 }
 
                 @Override
                 public boolean cancel(boolean interrupt) {
-                    asked.cancel(interrupt);
+                    request.cancel(interrupt);
                     LockSupport.parkNanos(Duration.ofMillis(80).toNanos()); // two round trips over a slow link
                     return super.cancel(interrupt);
                 }

@@ -5,17 +5,17 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import java.util.function.UnaryOperator;
 
-/** A client whose leases are wrong. */
+/** A client that wraps each lease in a deliberately defective implementation. */
 final class WrongLeasesClient extends ForwardingClient {
-    private final UnaryOperator<Lease> dress;
+    private final UnaryOperator<Lease> wrapper;
 
-    WrongLeasesClient(LockClient honest, UnaryOperator<Lease> dress) {
-        super(honest);
-        this.dress = dress;
+    WrongLeasesClient(LockClient delegate, UnaryOperator<Lease> wrapper) {
+        super(delegate);
+        this.wrapper = wrapper;
     }
 
     @Override
-    Lease lease(Lease honest) {
-        return dress.apply(honest);
+    Lease lease(Lease delegate) {
+        return wrapper.apply(delegate);
     }
 }

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Wrong backends, each of which breaks one rule: the kit must fail them all, by the rule's name. */
+/** Backends and clients with one deliberate defect each, which the conformance kit must detect. */
 @org.jspecify.annotations.NullMarked
 package io.mortise.lock.proof.mutants;

@@ -2,9 +2,10 @@
 package io.mortise.lock.testkit.history;
 
 /**
- * Identity of one call to acquire a lock, which all events of the call carry.
+ * Identifies one call that acquires a lock; all events of the call carry this id.
  *
- * @param process who asked; a process that is started again gets another name
- * @param ask tells the asks of one process apart
+ * @param process name of the calling process; a process that is started again gets another name
+ * @param lock name of the lock
+ * @param number number of the call, unique within the process
  */
-public record AcquireCallId(String process, String lock, long ask) {}
+public record AcquireCallId(String process, String lock, long number) {}

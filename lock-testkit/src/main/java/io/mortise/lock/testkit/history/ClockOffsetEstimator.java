@@ -4,29 +4,33 @@ package io.mortise.lock.testkit.history;
 import java.time.Duration;
 
 /**
- * Bounds how far one clock is ahead of another, from exchanged timestamps. Each further answer narrows it. Both clocks
- * must run at one rate, as all monotonic clocks of a machine do; only their origins may differ.
+ * Estimates the offset between the clocks of two processes from exchanged timestamps.
+ *
+ * <p>The estimate is a lower and an upper bound, which each further reply narrows. Both clocks must run at the same rate, as
+ * all monotonic clocks of a machine do; only their origins may differ.
  */
 final class ClockOffsetEstimator {
     private long least = Long.MIN_VALUE;
     private long most = Long.MAX_VALUE;
 
     /**
-     * @param asked when the question was sent, on this side's clock
-     * @param answer the other side's clock
-     * @param heard when the answer arrived, on this side's clock
+     * Narrows the bounds with the timestamps of one exchange.
+     *
+     * @param sent time on the local clock when the request was sent
+     * @param remote time on the remote clock when it replied
+     * @param received time on the local clock when the reply arrived
      */
-    void answered(long asked, long answer, long heard) {
-        least = Math.max(least, asked - answer);
-        most = Math.min(most, heard - answer);
+    void onReply(long sent, long remote, long received) {
+        least = Math.max(least, sent - remote);
+        most = Math.min(most, received - remote);
         if (least > most) {
             throw new IllegalStateException(
                     "two clocks of one machine drift apart by " + Duration.ofNanos(least - most));
         }
     }
 
-    /** To be added to the other side's times. */
-    UncertainInstant toHere() {
+    /** Returns the offset to add to a remote time to get the local time. */
+    UncertainInstant toLocal() {
         return new UncertainInstant(least, most);
     }
 }

@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** Formats and parses events as lines of text. */
+/** Formats history events as lines of text, and parses them. */
 final class EventFormat {
     private static final String NONE = "-";
 
@@ -20,14 +20,18 @@ final class EventFormat {
     static String write(HistoryEvent event) {
         String who = encode(event.process());
         if (event instanceof HistoryEvent.OfCall of) {
-            who += " " + encode(of.call().lock()) + " " + of.call().ask();
+            who += " " + encode(of.call().lock()) + " " + of.call().number();
         }
         String head =
                 kind(event) + " " + event.at().earliest() + " " + event.at().latest() + " " + who;
         return event instanceof HistoryEvent.Releasing ? head : head + " " + detail(event);
     }
 
-    /** @param offset how far the history's clock is ahead of the one that wrote the line */
+    /**
+     * Parses one line.
+     *
+     * @param offset how far the history's clock is ahead of the clock of the process that wrote the line
+     */
     static HistoryEvent read(String line, UncertainInstant offset) {
         try {
             String[] words = line.split(" ", -1);
@@ -38,8 +42,8 @@ final class EventFormat {
             }
             AcquireCallId call = new AcquireCallId(process, decode(words[4]), Long.parseLong(words[5]));
             return switch (words[0]) {
-                case "asked" ->
-                    new HistoryEvent.Asked(
+                case "requested" ->
+                    new HistoryEvent.Requested(
                             call, at, optional(words[6]).map(Long::parseLong).map(Duration::ofNanos));
                 case "granted" ->
                     new HistoryEvent.Granted(
@@ -47,12 +51,12 @@ final class EventFormat {
                             at,
                             words[6].equals(NONE) ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(words[6])));
                 case "checked" -> new HistoryEvent.Checked(call, at, words[6].equals("held"));
-                case "told" -> new HistoryEvent.Told(call, at, decode(words[6]));
+                case "lossreported" -> new HistoryEvent.LossReported(call, at, decode(words[6]));
                 case "releasing" -> new HistoryEvent.Releasing(call, at);
                 case "released" -> new HistoryEvent.Released(call, at, ReleaseOutcome.valueOf(words[6]));
                 case "gave-up" -> new HistoryEvent.GaveUp(call, at, optional(words[6]));
                 case "wrote" -> new HistoryEvent.Wrote(call, at, Long.parseLong(words[6]), words[7].equals("accepted"));
-                default -> throw new IllegalArgumentException("unknown kind " + words[0]);
+                default -> throw new IllegalArgumentException("unknown event kind " + words[0]);
             };
         } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException e) {
             throw new IllegalArgumentException("not an event: \"" + line + "\"", e);
@@ -66,14 +70,17 @@ final class EventFormat {
     }
 
     private static String detail(HistoryEvent event) {
-        if (event instanceof HistoryEvent.Asked asked) {
-            return asked.limit().map(limit -> Long.toString(limit.toNanos())).orElse(NONE);
+        if (event instanceof HistoryEvent.Requested requested) {
+            return requested
+                    .limit()
+                    .map(limit -> Long.toString(limit.toNanos()))
+                    .orElse(NONE);
         } else if (event instanceof HistoryEvent.Granted granted) {
             return granted.token().isPresent() ? Long.toString(granted.token().getAsLong()) : NONE;
         } else if (event instanceof HistoryEvent.Checked checked) {
             return checked.held() ? "held" : "not-held";
-        } else if (event instanceof HistoryEvent.Told told) {
-            return encode(told.reason());
+        } else if (event instanceof HistoryEvent.LossReported lossReported) {
+            return encode(lossReported.reason());
         } else if (event instanceof HistoryEvent.Released released) {
             return released.outcome().name();
         } else if (event instanceof HistoryEvent.GaveUp gaveUp) {

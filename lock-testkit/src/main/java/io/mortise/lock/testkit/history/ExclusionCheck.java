@@ -10,13 +10,15 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Checks that no two leases of a lock are believed in at one instant (S1). S2: nor is one that another has followed,
- * also after a pause. S5: a lease that another has followed is not RELEASED. S6: what has ended stays ended.
+ * Checks that no two leases of one lock are reported as held at the same instant.
+ *
+ * <p>Rules: two leases are never held at once (S1); a lease is not reported as held after the next grant, even after a pause
+ * (S2); a release after the next grant does not report RELEASED (S5); an ended lease is never held again (S6).
  */
 final class ExclusionCheck {
     private final SingleLockHistory lock;
     private final ViolationCollector findings;
-    // One believer too long meets many others: once is enough.
+    // A lease that is held too long overlaps many others: one violation is enough.
     private final Set<AcquireCallId> reported = new HashSet<>();
 
     private ExclusionCheck(SingleLockHistory lock, ViolationCollector findings) {
@@ -27,29 +29,30 @@ final class ExclusionCheck {
     static void check(SingleLockHistory lock, ViolationCollector findings) {
         ExclusionCheck check = new ExclusionCheck(lock, findings);
         lock.granted.forEach(check::resurrection);
-        lock.granted.forEach(check::beliefInWhatIsOver);
-        lock.granted.forEach(check::releaseOfWhatIsOver);
+        lock.granted.forEach(check::heldAfterNextGrant);
+        lock.granted.forEach(check::releasedAfterNextGrant);
         check.overlaps();
     }
 
     private void resurrection(RecordedCall one) {
-        one.over()
-                .ifPresent(over -> one.beliefs()
-                        .filter(check -> over.at().isBefore(check.at()))
+        one.leaseEnd()
+                .ifPresent(end -> one.heldChecks()
+                        .filter(check -> end.at().isBefore(check.at()))
                         .findFirst()
-                        .ifPresent(check -> findings.violation("S6", "held again after it had ended", over, check)));
+                        .ifPresent(check -> findings.violation("S6", "held again after it had ended", end, check)));
     }
 
-    private void beliefInWhatIsOver(RecordedCall one) {
-        one.lastBelief()
-                .ifPresent(check -> lock.overtakenBy(one, check.at().earliest()).ifPresent(other -> {
-                    reported.add(one.call());
-                    findings.violation(
-                            pausedBefore(one, check) ? "S2" : "S1",
-                            "believed to be held after the lock was granted to another",
-                            check,
-                            Objects.requireNonNull(other.granted));
-                }));
+    private void heldAfterNextGrant(RecordedCall one) {
+        one.lastHeldCheck()
+                .ifPresent(check -> lock.findNewerGrant(one, check.at().earliest())
+                        .ifPresent(other -> {
+                            reported.add(one.call());
+                            findings.violation(
+                                    pausedBefore(one, check) ? "S2" : "S1",
+                                    "reported as held after the lock was granted to another call",
+                                    check,
+                                    Objects.requireNonNull(other.granted));
+                        }));
     }
 
     private boolean pausedBefore(RecordedCall one, HistoryEvent.Checked check) {
@@ -61,38 +64,38 @@ final class ExclusionCheck {
                         && pause.until().at().earliest() <= check.at().latest());
     }
 
-    private void releaseOfWhatIsOver(RecordedCall one) {
+    private void releasedAfterNextGrant(RecordedCall one) {
         if (one.releasing == null || one.released == null || one.released.outcome() != ReleaseOutcome.RELEASED) {
             return;
         }
-        lock.overtakenBy(one, one.releasing.at().earliest())
+        lock.findNewerGrant(one, one.releasing.at().earliest())
                 .ifPresent(other -> findings.violation(
                         "S5",
-                        "RELEASED, though the lock had been granted to another before the release was called",
+                        "RELEASED, though the lock had been granted to another call before the release was called",
                         one.releasing,
                         one.released,
                         Objects.requireNonNull(other.granted)));
     }
 
-    /** Also where nothing tells which of the two came first. */
+    /** Finds overlaps also if the order of the two grants is unknown. */
     private void overlaps() {
-        List<RecordedCall> believers = lock.granted.stream()
-                .filter(one -> one.firstBelief().isPresent())
+        List<RecordedCall> holders = lock.granted.stream()
+                .filter(one -> one.firstHeldCheck().isPresent())
                 .sorted(Comparator.comparingLong(ExclusionCheck::from))
                 .toList();
-        for (int i = 0; i < believers.size(); i++) {
-            RecordedCall one = believers.get(i);
+        for (int i = 0; i < holders.size(); i++) {
+            RecordedCall one = holders.get(i);
             long until = until(one);
-            for (int j = i + 1; j < believers.size() && from(believers.get(j)) <= until; j++) {
-                RecordedCall other = believers.get(j);
-                // Whatever the instants are, each of the two began to believe before the other was through.
+            for (int j = i + 1; j < holders.size() && from(holders.get(j)) <= until; j++) {
+                RecordedCall other = holders.get(j);
+                // Wherever the instants lie in their spans, each lease was held before the other's last check.
                 boolean overlap = from(one) <= until(other);
                 if (overlap && !reported.contains(other.call()) && reported.add(one.call())) {
                     findings.violation(
                             "S1",
-                            "two believe at once",
+                            "two leases held at once",
                             last(one),
-                            other.firstBelief().orElseThrow(),
+                            other.firstHeldCheck().orElseThrow(),
                             last(other));
                 }
             }
@@ -100,7 +103,7 @@ final class ExclusionCheck {
     }
 
     private static long from(RecordedCall one) {
-        return one.firstBelief().map(check -> check.at().latest()).orElseThrow();
+        return one.firstHeldCheck().map(check -> check.at().latest()).orElseThrow();
     }
 
     private static long until(RecordedCall one) {
@@ -108,7 +111,7 @@ final class ExclusionCheck {
     }
 
     private static HistoryEvent last(RecordedCall one) {
-        Optional<HistoryEvent.Checked> last = one.lastBelief();
+        Optional<HistoryEvent.Checked> last = one.lastHeldCheck();
         return last.orElseThrow();
     }
 }

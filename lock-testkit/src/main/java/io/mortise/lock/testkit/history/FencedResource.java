@@ -4,13 +4,17 @@ package io.mortise.lock.testkit.history;
 import java.util.HashMap;
 import java.util.Map;
 
-/** A resource for each lock that refuses lower tokens (S3), and records each decision. Thread-safe. */
+/**
+ * Simulates one fenced resource per lock, which rejects writes with a token lower than the highest so far.
+ *
+ * <p>Rule S3. Thread-safe.
+ */
 public final class FencedResource implements ProtectedResource {
-    private final EventRecorder recorder;
+    private final HistoryRecorder recorder;
     private final Map<String, Long> highest = new HashMap<>(); // guarded by this
 
-    /** Decisions go to that recorder. */
-    public FencedResource(EventRecorder recorder) {
+    /** Creates resources that record their decisions with {@code recorder}. */
+    public FencedResource(HistoryRecorder recorder) {
         this.recorder = recorder;
     }
 
@@ -21,7 +25,7 @@ public final class FencedResource implements ProtectedResource {
         if (accepted) {
             highest.put(call.lock(), token);
         }
-        // Still under the monitor: the spans of two writes never overlap, so their order is certain.
+        // Recorded under the monitor: the periods of two writes never overlap, so their order is certain.
         recorder.record(new HistoryEvent.Wrote(call, recorder.since(start), token, accepted));
         return accepted;
     }

@@ -8,15 +8,15 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.ToLongFunction;
 
-/** Finds the highest value among the entries before an instant. */
+/** Finds, among the entries before a given instant, the one with the highest value. */
 final class HighestBefore<T> {
     private final TreeMap<Long, T> highestFrom = new TreeMap<>();
 
-    HighestBefore(List<T> things, ToLongFunction<T> instant, ToLongFunction<T> value) {
-        things.stream().sorted(Comparator.comparingLong(instant)).forEach(thing -> {
+    HighestBefore(List<T> entries, ToLongFunction<T> instant, ToLongFunction<T> value) {
+        entries.stream().sorted(Comparator.comparingLong(instant)).forEach(entry -> {
             Map.Entry<Long, T> last = highestFrom.lastEntry();
-            if (last == null || value.applyAsLong(last.getValue()) < value.applyAsLong(thing)) {
-                highestFrom.put(instant.applyAsLong(thing), thing);
+            if (last == null || value.applyAsLong(last.getValue()) < value.applyAsLong(entry)) {
+                highestFrom.put(instant.applyAsLong(entry), entry);
             }
         });
     }

@@ -5,17 +5,22 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Recorded events, in the order in which they became known. Its clock is this JVM's {@code System.nanoTime}, from zero; events
- * of other processes are {@linkplain HolderProcess brought to it}. Thread-safe; it keeps all events, some 100 bytes each.
+ * The lock events of a test, in the order in which they were recorded.
+ *
+ * <p>Times are {@code System.nanoTime} of this JVM, counted from zero; times of other processes are {@linkplain HolderProcess
+ * converted to it}. Thread-safe. Keeps all events, about 100 bytes each.
  */
-public final class History implements EventRecorder {
+public final class History implements HistoryRecorder {
     private final long origin = System.nanoTime();
     private final List<HistoryEvent> events = new ArrayList<>(); // guarded by this
 
-    /** An empty history that begins now. */
+    /** Creates an empty history that begins now. */
     public History() {}
 
-    /** The history that {@link #lines()} wrote. Its clock is another, so that only reading and checking make sense. */
+    /**
+     * Parses a history that {@link #lines()} formatted. Its clock is a different one, so it can be read and checked but not
+     * continued.
+     */
     public static History of(List<String> lines) {
         History history = new History();
         lines.forEach(line -> history.record(HistoryEvent.parse(line)));
@@ -32,17 +37,17 @@ public final class History implements EventRecorder {
         events.add(event);
     }
 
-    /** Records that this was done to the process: from {@code start} by {@link #now()} until now. */
+    /** Records that a process was disturbed between {@code start}, a value of {@link #now()}, and now. */
     public void disturbed(String process, HistoryEvent.Disturbed.Kind kind, long start) {
         record(new HistoryEvent.Disturbed(process, since(start), kind));
     }
 
-    /** All that has been recorded so far. */
+    /** Returns all events recorded so far. */
     public synchronized List<HistoryEvent> events() {
         return List.copyOf(events);
     }
 
-    /** {@link #events()} as text, to be kept with a failure. */
+    /** Returns {@link #events()} as text, which can be stored with a test failure. */
     public List<String> lines() {
         return events().stream().map(HistoryEvent::line).toList();
     }

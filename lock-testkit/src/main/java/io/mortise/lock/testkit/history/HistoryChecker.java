@@ -8,29 +8,34 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Checks a history against the rules S1 to S9 and S11.
+ * Checks a recorded history of lock events for violations of the locking rules.
  *
- * <p>No false alarms: an event counts as before another only if it was so wherever in their {@linkplain UncertainInstant spans} the two
- * happened, so a clock known only roughly hides faults shorter than its uncertainty, and invents none. What a rule does not
- * cover is not judged either: a holder that was frozen and overtaken is {@linkplain HistoryReport#wrongBeliefs() counted}, and only
- * a write of it that is accepted after one with a higher token, or a later belief, is a violation. Histories in which somebody deletes grants in the store do
- * not fit S1, and are not for this checker.
+ * <p>Checks the rules S1 to S9 and S11. It reports no false violations: an event counts as before another only if that holds
+ * for all instants in their {@linkplain UncertainInstant spans}. An imprecise clock can therefore hide a violation that is
+ * shorter than its uncertainty, but never cause one. Cases that a rule does not cover are no violation: a frozen holder whose
+ * lock was granted to another is only {@linkplain HistoryReport#staleHolders() counted}. It is a violation if its write is
+ * accepted after one with a higher token, or if it reports the lease as held afterwards. Histories in which a grant is deleted
+ * in the store break S1 and must not be checked.
  *
- * <p>The history should have its end: each call has come back, or its process was killed. The time that it takes grows
- * little faster than the number of events. Stateless.
+ * <p>The history should be complete: each call has returned, or its process was killed. The running time grows little faster
+ * than the number of events. Stateless.
  */
 public final class HistoryChecker {
-    private final HistoryTimeLimits bounds;
+    private final HistoryCheckTolerances limits;
 
-    /** @param bounds what counts as too long */
-    public HistoryChecker(HistoryTimeLimits bounds) {
-        this.bounds = bounds;
+    /**
+     * Creates a checker.
+     *
+     * @param limits the longest times that the history may take for its events
+     */
+    public HistoryChecker(HistoryCheckTolerances limits) {
+        this.limits = limits;
     }
 
     /**
-     * The verdict.
+     * Checks the history and returns its violations and counts.
      *
-     * @throws IllegalArgumentException if the events do not fit together, such as a grant of a call that never asked
+     * @throws IllegalArgumentException if the events are inconsistent, such as a grant of a call without a request
      */
     public HistoryReport check(History history) {
         return check(history.events());
@@ -38,11 +43,11 @@ public final class HistoryChecker {
 
     HistoryReport check(List<HistoryEvent> events) {
         ViolationCollector findings = new ViolationCollector();
-        SilentPeriods silences = new SilentPeriods(events);
+        UnreachablePeriods silences = new UnreachablePeriods(events);
         long end = events.stream().mapToLong(event -> event.at().latest()).max().orElse(0);
         long handOffs = 0;
         for (List<HistoryEvent.OfCall> ofOneLock : byLock(events).values()) {
-            SingleLockHistory lock = new SingleLockHistory(ofOneLock, silences, end, bounds);
+            SingleLockHistory lock = new SingleLockHistory(ofOneLock, silences, end, limits);
             ExclusionCheck.check(lock, findings);
             TokenCheck.check(lock, findings);
             LossCheck.check(lock, findings);
@@ -52,11 +57,11 @@ public final class HistoryChecker {
         return new HistoryReport(
                 count(events, HistoryEvent.Granted.class),
                 handOffs,
-                count(events, HistoryEvent.Told.class),
+                count(events, HistoryEvent.LossReported.class),
                 events.stream()
                         .filter(event -> event instanceof HistoryEvent.Wrote wrote && !wrote.accepted())
                         .count(),
-                List.copyOf(findings.wrongBeliefs),
+                List.copyOf(findings.staleHolders),
                 Duration.ofNanos(findings.longestFree),
                 List.copyOf(findings.violations));
     }

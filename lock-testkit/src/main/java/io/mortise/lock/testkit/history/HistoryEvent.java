@@ -7,33 +7,34 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * One event of a history. An event says no more than its recorder can know: its {@link #at()} begins before the thing was done
- * and ends after it.
+ * One recorded event of a lock test, such as a request, grant, loss, release or write.
+ *
+ * <p>The recorder cannot know the exact instant: {@link #at()} begins before the event happened and ends after it.
  */
 public sealed interface HistoryEvent {
-    /** To whom it happened. */
+    /** Returns the name of the process to which the event belongs. */
     String process();
 
-    /** When. */
+    /** Returns the period in which the event happened. */
     UncertainInstant at();
 
-    /** One line of text without a line break, whatever the names are; {@link #parse} reads it. */
+    /** Returns the event as one line of text without a line break, which {@link #parse} reads. */
     default String line() {
         return EventFormat.write(this);
     }
 
     /**
-     * Reads what {@link #line()} wrote.
+     * Parses an event that {@link #line()} formatted.
      *
-     * @throws IllegalArgumentException if it is no such line
+     * @throws IllegalArgumentException if the line is not a formatted event
      */
     static HistoryEvent parse(String line) {
         return EventFormat.read(line, UncertainInstant.at(0));
     }
 
-    /** Something that happened to one call for a lock. */
+    /** An event of one call that acquires a lock. */
     sealed interface OfCall extends HistoryEvent {
-        /** Which call. */
+        /** Returns the id of the call. */
         AcquireCallId call();
 
         @Override
@@ -43,54 +44,54 @@ public sealed interface HistoryEvent {
     }
 
     /**
-     * It is about to ask.
+     * The caller is about to call acquire.
      *
-     * @param limit how long it is ready to wait; empty: without limit
+     * @param limit the longest time that the caller waits; empty if it waits without limit
      */
-    record Asked(AcquireCallId call, UncertainInstant at, Optional<Duration> limit) implements OfCall {}
+    record Requested(AcquireCallId call, UncertainInstant at, Optional<Duration> limit) implements OfCall {}
 
     /**
-     * The lease was returned to the caller.
+     * A lease was returned to the caller.
      *
-     * @param token empty without FENCING
+     * @param token the fencing token; empty without FENCING
      */
     record Granted(AcquireCallId call, UncertainInstant at, OptionalLong token) implements OfCall {}
 
-    /** {@code isHeld()} was called. */
+    /** A call of {@code isHeld()} returned {@code held}. */
     record Checked(AcquireCallId call, UncertainInstant at, boolean held) implements OfCall {}
 
-    /** {@code lost()} completed. */
-    record Told(AcquireCallId call, UncertainInstant at, String reason) implements OfCall {}
+    /** The future {@code lost()} completed with a reason. */
+    record LossReported(AcquireCallId call, UncertainInstant at, String reason) implements OfCall {}
 
-    /** It is about to release. */
+    /** The caller is about to release the lease. */
     record Releasing(AcquireCallId call, UncertainInstant at) implements OfCall {}
 
-    /** The release returned. */
+    /** The release returned an outcome. */
     record Released(AcquireCallId call, UncertainInstant at, ReleaseOutcome outcome) implements OfCall {}
 
     /**
-     * The ask ended without a lease.
+     * The call ended without a lease.
      *
-     * @param failure empty: its limit had passed, or its caller ended it
+     * @param failure the exception; empty if the limit had passed or the caller cancelled the call
      */
     record GaveUp(AcquireCallId call, UncertainInstant at, Optional<String> failure) implements OfCall {}
 
-    /** The fenced resource decided about a write with this token. */
+    /** The fenced resource accepted or rejected a write with this token. */
     record Wrote(AcquireCallId call, UncertainInstant at, long token, boolean accepted) implements OfCall {}
 
-    /** Somebody broke or mended a process or its line to the store. */
+    /** The test paused, resumed or killed a process, or cut or healed its link to the store. */
     record Disturbed(String process, UncertainInstant at, Kind kind) implements HistoryEvent {
-        /** What was done to it. */
+        /** The kind of disturbance, or its end. */
         public enum Kind {
-            /** SIGSTOP. */
+            /** The process was stopped by SIGSTOP. */
             PAUSED,
-            /** SIGCONT. */
+            /** The process was continued by SIGCONT. */
             RESUMED,
-            /** SIGKILL; nothing of it comes later. */
+            /** The process was killed by SIGKILL; it records no later events. */
             KILLED,
-            /** Its line to the store was broken, in whatever way. */
+            /** A fault was injected on the link to the store. */
             CUT,
-            /** Its line is whole again. */
+            /** The fault on the link was removed. */
             HEALED
         }
     }

@@ -6,31 +6,31 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * Result of checking a history.
+ * The result of checking a history: its violations, and counts of grants, losses and rejected writes.
  *
- * @param grants leases that were returned
- * @param handOffs how often the next grant of a lock went to another process
- * @param losses leases that were told lost
- * @param refusedWrites writes that a resource refused
- * @param wrongBeliefs frozen holders that were overtaken; no violation by themselves
- * @param longestFree the longest that a lock was free while a healthy waiter waited for it
- * @param violations the broken rules; empty if the history is good
+ * @param grants number of leases that were returned
+ * @param handOffs number of times that the next grant of a lock was to another process
+ * @param losses number of leases that were reported lost
+ * @param refusedWrites number of writes that a resource rejected
+ * @param staleHolders frozen holders whose lock was granted to another call; no violations by themselves
+ * @param longestFree the longest time that a lock was free while a healthy waiter waited for it
+ * @param violations the violations of rules; empty if the history is good
  */
 public record HistoryReport(
         long grants,
         long handOffs,
         long losses,
         long refusedWrites,
-        List<StaleHolderPeriod> wrongBeliefs,
+        List<StaleHolderPeriod> staleHolders,
         Duration longestFree,
         List<RuleViolation> violations) {
     private static final int SHOWN = 20;
 
-    /** Figures in one line, then at most 20 violations, one a line. */
+    /** Returns the counts in one line, then at most 20 violations, one per line. */
     @Override
     public String toString() {
         return "grants=" + grants + " handOffs=" + handOffs + " losses=" + losses + " refusedWrites=" + refusedWrites
-                + " wrongBeliefs=" + wrongBeliefs.size() + " longestFree=" + longestFree + " violations="
+                + " staleHolders=" + staleHolders.size() + " longestFree=" + longestFree + " violations="
                 + violations.size()
                 + violations.stream()
                         .limit(SHOWN)

@@ -10,19 +10,24 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * Work of one thread in a history: acquire, check, write, check, release, in a loop. A store out of reach ends an ask, not the
- * work. Not thread-safe.
+ * The workload of one thread, which acquires a lock, checks the lease, writes and releases in a loop.
+ *
+ * <p>If the store is unreachable, one acquire fails and the loop continues. Not thread-safe.
  */
 public final class HistoryWorkload {
     private static final int LONG_HOLD_NANOS = 30_000_000;
     private static final int SHORT_HOLD_NANOS = 1_000_000;
-    private static final int KEPT_LOOK_NANOS = 2_000_000;
+    private static final int CHECK_INTERVAL_NANOS = 2_000_000;
 
     private final RecordingLock lock;
     private final ProtectedResource resource;
     private final Random random;
 
-    /** @param seed decides which asks have a limit and how long a lease is held */
+    /**
+     * Creates a workload.
+     *
+     * @param seed determines which calls have a time limit and how long a lease is held
+     */
     public HistoryWorkload(RecordingLock lock, ProtectedResource resource, long seed) {
         this.lock = lock;
         this.resource = resource;
@@ -30,18 +35,17 @@ public final class HistoryWorkload {
     }
 
     /**
-     * Works until the condition holds between two cycles.
+     * Runs cycles until {@code end} is true between two of them.
      *
-     * @param keep while it holds, a lease is not released before it is lost: so that a fault meets a holder. The write comes
-     *     after that, too late
-     * @return how many leases it had
-     * @throws ClientClosedException if the client was closed meanwhile
+     * @param keep while true, a lease is kept until it is lost, so that a fault affects a holder; the write follows, too late
+     * @return the number of leases that were granted
+     * @throws ClientClosedException if the client is closed meanwhile
      */
     public int until(BooleanSupplier end, BooleanSupplier keep) throws InterruptedException {
         int leases = 0;
         while (!end.getAsBoolean()) {
             try {
-                Optional<RecordingLease> lease = ask();
+                Optional<RecordingLease> lease = acquire();
                 if (lease.isPresent()) {
                     work(lease.get(), keep);
                     leases++;
@@ -49,13 +53,14 @@ public final class HistoryWorkload {
             } catch (ClientClosedException e) {
                 throw e;
             } catch (LockException e) {
-                LockSupport.parkNanos(LONG_HOLD_NANOS); // recorded; the store may be out of reach for longer
+                LockSupport.parkNanos(
+                        LONG_HOLD_NANOS); // the failure is recorded; the store may be unreachable for longer
             }
         }
         return leases;
     }
 
-    private Optional<RecordingLease> ask() throws InterruptedException {
+    private Optional<RecordingLease> acquire() throws InterruptedException {
         return switch (random.nextInt(8)) {
             case 0 -> lock.tryAcquire(Duration.ZERO);
             case 1, 2 -> lock.tryAcquire(Duration.ofMillis(1 + random.nextInt(300)));
@@ -67,9 +72,9 @@ public final class HistoryWorkload {
         if (lease.checkHeld()) {
             pause();
             while (keep.getAsBoolean() && lease.checkHeld()) {
-                LockSupport.parkNanos(KEPT_LOOK_NANOS);
+                LockSupport.parkNanos(CHECK_INTERVAL_NANOS);
             }
-            lease.write(resource); // refused if the lock was lost since: that is what the token is for
+            lease.write(resource); // rejected if the lease was lost and another token was used since
             lease.checkHeld();
         }
         lease.release();

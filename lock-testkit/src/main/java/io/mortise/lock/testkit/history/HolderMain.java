@@ -23,21 +23,21 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Main class of a {@link HolderProcess}: executes each command on a thread of its own. */
-final class HolderMain implements EventRecorder, ProtectedResource {
+/** Main class of a {@link HolderProcess}, which executes each command from the test in a separate thread. */
+final class HolderMain implements HistoryRecorder, ProtectedResource {
     private final String process;
-    private final HolderProtocol lines = new HolderProtocol();
+    private final HolderProtocol protocol = new HolderProtocol();
     private final CompletableFuture<LockClient> client = new CompletableFuture<>();
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final Map<String, RecordingLease> leases = new ConcurrentHashMap<>();
     private final Map<Long, CompletableFuture<Boolean>> writes = new ConcurrentHashMap<>();
     private final AtomicLong writeIds = new AtomicLong();
     private final Duration lease;
-    /** For a machine that starts several JVMs at once. */
+    /** Long enough for a machine that starts several JVMs at once. */
     private static final Duration CONNECT_LIMIT = Duration.ofSeconds(60);
 
     private volatile boolean stopped;
-    private volatile boolean keeps;
+    private volatile boolean keepLease;
 
     private HolderMain(String process, Duration lease) {
         this.process = process;
@@ -50,23 +50,23 @@ final class HolderMain implements EventRecorder, ProtectedResource {
 
     public static void main(String[] args) throws InterruptedException {
         HolderMain main = new HolderMain(args[0], Duration.ofMillis(Long.parseLong(args[2])));
-        StdinWatchdog.install(main::heard, () -> {});
+        StdinWatchdog.install(main::onLine, () -> {});
         LockClient connected = Locks.connect(args[1], ClientOptions.defaults().connectTimeout(CONNECT_LIMIT));
         main.warmUp(connected);
         main.client.complete(connected);
-        main.lines.say(HolderProtocol.READY);
-        Thread.currentThread().join(); // the watchdog ends this JVM
+        main.protocol.send(HolderProtocol.READY);
+        Thread.currentThread().join(); // the watchdog terminates this JVM
     }
 
-    /** The first lease loads half of the library, which takes seconds on a busy machine: that is no part of any history. */
+    /** Acquires a first lease outside the history, since loading the library's classes can take seconds on a busy machine. */
     private void warmUp(LockClient connected) throws InterruptedException {
-        History unread = new History();
-        String own = "warm-up of " + process + " " + ProcessHandle.current().pid();
-        RecordingLease granted = new RecordingLock(unread, process, connected.named(own)).acquire();
+        History discarded = new History();
+        String name = "warm-up of " + process + " " + ProcessHandle.current().pid();
+        RecordingLease granted = new RecordingLock(discarded, process, connected.named(name)).acquire();
         granted.checkHeld();
-        granted.write(new FencedResource(unread));
+        granted.write(new FencedResource(discarded));
         granted.release();
-        unread.lines();
+        discarded.lines();
     }
 
     @Override
@@ -76,40 +76,40 @@ final class HolderMain implements EventRecorder, ProtectedResource {
 
     @Override
     public void record(HistoryEvent event) {
-        lines.say(HolderProtocol.EVENT + event.line());
+        protocol.send(HolderProtocol.EVENT + event.line());
     }
 
-    /** The resource is the parent's. */
+    /** Forwards the write to the resource, which is in the parent process. */
     @Override
     public boolean write(AcquireCallId call, long token) throws InterruptedException {
         long id = writeIds.incrementAndGet();
-        CompletableFuture<Boolean> answer = new CompletableFuture<>();
-        writes.put(id, answer);
-        lines.say(HolderProtocol.WRITE + id + " " + token + " " + encode(call.lock()) + " " + call.ask());
+        CompletableFuture<Boolean> reply = new CompletableFuture<>();
+        writes.put(id, reply);
+        protocol.send(HolderProtocol.WRITE + id + " " + token + " " + encode(call.lock()) + " " + call.number());
         try {
-            return answer.get();
+            return reply.get();
         } catch (ExecutionException e) {
             throw new IllegalStateException(e);
         }
     }
 
-    private void heard(String line) {
+    private void onLine(String line) {
         if (line.startsWith(HolderProtocol.CLOCK)) {
-            lines.say(HolderProtocol.CLOCK + now());
+            protocol.send(HolderProtocol.CLOCK + now());
         } else if (line.startsWith(HolderProtocol.WROTE)) {
             String[] words = line.split(" ", -1);
             Objects.requireNonNull(writes.remove(Long.parseLong(words[1])), line)
                     .complete(Boolean.parseBoolean(words[2]));
         } else {
-            threads.execute(() -> obey(line.split(" ", -1)));
+            threads.execute(() -> execute(line.split(" ", -1)));
         }
     }
 
-    private void obey(String[] words) {
+    private void execute(String[] words) {
         try {
-            lines.say(HolderProtocol.DONE + words[0] + " " + result(words));
+            protocol.send(HolderProtocol.DONE + words[0] + " " + result(words));
         } catch (InterruptedException | RuntimeException e) {
-            lines.say(HolderProtocol.FAILED + words[0] + " " + encode(e.toString()));
+            protocol.send(HolderProtocol.FAILED + words[0] + " " + encode(e.toString()));
         }
     }
 
@@ -123,12 +123,12 @@ final class HolderMain implements EventRecorder, ProtectedResource {
                         ? Long.toString(granted.token().getAsLong())
                         : "-";
             }
-            case "check" -> Boolean.toString(leased(name).checkHeld());
-            case "write" -> Boolean.toString(leased(name).write(this));
-            case "release" -> leased(name).release().name();
+            case "check" -> Boolean.toString(lease(name).checkHeld());
+            case "write" -> Boolean.toString(lease(name).write(this));
+            case "release" -> lease(name).release().name();
             case "work" -> Integer.toString(work(name, Integer.parseInt(words[3]), Long.parseLong(words[4])));
             case "keep" -> {
-                keeps = Boolean.parseBoolean(name);
+                keepLease = Boolean.parseBoolean(name);
                 yield "";
             }
             case "stop" -> {
@@ -143,7 +143,7 @@ final class HolderMain implements EventRecorder, ProtectedResource {
         List<Future<Integer>> working = new ArrayList<>();
         for (int i = 0; i < threadCount; i++) {
             HistoryWorkload cycles = new HistoryWorkload(lock(name), this, seed + i);
-            working.add(threads.submit(() -> cycles.until(() -> stopped, () -> keeps)));
+            working.add(threads.submit(() -> cycles.until(() -> stopped, () -> keepLease)));
         }
         int count = 0;
         for (Future<Integer> one : working) {
@@ -164,8 +164,8 @@ final class HolderMain implements EventRecorder, ProtectedResource {
         return new RecordingLock(this, process, connected.named(name, options));
     }
 
-    private RecordingLease leased(String name) {
-        return Objects.requireNonNull(leases.get(name), "acquire comes first");
+    private RecordingLease lease(String name) {
+        return Objects.requireNonNull(leases.get(name), "no lease: acquire must be called first");
     }
 
     static String encode(String text) {

@@ -10,11 +10,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** The test's end of the pipe to a holder process. */
+/** Sends commands to a {@link HolderProcess} over its standard input, and reads replies and events from its output. */
 final class HolderPipe {
-    private static final Duration ANSWER_LIMIT = Duration.ofSeconds(60);
+    private static final Duration REPLY_LIMIT = Duration.ofSeconds(60);
     private static final Duration FOR_EVER = Duration.ofDays(365);
-    private static final int CLOCK_QUESTIONS = 10;
+    private static final int CLOCK_REQUESTS = 10;
 
     private final String process;
     private final ChildJvm jvm;
@@ -36,42 +36,42 @@ final class HolderPipe {
         reader.start();
     }
 
-    /** Completes when it is connected and its clock is known. */
+    /** Returns a future that completes when the process is connected and its clock offset is known. */
     CompletableFuture<@Nullable Void> ready() {
         return ready;
     }
 
-    /** Completes when all that it said has been read, and it will say no more. */
+    /** Returns a future that completes when the process has ended and all its output has been read. */
     CompletableFuture<@Nullable Void> ended() {
         return ended;
     }
 
-    /** Sends a command once it is ready. Fails if the process ends before it has answered. */
-    CompletableFuture<String> tell(String command) {
+    /** Sends a command once the process is ready. The future fails if the process ends before it has replied. */
+    CompletableFuture<String> execute(String command) {
         long id = commandIds.incrementAndGet();
-        CompletableFuture<String> answer = new CompletableFuture<>();
-        commands.put(id, answer);
-        ended.thenRun(() -> answer.completeExceptionally(exitFailure())); // if it had ended before
+        CompletableFuture<String> reply = new CompletableFuture<>();
+        commands.put(id, reply);
+        ended.thenRun(() -> reply.completeExceptionally(exitFailure())); // if the process had already ended
         ready.thenRun(() -> send(id + " " + command));
-        return answer;
+        return reply;
     }
 
     private IllegalStateException exitFailure() {
-        return new IllegalStateException(process + " has ended; it said last: " + jvm.lastLines());
+        return new IllegalStateException(process + " has ended; its last lines: " + jvm.lastLines());
     }
 
     private void send(String line) {
         try {
             jvm.writeLine(line);
         } catch (UncheckedIOException e) {
-            // The process has ended, and its end is read as well.
+            // The process has ended, and the reader thread detects that.
         }
     }
 
     private void read() {
         try {
             while (true) {
-                heard(jvm.nextLine(FOR_EVER));
+                onLine(jvm.nextLine(FOR_EVER));
             }
         } catch (IllegalStateException | IllegalArgumentException | InterruptedException e) {
             ready.completeExceptionally(exitFailure());
@@ -80,10 +80,10 @@ final class HolderPipe {
         }
     }
 
-    private void heard(String line) throws InterruptedException {
+    private void onLine(String line) throws InterruptedException {
         String[] words = line.split(" ", 3);
         if (line.startsWith(HolderProtocol.EVENT)) {
-            history.record(EventFormat.read(line.substring(HolderProtocol.EVENT.length()), offset.toHere()));
+            history.record(EventFormat.read(line.substring(HolderProtocol.EVENT.length()), offset.toLocal()));
         } else if (line.startsWith(HolderProtocol.WRITE)) {
             write(line.split(" ", -1));
         } else if (line.startsWith(HolderProtocol.DONE)) {
@@ -92,18 +92,18 @@ final class HolderPipe {
             command(words[1])
                     .completeExceptionally(new IllegalStateException(process + ": " + HolderMain.decode(words[2])));
         } else if (line.equals(HolderProtocol.READY)) {
-            askClock();
+            measureClockOffset();
             ready.complete(null);
-        } // else a line of its log
+        } // else the line is log output
     }
 
-    /** It has no commands yet, so it says nothing else meanwhile. */
-    private void askClock() {
-        for (int i = 0; i < CLOCK_QUESTIONS; i++) {
-            long asked = history.now();
+    /** Called before the process has any command, so no other message can arrive in between. */
+    private void measureClockOffset() {
+        for (int i = 0; i < CLOCK_REQUESTS; i++) {
+            long sent = history.now();
             send(HolderProtocol.CLOCK);
-            String answer = jvm.awaitLine(line -> line.startsWith(HolderProtocol.CLOCK), ANSWER_LIMIT);
-            offset.answered(asked, Long.parseLong(answer.substring(HolderProtocol.CLOCK.length())), history.now());
+            String reply = jvm.awaitLine(line -> line.startsWith(HolderProtocol.CLOCK), REPLY_LIMIT);
+            offset.onReply(sent, Long.parseLong(reply.substring(HolderProtocol.CLOCK.length())), history.now());
         }
     }
 

@@ -12,11 +12,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A child JVM with a client of its own, which can be frozen and killed. All that it sees goes into a {@link History}, in the
- * time of this JVM: the difference of the two clocks is found by asking it over the pipe, and what remains unknown of it
- * widens the {@linkplain UncertainInstant spans} of its events. Its writes go to a {@link ProtectedResource} of this JVM. Thread-safe.
+ * A child JVM with its own lock client, which a test can command, freeze and kill.
  *
- * <p>It has no class path of its own: the provider of the URL must be on this JVM's.
+ * <p>All events of the process are recorded in a {@link History}, with times of this JVM's clock. The offset between the two
+ * clocks is measured over the pipe, and its uncertainty widens the {@linkplain UncertainInstant spans} of the events. Writes of
+ * the process go to a {@link ProtectedResource} of this JVM. Thread-safe.
+ *
+ * <p>The process uses the class path of this JVM, which must contain the provider of the URL.
  */
 public final class HolderProcess implements AutoCloseable {
     private static final Duration START_LIMIT = Duration.ofSeconds(60);
@@ -34,13 +36,14 @@ public final class HolderProcess implements AutoCloseable {
     }
 
     /**
-     * Starts it and returns at once; commands wait until it is connected and has had a first lease, of a lock of its own,
-     * which is not recorded.
+     * Starts the process and returns at once. Commands wait until the process is connected and has acquired a first lease of a
+     * separate lock, which is not recorded.
      *
-     * @param name its name in the history; no other process has it, nor had it before
-     * @param url of the store, for {@link io.mortise.lock.connect.Locks#connect}
-     * @param lease the duration of its leases, where they have one for each lock
-     * @param resource what it writes to
+     * @param name name of the process in the history, not used by any other process before
+     * @param url URL of the store, for {@link io.mortise.lock.connect.Locks#connect}
+     * @param lease lease duration of each lock, if the backend supports PER_LOCK_LEASE
+     * @param history receives the events of the process
+     * @param resource the resource to which the process writes
      */
     public static HolderProcess start(
             String name, String url, Duration lease, History history, ProtectedResource resource) {
@@ -48,79 +51,82 @@ public final class HolderProcess implements AutoCloseable {
         return new HolderProcess(name, jvm, history, resource);
     }
 
-    /** Its name in the history. */
+    /** Returns the name of the process in the history. */
     public String name() {
         return name;
     }
 
-    /** Acquires the lock, which it then holds. Completes with the token, or a hyphen without FENCING. */
+    /** Acquires the lock and keeps the lease. Completes with the token, or with a hyphen without FENCING. */
     public CompletableFuture<String> acquire(String lock) {
-        return pipe.tell("acquire " + HolderMain.encode(lock));
+        return pipe.execute("acquire " + HolderMain.encode(lock));
     }
 
-    /** What {@code isHeld()} says of the lease that it acquired last. */
+    /** Calls {@code isHeld()} on the lease that the process acquired last, and completes with its result. */
     public CompletableFuture<Boolean> checkHeld(String lock) {
-        return pipe.tell("check " + HolderMain.encode(lock)).thenApply(Boolean::parseBoolean);
+        return pipe.execute("check " + HolderMain.encode(lock)).thenApply(Boolean::parseBoolean);
     }
 
-    /** Writes with the token of the lease that it acquired last, without checking it. Completes with whether it was accepted. */
+    /** Writes with the token of the last lease without checking that lease. Completes with whether the write was accepted. */
     public CompletableFuture<Boolean> write(String lock) {
-        return pipe.tell("write " + HolderMain.encode(lock)).thenApply(Boolean::parseBoolean);
+        return pipe.execute("write " + HolderMain.encode(lock)).thenApply(Boolean::parseBoolean);
     }
 
-    /** Releases the lease that it acquired last. */
+    /** Releases the lease that the process acquired last. */
     public CompletableFuture<ReleaseOutcome> release(String lock) {
-        return pipe.tell("release " + HolderMain.encode(lock)).thenApply(ReleaseOutcome::valueOf);
+        return pipe.execute("release " + HolderMain.encode(lock)).thenApply(ReleaseOutcome::valueOf);
     }
 
-    /** Runs {@link HistoryWorkload} until {@link #stop()}. Completes with how many leases it had. */
+    /** Runs a {@link HistoryWorkload} until {@link #stop()}. Completes with the number of leases that were granted. */
     public CompletableFuture<Integer> work(String lock, int threads, long seed) {
-        return pipe.tell("work " + HolderMain.encode(lock) + " " + threads + " " + seed)
+        return pipe.execute("work " + HolderMain.encode(lock) + " " + threads + " " + seed)
                 .thenApply(Integer::parseInt);
     }
 
-    /** Whether {@link #work} keeps its next lease until that is lost, as {@link HistoryWorkload} says; completes when it knows. */
+    /**
+     * Sets whether {@link #work} keeps its next lease until that lease is lost, see {@link HistoryWorkload}. Completes when the
+     * process has received the command.
+     */
     public CompletableFuture<?> keep(boolean keep) {
-        return pipe.tell("keep " + keep);
+        return pipe.execute("keep " + keep);
     }
 
-    /** Ends {@link #work} after the cycles that are under way. */
+    /** Ends {@link #work} after the current cycles. */
     public void stop() {
-        pipe.tell("stop");
+        pipe.execute("stop");
     }
 
-    /** Freezes it (SIGSTOP). */
+    /** Freezes the process (SIGSTOP). */
     public void pause() {
         disturb(Disturbed.Kind.PAUSED, jvm::pause);
     }
 
-    /** Lets it go on (SIGCONT). */
+    /** Resumes the process (SIGCONT). */
     public void resume() {
         disturb(Disturbed.Kind.RESUMED, jvm::resume);
     }
 
-    /** Kills it (SIGKILL); what it said before is in the history when this returns. */
+    /** Kills the process (SIGKILL); all events that it sent before are in the history when this returns. */
     public void kill() {
         disturb(Disturbed.Kind.KILLED, jvm::kill);
         await(pipe.ended());
     }
 
-    /** Ends it, paused or not; a part of no history. Idempotent. */
+    /** Ends the process, paused or not, without recording that. Idempotent. */
     @Override
     public void close() {
         jvm.close();
     }
 
-    private void disturb(Disturbed.Kind kind, Runnable blow) {
+    private void disturb(Disturbed.Kind kind, Runnable fault) {
         long start = history.now();
-        blow.run();
+        fault.run();
         history.disturbed(name, kind, start);
     }
 
     /**
-     * Waits until it is connected and its clock is known.
+     * Waits until the process is connected and its clock offset is known.
      *
-     * @throws IllegalStateException if that takes longer than a minute, or it ended; it names its last lines
+     * @throws IllegalStateException if that takes longer than a minute, or the process ended; the message has its last lines
      */
     public void awaitReady() {
         await(pipe.ready());

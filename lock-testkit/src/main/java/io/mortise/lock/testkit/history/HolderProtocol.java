@@ -8,32 +8,33 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Words of the line protocol between a test and its holder process. A line is one write, so that a process that is killed
- * leaves no half of one.
+ * The messages, one per line, that a test and its {@link HolderProcess} exchange.
+ *
+ * <p>Each line is written by one system call, so that a killed process leaves no partial line.
  */
 final class HolderProtocol {
-    /** {@code ready}: connected. */
+    /** {@code ready}: the process is connected. */
     static final String READY = "ready";
-    /** {@code clock NANOS}: its clock, asked for with the same word. */
+    /** {@code clock NANOS}: the time of the process's clock, in reply to a line with the same word. */
     static final String CLOCK = "clock ";
-    /** {@code event LINE}. */
+    /** {@code event LINE}: an event to record in the history. */
     static final String EVENT = "event ";
-    /** {@code done ID RESULT}: a command is carried out. */
+    /** {@code done ID RESULT}: a command succeeded. */
     static final String DONE = "done ";
-    /** {@code failed ID TEXT}: or it is not. */
+    /** {@code failed ID TEXT}: a command failed. */
     static final String FAILED = "failed ";
-    /** {@code write ID TOKEN LOCK ASK}: asks the resource; answered by {@code wrote ID true|false}. */
+    /** {@code write ID TOKEN LOCK CALL}: a write to the test's resource; the reply is {@code wrote ID true|false}. */
     static final String WRITE = "write ";
-    /** See {@link #WRITE}. */
+    /** {@code wrote ID true|false}: the reply to {@link #WRITE}. */
     static final String WROTE = "wrote ";
 
     private final FileOutputStream out = new FileOutputStream(FileDescriptor.out);
 
-    synchronized void say(String line) {
+    synchronized void send(String line) {
         try {
             out.write((line + "\n").getBytes(StandardCharsets.UTF_8));
         } catch (IOException e) {
-            throw new UncheckedIOException(e); // the other end was closed, and the watchdog ends this process
+            throw new UncheckedIOException(e); // the parent closed the pipe, and the watchdog will end this process
         }
     }
 }

@@ -2,13 +2,17 @@
 package io.mortise.lock.testkit.history;
 
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.testkit.history.SilentPeriods.Silence;
+import io.mortise.lock.testkit.history.UnreachablePeriods.Silence;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
-/** Checks that a running holder is told of its loss before the next grant (S7). Frozen ones are counted. */
+/**
+ * Checks that a running holder is notified of the loss of its lease in time.
+ *
+ * <p>Rule S7. Frozen holders whose lock was granted to another call are counted.
+ */
 final class LossCheck {
     private final SingleLockHistory lock;
     private final ViolationCollector findings;
@@ -21,14 +25,15 @@ final class LossCheck {
     static void check(SingleLockHistory lock, ViolationCollector findings) {
         LossCheck check = new LossCheck(lock, findings);
         List<RecordedCall> granted = lock.granted;
-        RecordedCall firstAfter = null; // of all that are newer, the one whose grant was reported first
+        RecordedCall firstAfter = null; // of all newer grants, the one that was reported first
         for (int i = granted.size() - 1; i >= 0; i--) {
             RecordedCall one = granted.get(i);
             check.lostAndReleased(one);
             if (firstAfter != null) {
                 check.overtaken(one, lock.isNewer(firstAfter, one) ? firstAfter : granted.get(i + 1));
             }
-            if (firstAfter == null || SingleLockHistory.grantedBy(one) < SingleLockHistory.grantedBy(firstAfter)) {
+            if (firstAfter == null
+                    || SingleLockHistory.latestGrantTime(one) < SingleLockHistory.latestGrantTime(firstAfter)) {
                 firstAfter = one;
             }
         }
@@ -38,13 +43,16 @@ final class LossCheck {
         if (one.released == null || one.released.outcome() != ReleaseOutcome.RELEASED) {
             return;
         }
-        if (one.told != null) {
-            findings.violation("S7", "told of a loss, and RELEASED", one.told, one.released);
+        if (one.lossReported != null) {
+            findings.violation("S7", "reported lost, and RELEASED", one.lossReported, one.released);
         } else if (one.notice()
                 .filter(check -> one.releasing != null && check.at().isBefore(one.releasing.at()))
                 .isPresent()) {
             findings.violation(
-                    "S5", "seen to be over, and then RELEASED", one.notice().get(), one.released);
+                    "S5",
+                    "reported as not held, and then RELEASED",
+                    one.notice().get(),
+                    one.released);
         }
     }
 
@@ -54,20 +62,20 @@ final class LossCheck {
         if (mayHaveReleased || !isSuccessor(one, next)) {
             return;
         }
-        frozenBelief(one, next, nextGrant);
-        toldInTime(one, nextGrant);
+        recordStaleHolder(one, next, nextGrant);
+        checkNotifiedInTime(one, nextGrant);
     }
 
-    /** A token says so; without tokens the next one must have believed after this one was granted. */
+    /** Tokens prove the order; without tokens the next lease must have been held after this one was granted. */
     private boolean isSuccessor(RecordedCall one, RecordedCall next) {
         if (lock.fenced) {
             return true;
         }
         UncertainInstant granted = Objects.requireNonNull(one.granted).at();
-        return next.firstBelief().map(check -> granted.isBefore(check.at())).orElse(false);
+        return next.firstHeldCheck().map(check -> granted.isBefore(check.at())).orElse(false);
     }
 
-    private void frozenBelief(RecordedCall one, RecordedCall next, HistoryEvent.Granted nextGrant) {
+    private void recordStaleHolder(RecordedCall one, RecordedCall next, HistoryEvent.Granted nextGrant) {
         Optional<Silence> freeze = lock.silences
                 .pauses(one.process())
                 .filter(pause -> pause.covers(nextGrant.at())
@@ -84,14 +92,15 @@ final class LossCheck {
                     .map(kill -> kill.from().at().earliest())
                     .orElse(lock.end);
             long until = Math.min(
-                    killed, learned(one).map(event -> event.at().earliest()).orElse(lock.end));
+                    killed,
+                    firstSignOfLoss(one).map(event -> event.at().earliest()).orElse(lock.end));
             long lasted = Math.max(0, until - nextGrant.at().latest());
-            findings.wrongBeliefs.add(new StaleHolderPeriod(one.call(), next.call(), Duration.ofNanos(lasted)));
+            findings.staleHolders.add(new StaleHolderPeriod(one.call(), next.call(), Duration.ofNanos(lasted)));
         }
     }
 
-    /** What made it give up: a notice, or its own release. */
-    private static Optional<HistoryEvent> learned(RecordedCall one) {
+    /** Returns the event by which the holder stopped using the lease: a notification of the loss, or its own release. */
+    private static Optional<HistoryEvent> firstSignOfLoss(RecordedCall one) {
         Optional<HistoryEvent> notice = one.notice();
         boolean releasedFirst = one.releasing != null
                 && notice.map(event ->
@@ -100,12 +109,14 @@ final class LossCheck {
         return releasedFirst ? Optional.ofNullable(one.releasing) : notice;
     }
 
-    private void toldInTime(RecordedCall one, HistoryEvent.Granted nextGrant) {
-        long notice = lock.bounds.noticeWithin().toNanos();
-        long by = Math.max(SingleLockHistory.grantedBy(one), nextGrant.at().latest()) + notice;
+    private void checkNotifiedInTime(RecordedCall one, HistoryEvent.Granted nextGrant) {
+        long notice = lock.limits.noticeWithin().toNanos();
+        long by =
+                Math.max(SingleLockHistory.latestGrantTime(one), nextGrant.at().latest()) + notice;
         for (Silence silence : lock.silences.of(one.process())) {
-            // Dead, or frozen: it hears nothing until it goes on. A broken line excuses nothing, since the deadline is
-            // its own.
+            // A dead or frozen process receives nothing until it is resumed. A broken link is no excuse, since the
+            // process has
+            // its own deadline.
             if ((silence.isKill() || silence.isPause()) && silence.from().at().earliest() <= by) {
                 if (silence.end() == Long.MAX_VALUE) {
                     return;
@@ -113,11 +124,11 @@ final class LossCheck {
                 by = Math.max(by, silence.end() + notice);
             }
         }
-        Optional<HistoryEvent> learned = learned(one);
-        if (learned.isEmpty() && by < lock.end) {
-            findings.violation("S7", "never told of its loss", Objects.requireNonNull(one.granted), nextGrant);
-        } else if (learned.isPresent() && learned.get().at().earliest() > by) {
-            findings.violation("S7", "told of its loss too late", nextGrant, learned.get());
+        Optional<HistoryEvent> firstSignOfLoss = firstSignOfLoss(one);
+        if (firstSignOfLoss.isEmpty() && by < lock.end) {
+            findings.violation("S7", "never notified of its loss", Objects.requireNonNull(one.granted), nextGrant);
+        } else if (firstSignOfLoss.isPresent() && firstSignOfLoss.get().at().earliest() > by) {
+            findings.violation("S7", "notified of its loss too late", nextGrant, firstSignOfLoss.get());
         }
     }
 }

@@ -10,27 +10,27 @@ import java.util.OptionalLong;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** All that a history tells of one call to acquire, from the request to the end of the lease. */
+/** All recorded events of one acquire call, from the request to the end of its lease. */
 final class RecordedCall {
-    final HistoryEvent.Asked asked;
+    final HistoryEvent.Requested requested;
     final HistoryEvent.@Nullable Granted granted;
     final HistoryEvent.@Nullable GaveUp gaveUp;
-    final HistoryEvent.@Nullable Told told;
+    final HistoryEvent.@Nullable LossReported lossReported;
     final HistoryEvent.@Nullable Releasing releasing;
     final HistoryEvent.@Nullable Released released;
     private final List<HistoryEvent.Checked> checks;
 
     RecordedCall(AcquireCallId call, List<HistoryEvent.OfCall> events) {
-        HistoryEvent.Asked ask = only(events, HistoryEvent.Asked.class, call);
-        if (ask == null) {
+        HistoryEvent.Requested request = only(events, HistoryEvent.Requested.class, call);
+        if (request == null) {
             throw new IllegalArgumentException(
-                    "a call that never asked: " + events.get(0).line());
+                    "a call without a request: " + events.get(0).line());
         }
-        asked = ask;
+        requested = request;
         granted = only(events, HistoryEvent.Granted.class, call);
         gaveUp = only(events, HistoryEvent.GaveUp.class, call);
-        told = only(events, HistoryEvent.Told.class, call);
-        // A release may be called again: the first call ends the lease.
+        lossReported = only(events, HistoryEvent.LossReported.class, call);
+        // A release may be called several times; the first one ends the lease.
         releasing = all(events, HistoryEvent.Releasing.class).stream()
                 .min(Comparator.comparingLong(event -> event.at().earliest()))
                 .orElse(null);
@@ -38,8 +38,8 @@ final class RecordedCall {
                 .min(Comparator.comparingLong(event -> event.at().latest()))
                 .orElse(null);
         checks = all(events, HistoryEvent.Checked.class);
-        if (granted == null && (told != null || releasing != null || released != null || !checks.isEmpty())) {
-            throw new IllegalArgumentException("a call without a grant has one: " + call);
+        if (granted == null && (lossReported != null || releasing != null || released != null || !checks.isEmpty())) {
+            throw new IllegalArgumentException("events of a lease without a grant: " + call);
         }
     }
 
@@ -58,59 +58,62 @@ final class RecordedCall {
     }
 
     AcquireCallId call() {
-        return asked.call();
+        return requested.call();
     }
 
     String process() {
-        return asked.process();
+        return requested.process();
     }
 
     OptionalLong token() {
         return granted == null ? OptionalLong.empty() : granted.token();
     }
 
-    /** The check that said "held" and ended first. */
-    Optional<HistoryEvent.Checked> firstBelief() {
-        return beliefs().min(Comparator.comparingLong(check -> check.at().latest()));
+    /** Returns the check with the result "held" that ended first. */
+    Optional<HistoryEvent.Checked> firstHeldCheck() {
+        return heldChecks().min(Comparator.comparingLong(check -> check.at().latest()));
     }
 
-    /** The check that said "held" and began last. */
-    Optional<HistoryEvent.Checked> lastBelief() {
-        return beliefs().max(Comparator.comparingLong(check -> check.at().earliest()));
+    /** Returns the check with the result "held" that began last. */
+    Optional<HistoryEvent.Checked> lastHeldCheck() {
+        return heldChecks().max(Comparator.comparingLong(check -> check.at().earliest()));
     }
 
-    Stream<HistoryEvent.Checked> beliefs() {
+    Stream<HistoryEvent.Checked> heldChecks() {
         return checks.stream().filter(HistoryEvent.Checked::held);
     }
 
-    /** The first thing by which its program could know that it had lost the lease. */
+    /** Returns the first event by which the program could detect that the lease was lost. */
     Optional<HistoryEvent> notice() {
         Stream<HistoryEvent> negatives =
                 checks.stream().filter(check -> !check.held()).map(check -> check);
-        return Stream.concat(negatives, Stream.ofNullable(told))
+        return Stream.concat(negatives, Stream.ofNullable(lossReported))
                 .min(Comparator.comparingLong(event -> event.at().latest()));
     }
 
-    /** The first thing after which it does not hold the lease for certain, a notice or the end of a release. */
-    Optional<HistoryEvent> over() {
+    /**
+     * Returns the first event after which the lease was certainly not held: a notification of the loss, or the end of a
+     * release.
+     */
+    Optional<HistoryEvent> leaseEnd() {
         return Stream.concat(notice().stream(), Stream.ofNullable(released))
                 .min(Comparator.comparingLong(event -> event.at().latest()));
     }
 
-    /** What became of the ask. */
+    /** Returns the event that ended the wait, a grant or a failure; empty if there is none. */
     Optional<HistoryEvent> outcome() {
         return Optional.ofNullable(granted != null ? granted : gaveUp);
     }
 
-    /** Whether the store may still keep something of it for a while, though nothing was done to its process. */
-    boolean leavesRemains() {
+    /** Returns whether an orphan of this call may remain in the store for a while, even if its process was not disturbed. */
+    boolean mayHaveOrphan() {
         boolean failed = gaveUp != null && gaveUp.failure().isPresent();
-        boolean unsure = released != null && released.outcome() != ReleaseOutcome.RELEASED;
-        return failed || unsure || (released == null && notice().isPresent());
+        boolean uncertain = released != null && released.outcome() != ReleaseOutcome.RELEASED;
+        return failed || uncertain || (released == null && notice().isPresent());
     }
 
-    /** The last that is known of it: the end of its ask, or of its lease. */
+    /** Returns the last event of the call: the end of its wait, or of its lease. */
     Optional<HistoryEvent> end() {
-        return granted == null ? outcome() : over();
+        return granted == null ? outcome() : leaseEnd();
     }
 }

@@ -5,27 +5,27 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.ReleaseOutcome;
 import java.util.OptionalLong;
 
-/** A lease that records its checks, loss and release. Thread-safe. */
+/** Wraps a lease and records its grant, checks, loss and release in a history. Thread-safe. */
 public final class RecordingLease {
-    private final EventRecorder recorder;
+    private final HistoryRecorder recorder;
     private final AcquireCallId call;
     private final Lease lease;
     private final OptionalLong token;
 
-    private RecordingLease(EventRecorder recorder, AcquireCallId call, Lease lease, OptionalLong token) {
+    private RecordingLease(HistoryRecorder recorder, AcquireCallId call, Lease lease, OptionalLong token) {
         this.recorder = recorder;
         this.call = call;
         this.lease = lease;
         this.token = token;
     }
 
-    static RecordingLease granted(EventRecorder recorder, AcquireCallId call, Lease lease) {
+    static RecordingLease granted(HistoryRecorder recorder, AcquireCallId call, Lease lease) {
         UncertainInstant at = UncertainInstant.at(recorder.now());
         OptionalLong token = token(lease);
         recorder.record(new HistoryEvent.Granted(call, at, token));
         lease.lost()
                 .thenAccept(reason -> recorder.record(
-                        new HistoryEvent.Told(call, UncertainInstant.at(recorder.now()), reason.toString())));
+                        new HistoryEvent.LossReported(call, UncertainInstant.at(recorder.now()), reason.toString())));
         return new RecordingLease(recorder, call, lease, token);
     }
 
@@ -37,12 +37,12 @@ public final class RecordingLease {
         }
     }
 
-    /** Empty without FENCING. */
+    /** Returns the fencing token; empty without FENCING. */
     public OptionalLong token() {
         return token;
     }
 
-    /** {@link Lease#isHeld()}. */
+    /** Calls {@link Lease#isHeld()} and records the result. */
     public boolean checkHeld() {
         long start = recorder.now();
         boolean held = lease.isHeld();
@@ -51,16 +51,16 @@ public final class RecordingLease {
     }
 
     /**
-     * Writes to the resource with the token, without checking the lease: as a late writer does. Without FENCING it writes
-     * nothing.
+     * Writes to the resource with the lease's token, without checking the lease, as a late writer does. Writes nothing without
+     * FENCING.
      *
-     * @return whether the resource accepted it; true without FENCING
+     * @return whether the resource accepted the write; true without FENCING
      */
     public boolean write(ProtectedResource resource) throws InterruptedException {
         return token.isEmpty() || resource.write(call, token.getAsLong());
     }
 
-    /** {@link Lease#release()}. */
+    /** Calls {@link Lease#release()} and records its start and outcome. */
     public ReleaseOutcome release() {
         recorder.record(new HistoryEvent.Releasing(call, UncertainInstant.at(recorder.now())));
         ReleaseOutcome outcome = lease.release();

@@ -7,35 +7,39 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A lock that records its requests and grants. Thread-safe. */
+/** Wraps a lock and records its acquire calls and their results in a history. Thread-safe. */
 public final class RecordingLock {
-    // Over all locks of this JVM: two objects for one lock of one process must not number their asks alike.
-    private static final AtomicLong asks = new AtomicLong();
+    // Shared by all locks of this JVM: two objects for the same lock of one process must not use the same numbers.
+    private static final AtomicLong callNumbers = new AtomicLong();
 
-    private final EventRecorder recorder;
+    private final HistoryRecorder recorder;
     private final String process;
     private final DistributedLock lock;
 
-    /** @param process under which name; one for each client */
-    public RecordingLock(EventRecorder recorder, String process, DistributedLock lock) {
+    /**
+     * Wraps a lock.
+     *
+     * @param process the process name to record; each client needs its own
+     */
+    public RecordingLock(HistoryRecorder recorder, String process, DistributedLock lock) {
         this.recorder = recorder;
         this.process = process;
         this.lock = lock;
     }
 
-    /** {@link DistributedLock#acquire()}. */
+    /** Calls {@link DistributedLock#acquire()} and records the call. */
     public RecordingLease acquire() throws InterruptedException {
-        return ask(Optional.empty(), () -> Optional.of(lock.acquire())).orElseThrow();
+        return record(Optional.empty(), () -> Optional.of(lock.acquire())).orElseThrow();
     }
 
-    /** {@link DistributedLock#tryAcquire(Duration)}. */
+    /** Calls {@link DistributedLock#tryAcquire(Duration)} and records the call. */
     public Optional<RecordingLease> tryAcquire(Duration maxWait) throws InterruptedException {
-        return ask(Optional.of(maxWait), () -> lock.tryAcquire(maxWait));
+        return record(Optional.of(maxWait), () -> lock.tryAcquire(maxWait));
     }
 
-    private Optional<RecordingLease> ask(Optional<Duration> limit, Acquire acquire) throws InterruptedException {
-        AcquireCallId call = new AcquireCallId(process, lock.name(), asks.incrementAndGet());
-        recorder.record(new HistoryEvent.Asked(call, UncertainInstant.at(recorder.now()), limit));
+    private Optional<RecordingLease> record(Optional<Duration> limit, Acquire acquire) throws InterruptedException {
+        AcquireCallId call = new AcquireCallId(process, lock.name(), callNumbers.incrementAndGet());
+        recorder.record(new HistoryEvent.Requested(call, UncertainInstant.at(recorder.now()), limit));
         try {
             Optional<Lease> lease = acquire.call();
             if (lease.isEmpty()) {

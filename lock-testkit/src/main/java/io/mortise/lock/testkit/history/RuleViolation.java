@@ -2,10 +2,10 @@
 package io.mortise.lock.testkit.history;
 
 /**
- * Violation of one rule, found in a history.
+ * A violation of one locking rule that was found in a recorded history.
  *
- * @param rule its number, such as {@code S1}
- * @param what what was wrong, with the events that show it
+ * @param rule number of the rule, such as {@code S1}
+ * @param what description of the violation, with the events that show it
  */
 public record RuleViolation(String rule, String what) {
     @Override

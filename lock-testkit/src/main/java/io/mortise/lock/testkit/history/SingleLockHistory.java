@@ -9,18 +9,18 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** History of one lock, in the form that the checks need. */
+/** The recorded events of one lock, grouped by acquire call and sorted in the order of the grants. */
 final class SingleLockHistory {
     final List<RecordedCall> calls;
     final List<HistoryEvent.Wrote> writes;
-    final SilentPeriods silences;
+    final UnreachablePeriods silences;
 
-    /** When the last event had ended. */
+    /** The time at which the last event of the history ended. */
     final long end;
 
-    final HistoryTimeLimits bounds;
+    final HistoryCheckTolerances limits;
 
-    /** Those granted, the oldest grant first as far as it can be known. */
+    /** The calls that were granted, the oldest grant first as far as the order is known. */
     final List<RecordedCall> granted;
 
     /** Whether each grant has a token. */
@@ -28,7 +28,8 @@ final class SingleLockHistory {
 
     private final HighestBefore<RecordedCall> newestGrant;
 
-    SingleLockHistory(List<HistoryEvent.OfCall> events, SilentPeriods silences, long end, HistoryTimeLimits bounds) {
+    SingleLockHistory(
+            List<HistoryEvent.OfCall> events, UnreachablePeriods silences, long end, HistoryCheckTolerances limits) {
         Map<AcquireCallId, List<HistoryEvent.OfCall>> byCall = events.stream()
                 .filter(event -> !(event instanceof HistoryEvent.Wrote))
                 .collect(Collectors.groupingBy(HistoryEvent.OfCall::call, LinkedHashMap::new, Collectors.toList()));
@@ -41,61 +42,68 @@ final class SingleLockHistory {
                 .toList();
         this.silences = silences;
         this.end = end;
-        this.bounds = bounds;
+        this.limits = limits;
         List<RecordedCall> grants =
                 calls.stream().filter(one -> one.granted != null).toList();
         this.fenced = grants.stream().allMatch(one -> one.token().isPresent());
         this.granted = grants.stream()
-                .sorted(Comparator.comparingLong(this::age).thenComparingLong(SingleLockHistory::grantedBy))
+                .sorted(Comparator.comparingLong(this::order).thenComparingLong(SingleLockHistory::latestGrantTime))
                 .toList();
         this.newestGrant = new HighestBefore<>(
                 granted,
-                SingleLockHistory::grantedBy,
-                fenced ? this::age : one -> one.asked.at().earliest());
+                SingleLockHistory::latestGrantTime,
+                fenced ? this::order : one -> one.requested.at().earliest());
     }
 
-    /** Without tokens the order of the first beliefs: a grant may be reported long after it was made. */
-    private long age(RecordedCall one) {
+    /**
+     * Returns the sort key of a grant: its token, or else its first check, since a grant may be reported long after it was
+     * made.
+     */
+    private long order(RecordedCall one) {
         return fenced
                 ? one.token().orElseThrow()
-                : one.firstBelief().map(check -> check.at().earliest()).orElse(grantedBy(one));
+                : one.firstHeldCheck().map(check -> check.at().earliest()).orElse(latestGrantTime(one));
     }
 
-    static long grantedBy(RecordedCall one) {
+    static long latestGrantTime(RecordedCall one) {
         return Objects.requireNonNull(one.granted).at().latest();
     }
 
     /**
-     * A grant that came after this one for certain, and was returned before {@code instant}. By tokens; without them only
-     * where the other had not even asked when this one was granted.
+     * Returns a grant that is certainly newer than this one and was returned before {@code instant}. Tokens determine which
+     * grant is newer; without tokens, the other call must have started after this one was granted.
      */
-    Optional<RecordedCall> overtakenBy(RecordedCall one, long instant) {
+    Optional<RecordedCall> findNewerGrant(RecordedCall one, long instant) {
         return newestGrant.before(instant).filter(other -> isNewer(other, one));
     }
 
     boolean isNewer(RecordedCall other, RecordedCall one) {
         if (!fenced) {
-            return grantedBy(one) < other.asked.at().earliest();
+            return latestGrantTime(one) < other.requested.at().earliest();
         }
-        // Tokens in the wrong order are a fault of their own, and no measure for anything else.
-        boolean misled = Objects.requireNonNull(other.granted).at().isBefore(one.asked.at()) || cameEarlier(other, one);
-        return age(other) > age(one) && !misled;
+        // Tokens in the wrong order are a separate violation, and must not be used to order grants.
+        boolean contradicted =
+                Objects.requireNonNull(other.granted).at().isBefore(one.requested.at()) || heldEarlier(other, one);
+        return order(other) > order(one) && !contradicted;
     }
 
-    /** Whether one was through with believing before the other began to, and was not merely overtaken before it checked. */
-    static boolean cameEarlier(RecordedCall first, RecordedCall then) {
-        return first.lastBelief().isPresent()
-                && then.firstBelief().isPresent()
-                && first.lastBelief()
+    /**
+     * Returns whether the first lease's last check ended before the second lease's first check, and the second was not granted
+     * first.
+     */
+    static boolean heldEarlier(RecordedCall first, RecordedCall then) {
+        return first.lastHeldCheck().isPresent()
+                && then.firstHeldCheck().isPresent()
+                && first.lastHeldCheck()
                         .get()
                         .at()
-                        .isBefore(then.firstBelief().get().at())
+                        .isBefore(then.firstHeldCheck().get().at())
                 && !Objects.requireNonNull(then.granted)
                         .at()
                         .isBefore(Objects.requireNonNull(first.granted).at());
     }
 
-    /** How often the next grant went to another process. */
+    /** Returns how often the next grant was to another process. */
     long handOffs() {
         long count = 0;
         for (int i = 1; i < granted.size(); i++) {

@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit.history;
 
-import io.mortise.lock.testkit.history.SilentPeriods.Silence;
+import io.mortise.lock.testkit.history.UnreachablePeriods.Silence;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Grants and queue entries of silent and dead processes that may delay a lock. */
+/** The grants and queue entries of unresponsive processes that may delay the next grant of a lock. */
 final class StaleContenders {
-    /** @param contenders how many asks and grants it may be, each of which may cost a lease of its own */
-    private record Obstacle(TimeInterval when, int contenders) {}
+    /**
+     * A period in which such contenders may delay the lock.
+     *
+     * @param contenders number of queue entries and grants, each of which may take one lease duration to expire
+     */
+    private record Delay(TimeInterval when, int contenders) {}
 
-    private final List<Obstacle> obstacles = new ArrayList<>();
+    private final List<Delay> delays = new ArrayList<>();
 
     StaleContenders(SingleLockHistory lock) {
-        Duration takeover = lock.bounds.takeoverWithin();
+        Duration takeover = lock.limits.takeoverWithin();
         Map<String, List<RecordedCall>> byProcess =
                 lock.calls.stream().collect(Collectors.groupingBy(RecordedCall::process));
         byProcess.forEach((process, calls) -> {
@@ -24,31 +28,31 @@ final class StaleContenders {
             for (Silence silence : lock.silences.of(process)) {
                 int open =
                         (int) calls.stream().filter(one -> isOpen(one, silence)).count();
-                TimeInterval reach = reach(silence, takeover);
-                silent.add(reach);
-                // At least one: what it asked for during the silence may reach the store at its end.
-                obstacles.add(new Obstacle(reach, Math.max(1, open)));
+                TimeInterval interval = interval(silence, takeover);
+                silent.add(interval);
+                // At least one: a request sent during the silence may reach the store at its end.
+                delays.add(new Delay(interval, Math.max(1, open)));
             }
             calls.stream()
-                    .filter(RecordedCall::leavesRemains)
+                    .filter(RecordedCall::mayHaveOrphan)
                     .flatMap(one -> one.end().stream())
                     .map(end -> new TimeInterval(
                             end.at().earliest(), end.at().later(takeover).latest()))
-                    .filter(remains -> silent.stream().noneMatch(remains::touches)) // counted already
-                    .forEach(remains -> obstacles.add(new Obstacle(remains, 1)));
+                    .filter(interval -> silent.stream().noneMatch(interval::touches)) // already counted
+                    .forEach(interval -> delays.add(new Delay(interval, 1)));
         });
     }
 
     private static boolean isOpen(RecordedCall one, Silence silence) {
         UncertainInstant from = silence.from().at();
-        return one.asked.at().earliest() <= from.latest()
+        return one.requested.at().earliest() <= from.latest()
                 && one.end().map(end -> !end.at().isBefore(from)).orElse(true);
     }
 
-    private static TimeInterval reach(Silence silence, Duration takeover) {
+    private static TimeInterval interval(Silence silence, Duration takeover) {
         long from = silence.from().at().earliest();
         if (silence.isKill()) {
-            // Its places in a queue may outlive it by one takeover, and a grant to such a place by another.
+            // Queue entries may outlive the process by one takeover time, and a grant to such an entry by another one.
             return new TimeInterval(
                     from, silence.from().at().later(takeover.multipliedBy(2)).latest());
         }
@@ -58,10 +62,10 @@ final class StaleContenders {
         return new TimeInterval(from, until);
     }
 
-    int during(TimeInterval stretch) {
-        return obstacles.stream()
-                .filter(one -> one.when().touches(stretch))
-                .mapToInt(Obstacle::contenders)
+    int countDuring(TimeInterval interval) {
+        return delays.stream()
+                .filter(one -> one.when().touches(interval))
+                .mapToInt(Delay::contenders)
                 .sum();
     }
 }

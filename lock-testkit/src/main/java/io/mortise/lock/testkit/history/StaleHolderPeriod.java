@@ -4,11 +4,13 @@ package io.mortise.lock.testkit.history;
 import java.time.Duration;
 
 /**
- * A frozen holder whose lock was granted to another: from that grant until it noticed. No lock can prevent it; the fenced
- * resource must refuse what it writes (S3).
+ * A period in which a frozen holder did not know that its lock had been granted to another holder.
  *
- * @param holder the frozen one
- * @param successor the other
- * @param lasted how long at least
+ * <p>The period lasts from that grant until the holder detects its loss. No lock service can prevent it; the fenced resource
+ * must reject the holder's writes (S3).
+ *
+ * @param holder the call of the frozen holder
+ * @param successor the call that was granted the lock next
+ * @param lasted minimum length of the period
  */
 public record StaleHolderPeriod(AcquireCallId holder, AcquireCallId successor, Duration lasted) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit.history;
 
-import io.mortise.lock.testkit.history.SilentPeriods.Silence;
+import io.mortise.lock.testkit.history.UnreachablePeriods.Silence;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,24 +9,25 @@ import java.util.Objects;
 import java.util.function.ToLongFunction;
 
 /**
- * Checks that a lock is not free for long while a healthy waiter waits (S8, S11). S9: every wait ends, by its limit if it has
- * one.
+ * Checks that no lock stays free for long while a healthy process waits for it.
+ *
+ * <p>Rules S8 and S11. Also checks that every wait ends, in time if it has a limit (S9).
  */
 final class StarvationCheck {
     private final SingleLockHistory lock;
     private final ViolationCollector findings;
-    private final StaleContenders obstacles;
+    private final StaleContenders staleContenders;
     private final List<TimeInterval> taken;
 
     private StarvationCheck(SingleLockHistory lock, ViolationCollector findings) {
         this.lock = lock;
         this.findings = findings;
-        this.obstacles = new StaleContenders(lock);
+        this.staleContenders = new StaleContenders(lock);
         List<TimeInterval> held = new ArrayList<>();
         for (RecordedCall one : lock.granted) {
             long from = Objects.requireNonNull(one.granted).at().earliest();
-            long to = one.over().map(over -> over.at().latest()).orElse(lock.end);
-            held.addAll(new TimeInterval(from, to).minus(surelySilent(one)));
+            long to = one.leaseEnd().map(end -> end.at().latest()).orElse(lock.end);
+            held.addAll(new TimeInterval(from, to).minus(certainlySilent(one)));
         }
         this.taken = TimeInterval.union(held);
     }
@@ -37,17 +38,17 @@ final class StarvationCheck {
         lock.calls.forEach(check::waiting);
     }
 
-    /** When it can hardly have been holding, at the least. */
-    private List<TimeInterval> surelySilent(RecordedCall one) {
+    /** Returns the shortest possible periods in which the process could not communicate, when it may not have held the lock. */
+    private List<TimeInterval> certainlySilent(RecordedCall one) {
         return silences(
                 one,
                 silence -> silence.from().at().latest(),
                 until -> until.at().earliest());
     }
 
-    /** When it may have been out of reach of the store, at the most; it needs some time to come back. */
-    private List<TimeInterval> perhapsSilent(RecordedCall one) {
-        Duration after = lock.bounds.takeoverWithin();
+    /** Returns the longest possible periods in which the process could not communicate, including the time to recover. */
+    private List<TimeInterval> possiblySilent(RecordedCall one) {
+        Duration after = lock.limits.takeoverWithin();
         return silences(
                 one,
                 silence -> silence.from().at().earliest(),
@@ -67,22 +68,23 @@ final class StarvationCheck {
         List<Silence> silences = lock.silences.of(one.process());
         if (one.outcome().isEmpty()) {
             if (silences.stream().allMatch(silence -> silence.until() != null)) {
-                findings.violation("S9", "a wait that never ended", one.asked);
+                findings.violation("S9", "a wait that never ended", one.requested);
             }
             return;
         }
         UncertainInstant end = one.outcome().get().at();
-        Duration limit = one.asked.limit().orElse(Duration.ZERO); // zero waits for one request, whatever that takes
-        long over = end.earliest() - one.asked.at().latest() - limit.toNanos();
+        Duration limit =
+                one.requested.limit().orElse(Duration.ZERO); // zero waits for one request, however long that takes
+        long overshoot = end.earliest() - one.requested.at().latest() - limit.toNanos();
         if (!limit.isZero()
-                && over > lock.bounds.overshootWithin().toNanos()
+                && overshoot > lock.limits.overshootWithin().toNanos()
                 && silences.stream()
                         .filter(Silence::isPause)
-                        .noneMatch(pause -> overlaps(pause, one.asked.at(), end))) {
+                        .noneMatch(pause -> overlaps(pause, one.requested.at(), end))) {
             findings.violation(
                     "S9",
-                    "a wait that ended " + Duration.ofNanos(over) + " after its limit",
-                    one.asked,
+                    "a wait that ended " + Duration.ofNanos(overshoot) + " after its limit",
+                    one.requested,
                     one.outcome().get());
         }
     }
@@ -93,34 +95,35 @@ final class StarvationCheck {
 
     private void waiting(RecordedCall one) {
         if (one.gaveUp != null && one.gaveUp.failure().isPresent()) {
-            return; // it could not reach the store, and said so
+            return; // the call failed because the store was unreachable
         }
-        long from = one.asked.at().latest();
+        long from = one.requested.at().latest();
         long to = one.outcome().map(event -> event.at().earliest()).orElse(lock.end);
         TimeInterval wait = new TimeInterval(from, Math.max(from, to));
-        for (TimeInterval healthy : wait.minus(perhapsSilent(one))) {
+        for (TimeInterval healthy : wait.minus(possiblySilent(one))) {
             healthy.minus(taken).forEach(free -> judge(one, free));
         }
     }
 
     private void judge(RecordedCall waiter, TimeInterval free) {
         findings.longestFree = Math.max(findings.longestFree, free.length());
-        if (free.length() <= lock.bounds.handOffWithin().toNanos()) {
+        if (free.length() <= lock.limits.handOffWithin().toNanos()) {
             return;
         }
-        Duration allowed =
-                lock.bounds.handOffWithin().plus(lock.bounds.takeoverWithin().multipliedBy(obstacles.during(free)));
+        Duration allowed = lock.limits
+                .handOffWithin()
+                .plus(lock.limits.takeoverWithin().multipliedBy(staleContenders.countDuring(free)));
         if (free.length() > allowed.toNanos()) {
             findings.violation(
-                    isForgotten(waiter, free) ? "S8" : "S11",
+                    mayBeOrphan(waiter, free) ? "S8" : "S11",
                     "free for " + Duration.ofNanos(free.length()) + " from " + free.from() + " on, at most " + allowed
-                            + " allowed, while one waited",
-                    waiter.asked);
+                            + " allowed, while a process waited",
+                    waiter.requested);
         }
     }
 
-    /** Whether somebody gave up, rather than held, before it was free: a grant of that one may be what blocks. */
-    private boolean isForgotten(RecordedCall waiter, TimeInterval free) {
+    /** Returns whether another waiter gave up since the last holder: an orphaned grant of that waiter may block the lock. */
+    private boolean mayBeOrphan(RecordedCall waiter, TimeInterval free) {
         long freed = taken.stream()
                 .mapToLong(TimeInterval::to)
                 .filter(to -> to <= free.from())
@@ -128,7 +131,7 @@ final class StarvationCheck {
                 .orElse(Long.MIN_VALUE);
         return lock.calls.stream()
                 .filter(one -> one != waiter && one.gaveUp != null)
-                .mapToLong(one -> one.asked.at().latest())
-                .anyMatch(asked -> asked >= freed && asked <= free.to());
+                .mapToLong(one -> one.requested.at().latest())
+                .anyMatch(requested -> requested >= freed && requested <= free.to());
     }
 }

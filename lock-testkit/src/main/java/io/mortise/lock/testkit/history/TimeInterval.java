@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/** A period of time from one instant to another. */
+/** A time interval, in nanoseconds, between two instants on the clock of a recorded history. */
 record TimeInterval(long from, long to) {
     long length() {
         return to - from;
@@ -15,10 +15,10 @@ record TimeInterval(long from, long to) {
         return from <= other.to && other.from <= to;
     }
 
-    /** Without empty ones, sorted, those that touch as one. */
-    static List<TimeInterval> union(List<TimeInterval> stretches) {
+    /** Returns the intervals sorted, without empty ones, and with touching ones merged. */
+    static List<TimeInterval> union(List<TimeInterval> intervals) {
         List<TimeInterval> union = new ArrayList<>();
-        stretches.stream()
+        intervals.stream()
                 .filter(one -> one.from < one.to)
                 .sorted(Comparator.comparingLong(TimeInterval::from))
                 .forEach(one -> {
@@ -32,20 +32,20 @@ record TimeInterval(long from, long to) {
         return union;
     }
 
-    /** What is left of this one. The others are a {@link #union}. */
+    /** Returns the parts of this interval that are outside all others. The others must be a {@link #union}. */
     List<TimeInterval> minus(List<TimeInterval> others) {
-        List<TimeInterval> left = new ArrayList<>();
+        List<TimeInterval> remaining = new ArrayList<>();
         long at = from;
         for (int i = firstEndingAfter(others, from); i < others.size() && others.get(i).from < to; i++) {
             if (at < others.get(i).from) {
-                left.add(new TimeInterval(at, others.get(i).from));
+                remaining.add(new TimeInterval(at, others.get(i).from));
             }
             at = others.get(i).to;
         }
         if (at < to) {
-            left.add(new TimeInterval(at, to));
+            remaining.add(new TimeInterval(at, to));
         }
-        return left;
+        return remaining;
     }
 
     private static int firstEndingAfter(List<TimeInterval> sorted, long instant) {

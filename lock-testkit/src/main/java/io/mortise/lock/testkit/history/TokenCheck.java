@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** Checks that tokens are unique and rise with the grants, and that resources refuse lower ones (S3). */
+/** Checks that fencing tokens are unique and increase, and that resources reject writes with stale tokens. Rule S3. */
 final class TokenCheck {
     private final SingleLockHistory lock;
     private final ViolationCollector findings;
@@ -20,7 +20,7 @@ final class TokenCheck {
         if (lock.fenced) {
             TokenCheck check = new TokenCheck(lock, findings);
             check.distinct();
-            check.rising();
+            check.increasing();
             check.writes();
         }
     }
@@ -30,27 +30,27 @@ final class TokenCheck {
         for (RecordedCall one : lock.granted) {
             RecordedCall other = seen.putIfAbsent(token(one), one);
             if (other != null) {
-                findings.violation("S3", "a token given twice", granted(other), granted(one));
+                findings.violation("S3", "two grants with the same token", granted(other), granted(one));
             }
         }
     }
 
-    /** Granted before the other asked, or believed before the other did: either way it came first. */
-    private void rising() {
+    /** A grant is earlier if it was returned before the other call started, or if its lease was held only before the other. */
+    private void increasing() {
         HighestBefore<RecordedCall> byGrant =
-                new HighestBefore<>(lock.granted, SingleLockHistory::grantedBy, TokenCheck::token);
-        List<RecordedCall> believers = lock.granted.stream()
-                .filter(one -> one.firstBelief().isPresent())
+                new HighestBefore<>(lock.granted, SingleLockHistory::latestGrantTime, TokenCheck::token);
+        List<RecordedCall> holders = lock.granted.stream()
+                .filter(one -> one.firstHeldCheck().isPresent())
                 .toList();
-        HighestBefore<RecordedCall> byBelief = new HighestBefore<>(
-                believers, one -> one.lastBelief().orElseThrow().at().latest(), TokenCheck::token);
+        HighestBefore<RecordedCall> byHeldCheck = new HighestBefore<>(
+                holders, one -> one.lastHeldCheck().orElseThrow().at().latest(), TokenCheck::token);
         for (RecordedCall one : lock.granted) {
-            byGrant.before(one.asked.at().earliest())
+            byGrant.before(one.requested.at().earliest())
                     .filter(earlier -> token(earlier) > token(one))
-                    .or(() -> one.firstBelief()
-                            .flatMap(check -> byBelief.before(check.at().earliest()))
+                    .or(() -> one.firstHeldCheck()
+                            .flatMap(check -> byHeldCheck.before(check.at().earliest()))
                             .filter(earlier ->
-                                    token(earlier) > token(one) && SingleLockHistory.cameEarlier(earlier, one)))
+                                    token(earlier) > token(one) && SingleLockHistory.heldEarlier(earlier, one)))
                     .ifPresent(earlier -> findings.violation(
                             "S3", "a token below that of an earlier grant", granted(earlier), granted(one)));
         }
@@ -59,20 +59,22 @@ final class TokenCheck {
     private void writes() {
         List<HistoryEvent.Wrote> accepted =
                 lock.writes.stream().filter(HistoryEvent.Wrote::accepted).toList();
-        HighestBefore<HistoryEvent.Wrote> surely =
+        HighestBefore<HistoryEvent.Wrote> certainlyBefore =
                 new HighestBefore<>(accepted, write -> write.at().latest(), HistoryEvent.Wrote::token);
-        HighestBefore<HistoryEvent.Wrote> maybe =
+        HighestBefore<HistoryEvent.Wrote> possiblyBefore =
                 new HighestBefore<>(accepted, write -> write.at().earliest(), HistoryEvent.Wrote::token);
         for (HistoryEvent.Wrote write : lock.writes) {
             if (write.accepted()) {
-                surely.before(write.at().earliest())
+                certainlyBefore
+                        .before(write.at().earliest())
                         .filter(earlier -> earlier.token() > write.token())
                         .ifPresent(earlier -> findings.violation(
                                 "S3", "a write accepted after one with a higher token", earlier, write));
-            } else if (maybe.before(write.at().latest())
+            } else if (possiblyBefore
+                    .before(write.at().latest())
                     .filter(earlier -> earlier.token() > write.token())
                     .isEmpty()) {
-                findings.violation("S3", "a write refused though none had a higher token", write);
+                findings.violation("S3", "a write rejected though none had a higher token", write);
             }
         }
     }

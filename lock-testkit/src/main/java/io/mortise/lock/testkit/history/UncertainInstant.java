@@ -4,8 +4,10 @@ package io.mortise.lock.testkit.history;
 import java.time.Duration;
 
 /**
- * An instant that is known only to lie between {@code earliest} and {@code latest}, both included. In nanoseconds since the
- * {@link History} began.
+ * An instant that is known only to lie between two bounds.
+ *
+ * @param earliest lower bound, inclusive, in nanoseconds since the {@link History} began
+ * @param latest upper bound, inclusive, in nanoseconds since the {@link History} began
  */
 public record UncertainInstant(long earliest, long latest) {
     public UncertainInstant {
@@ -14,17 +16,17 @@ public record UncertainInstant(long earliest, long latest) {
         }
     }
 
-    /** Exactly then. */
+    /** Returns an instant that is known exactly. */
     public static UncertainInstant at(long nanos) {
         return new UncertainInstant(nanos, nanos);
     }
 
-    /** Whether this was before the other for certain, wherever in their spans the two instants lie. */
+    /** Returns whether this instant was certainly before the other, wherever the two lie between their bounds. */
     public boolean isBefore(UncertainInstant other) {
         return latest < other.earliest;
     }
 
-    /** On a clock that is ahead of this one by some amount within {@code offset}. */
+    /** Converts this instant to a clock that is ahead of its own by an amount within {@code offset}. */
     UncertainInstant plus(UncertainInstant offset) {
         return new UncertainInstant(earliest + offset.earliest, latest + offset.latest);
     }

@@ -4,13 +4,17 @@ package io.mortise.lock.testkit.history;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Collects the findings of the checks. */
+/** Collects the violations and statistics that the checks of one history find. */
 final class ViolationCollector {
     final List<RuleViolation> violations = new ArrayList<>();
-    final List<StaleHolderPeriod> wrongBeliefs = new ArrayList<>();
+    final List<StaleHolderPeriod> staleHolders = new ArrayList<>();
     long longestFree;
 
-    /** @param events those that show it */
+    /**
+     * Adds a violation.
+     *
+     * @param events the events that show the violation
+     */
     void violation(String rule, String what, HistoryEvent... events) {
         StringBuilder text = new StringBuilder(what);
         for (HistoryEvent event : events) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Histories: what several processes saw of a lock, written down while it is worked and broken, and judged afterwards. {@link
- * io.mortise.lock.testkit.history.RecordingLock} and {@link io.mortise.lock.testkit.history.HolderProcess} record, {@link
- * io.mortise.lock.testkit.history.HistoryChecker} judges. Nothing here needs a test framework.
+ * Records what several processes observe of a lock under faults, and checks the recorded history against the locking rules.
+ *
+ * <p>{@link io.mortise.lock.testkit.history.RecordingLock} and {@link io.mortise.lock.testkit.history.HolderProcess} record
+ * events, {@link io.mortise.lock.testkit.history.HistoryChecker} checks them. This package does not depend on a test framework.
  */
 @NullMarked
 package io.mortise.lock.testkit.history;

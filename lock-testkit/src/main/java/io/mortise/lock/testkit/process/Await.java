@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** Polls for a condition that no callback announces. */
+/** Polls a condition until it is true or a time limit has passed. */
 public final class Await {
     private static final long PAUSE_NANOS = 5_000_000;
 
@@ -19,11 +19,14 @@ public final class Await {
      */
     public static void until(String what, Duration limit, BooleanSupplier condition) {
         if (!holdsWithin(limit, condition)) {
-            throw new IllegalStateException("Waited " + limit + " in vain until " + what);
+            throw new IllegalStateException("Timed out after " + limit + " waiting until " + what);
         }
     }
 
-    /** True once {@code condition} holds, false if it does not within {@code limit} or the thread is interrupted. */
+    /**
+     * Returns true once {@code condition} holds, or false if it does not hold within {@code limit} or the thread is
+     * interrupted.
+     */
     public static boolean holdsWithin(Duration limit, BooleanSupplier condition) {
         long start = System.nanoTime();
         while (true) {

@@ -16,19 +16,19 @@ import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reads a child's output, and keeps its last lines for error messages. */
+/** Reads the output of a child process, and keeps the last lines for error messages. */
 final class ChildOutput implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ChildOutput.class);
-    // Bounds the memory for a child whose output nobody reads.
+    // Limits the memory used if the test does not read the child's output.
     private static final int MAX_UNREAD = 100_000;
     private static final int TAIL = 15;
-    private static final Duration LAST_WORDS = Duration.ofSeconds(2);
+    private static final Duration LAST_OUTPUT_LIMIT = Duration.ofSeconds(2);
 
     private final String name;
     private final Process process;
     private final Deque<String> unread = new ArrayDeque<>();
     private final Deque<String> tail = new ArrayDeque<>();
-    // The end is the end of both, so that an error message has what the child said last.
+    // The output ends when both streams have ended, so that an error message contains the child's last lines.
     private final CountDownLatch openStreams = new CountDownLatch(2);
 
     ChildOutput(Process process, String name) {
@@ -97,7 +97,7 @@ final class ChildOutput implements AutoCloseable {
                             onLine.accept(line);
                         }
                     } catch (IOException e) {
-                        // Closed by close(): nothing more to read.
+                        // The stream was closed by close().
                     } finally {
                         end();
                     }
@@ -107,11 +107,11 @@ final class ChildOutput implements AutoCloseable {
         thread.start();
     }
 
-    /** Of a child that has ended: reads what it said last, then ends, also where a grandchild keeps the pipes open. */
+    /** Reads the last output of a child that has ended, then closes the pipes, even if a grandchild keeps them open. */
     @Override
     public void close() {
         try {
-            if (!openStreams.await(LAST_WORDS.toMillis(), TimeUnit.MILLISECONDS)) {
+            if (!openStreams.await(LAST_OUTPUT_LIMIT.toMillis(), TimeUnit.MILLISECONDS)) {
                 log.debug("event=child-output-open child={}", name);
             }
         } catch (InterruptedException e) {

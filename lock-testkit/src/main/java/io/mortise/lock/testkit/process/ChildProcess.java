@@ -16,8 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A child process, which can be paused, resumed and killed for real. Its standard output and error are read all the time,
- * so it never blocks on a full pipe. Thread-safe.
+ * A child process that a test can pause, resume and kill with signals.
+ *
+ * <p>Its standard output and error are read continuously, so it never blocks on a full pipe. Thread-safe.
  */
 public abstract sealed class ChildProcess implements AutoCloseable permits ChildJvm, GuardedProcess {
     private static final Logger log = LoggerFactory.getLogger(ChildProcess.class);
@@ -34,7 +35,7 @@ public abstract sealed class ChildProcess implements AutoCloseable permits Child
         try {
             this.process = new ProcessBuilder(command).start();
         } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            throw new UncheckedIOException(name + " could not be started", e);
         }
         this.output = new ChildOutput(process, name + "-" + process.pid());
         this.stdin = new BufferedWriter(new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8));
@@ -42,20 +43,21 @@ public abstract sealed class ChildProcess implements AutoCloseable permits Child
     }
 
     /**
-     * The next line of standard output that matches; lines before it are dropped.
+     * Returns the next line of standard output that matches, and drops the lines before it.
      *
-     * @throws IllegalStateException if none came within {@code limit}, or the output ended; it names the child's last lines
+     * @throws IllegalStateException if no such line arrived within {@code limit}, or the output ended; the message has the
+     *     child's last lines
      */
     public String awaitLine(Predicate<String> matches, Duration limit) {
         return output.awaitLine(matches, limit);
     }
 
-    /** The next line of standard output, whatever it is; as {@link #awaitLine} otherwise. */
+    /** Returns the next line of standard output; otherwise as {@link #awaitLine}. */
     public String nextLine(Duration limit) {
         return output.awaitLine(line -> true, limit);
     }
 
-    /** What the child said last, on either stream: for an error message. */
+    /** Returns the child's last lines on both streams, for an error message. */
     public String lastLines() {
         return output.lastLines();
     }
@@ -72,7 +74,7 @@ public abstract sealed class ChildProcess implements AutoCloseable permits Child
         }
     }
 
-    /** Ends the child's standard input. */
+    /** Closes the child's standard input. */
     public void closeStdin() {
         synchronized (stdin) {
             try {
@@ -83,19 +85,19 @@ public abstract sealed class ChildProcess implements AutoCloseable permits Child
         }
     }
 
-    /** The operating system's process id. */
+    /** Returns the operating system's process id. */
     public long pid() {
         return process.pid();
     }
 
-    /** Whether the process exists; a paused one does. */
+    /** Returns whether the process exists; a paused process does. */
     public boolean isAlive() {
         return process.isAlive();
     }
 
     /**
-     * Stops the process in its tracks (SIGSTOP); its sockets stay open. All its threads stand still when this returns. No-op
-     * if it is paused. It wakes when this JVM ends, however that ends, so that it can see that and end as well.
+     * Pauses the process (SIGSTOP); its sockets stay open. All its threads are stopped when this returns. No-op if it is
+     * already paused. If this JVM ends for any reason, the process is resumed, so that it can detect that and end as well.
      */
     public synchronized void pause() {
         if (freeze == null) {
@@ -103,7 +105,7 @@ public abstract sealed class ChildProcess implements AutoCloseable permits Child
         }
     }
 
-    /** Lets a paused process go on (SIGCONT); no-op if it is not paused. */
+    /** Resumes a paused process (SIGCONT); no-op if it is not paused. */
     public synchronized void resume() {
         if (freeze != null) {
             freeze.close();
@@ -111,15 +113,15 @@ public abstract sealed class ChildProcess implements AutoCloseable permits Child
         }
     }
 
-    /** Kills the process (SIGKILL), paused or not, and returns when it has ended; no-op if it already has. */
+    /** Kills the process (SIGKILL), paused or not, and waits until it has ended; no-op if it has already ended. */
     public void kill() {
-        // Not Process.destroyForcibly(): that closes the pipes too, and what the child said last would be lost.
+        // Not Process.destroyForcibly(): that closes the pipes too, and the child's last output would be lost.
         process.toHandle().destroyForcibly();
         awaitExit(KILL_LIMIT);
         resume();
     }
 
-    /** Asks the process to end (SIGTERM), paused or not, and returns when it has ended; no-op if it already has. */
+    /** Terminates the process (SIGTERM), paused or not, and waits until it has ended; no-op if it has already ended. */
     public void terminate() {
         resume();
         process.toHandle().destroy();
@@ -129,7 +131,7 @@ public abstract sealed class ChildProcess implements AutoCloseable permits Child
     /**
      * Waits for the process to end and returns its exit code.
      *
-     * @throws IllegalStateException if it still runs after {@code limit}, or the thread is interrupted
+     * @throws IllegalStateException if the process still runs after {@code limit}, or the thread is interrupted
      */
     public int awaitExit(Duration limit) {
         try {

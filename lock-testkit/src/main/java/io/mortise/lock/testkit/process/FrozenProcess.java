@@ -8,12 +8,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A process that is stopped by SIGSTOP until this is closed. A stopped process cannot see that this JVM has ended, so the small
- * shell that stops it watches over it: it wakes it when this JVM ends, however that ends.
+ * Keeps a process stopped by SIGSTOP until this object is closed.
+ *
+ * <p>A stopped process cannot detect that this JVM has ended. Therefore a guard shell sends the signals: it resumes the process
+ * also when this JVM ends for any reason.
  */
 final class FrozenProcess implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(FrozenProcess.class);
-    // Signals for all of a terminal's or a build's processes do not end it early.
+    // Ignores signals that are sent to all processes of a terminal or build, which would end the guard early.
     private static final String STOP_UNTIL_END_OF_INPUT =
             "trap '' HUP INT QUIT TERM; kill -STOP \"$0\" && { read -r _; kill -CONT \"$0\"; }";
 
@@ -25,7 +27,7 @@ final class FrozenProcess implements AutoCloseable {
         this.guard = guard;
     }
 
-    /** All threads of the process stand still when this returns, unless it has ended. */
+    /** Stops the process; all its threads are stopped when this returns, unless the process has ended. */
     static FrozenProcess of(String name, Process process) {
         String pid = Long.toString(process.pid());
         try {
@@ -55,11 +57,11 @@ final class FrozenProcess implements AutoCloseable {
         return !frozen.isAlive() || ProcessState.isStopped(frozen.pid());
     }
 
-    /** Lets it go on (SIGCONT); that is done when this returns. */
+    /** Resumes the process (SIGCONT); the signal has been sent when this returns. */
     @Override
     public void close() {
         if (!frozen.isAlive()) {
-            guard.destroyForcibly(); // its process id may soon be another's
+            guard.destroyForcibly(); // the process id may soon be reused
             return;
         }
         try {
@@ -71,10 +73,10 @@ final class FrozenProcess implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {
-            // The guard has been told, and does it.
+            // The guard's input is closed, so it will resume the process.
             Thread.currentThread().interrupt();
             return;
         }
-        throw new IllegalStateException("kill -CONT is not done, pid " + frozen.pid());
+        throw new IllegalStateException("kill -CONT did not complete, pid " + frozen.pid());
     }
 }

@@ -5,12 +5,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A process with a small shell beside it, which kills it when this JVM ends. The program itself gets no input. */
+/** A child process with a guard shell that kills it when this JVM ends. The program itself gets no input. */
 public final class GuardedProcess extends ChildProcess {
     /**
-     * The shell becomes the program, so their process id is one, and leaves a child behind. That one reads the pipe from this
-     * JVM until its end: this JVM has ended, or the program has ended and its data stays for its next life. Through descriptor 3,
-     * as a background job's input is /dev/null. Signals for all of a terminal's or a build's processes do not end it early.
+     * Starts a background job as the guard and replaces the shell by the program, so that both have the same process id. The
+     * guard reads the pipe from this JVM until it ends. If this JVM has ended, the guard kills the program and deletes its
+     * data; if the program has already ended, the kill fails and the data is kept for the next start. The guard reads through
+     * descriptor 3, since the input of a background job is /dev/null. It ignores signals that are sent to all processes of a
+     * terminal or build.
      */
     private static final String GUARD = """
             exec 3<&0
@@ -23,9 +25,11 @@ public final class GuardedProcess extends ChildProcess {
     }
 
     /**
-     * Starts the program; returns without waiting for anything that it does.
+     * Starts the program and returns without waiting for it.
      *
-     * @param data its directory, which goes with this JVM
+     * @param name name of the process in messages and logs
+     * @param data data directory of the program, deleted when this JVM ends
+     * @param command the program and its arguments
      */
     public static GuardedProcess start(String name, Path data, List<String> command) {
         List<String> guarded = new ArrayList<>(List.of("sh", "-c", GUARD, data.toString()));

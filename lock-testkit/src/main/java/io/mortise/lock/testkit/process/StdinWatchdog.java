@@ -8,17 +8,18 @@ import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
 
 /**
- * Ends this JVM when its standard input ends. The operating system closes the pipe when the parent dies, also by
- * {@code kill -9}, so a child with this watchdog never outlives the JVM that started it.
+ * Halts this JVM when its standard input ends, so that a child JVM never outlives its parent.
+ *
+ * <p>The operating system closes the pipe when the parent dies, even by {@code kill -9}.
  */
 public final class StdinWatchdog {
     private StdinWatchdog() {}
 
     /**
-     * Starts the watchdog: at the end of standard input it runs {@code atEnd} and halts the JVM, without shutdown hooks.
+     * Starts the watchdog, which runs {@code atEnd} at the end of standard input and then halts the JVM without shutdown hooks.
      *
-     * @param onLine gets each line that the parent writes before that, on the watchdog's thread; if it throws, that is the end as well
-     * @param atEnd last work, for example to delete the data directory; what it throws is ignored
+     * @param onLine receives each line that the parent writes, on the watchdog's thread; an exception also halts the JVM
+     * @param atEnd final action, for example to delete the data directory; its exceptions are ignored
      */
     public static void install(Consumer<String> onLine, Runnable atEnd) {
         Thread thread = new Thread(() -> watch(onLine, atEnd), "mortise-stdin-watchdog");
@@ -37,12 +38,12 @@ public final class StdinWatchdog {
                 onLine.accept(line);
             }
         } catch (IOException e) {
-            // A broken pipe is the end as well.
+            // A broken pipe counts as the end of input.
         } finally {
             try {
                 atEnd.run();
             } finally {
-                // Not exit(): a shutdown hook that hangs would keep the orphan alive.
+                // Not exit(): a shutdown hook that hangs would keep this process alive.
                 Runtime.getRuntime().halt(0);
             }
         }

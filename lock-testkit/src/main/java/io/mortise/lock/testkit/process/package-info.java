@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Child processes and JVMs that can be paused and killed, and that end when the JVM that started them dies, however it dies.
- * Nothing here needs a test framework.
+ * Child processes and JVMs that tests can pause and kill, and that never outlive the JVM that started them.
+ *
+ * <p>This package does not depend on a test framework.
  */
 @NullMarked
 package io.mortise.lock.testkit.process;

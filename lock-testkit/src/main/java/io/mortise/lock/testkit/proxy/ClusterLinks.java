@@ -10,16 +10,17 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
- * The links between one client and all nodes of a cluster, broken together. A fixture that keeps more for each client may
- * extend it. Thread-safe.
+ * Connects one client to all nodes of a cluster through proxies, and injects faults on all of them at once.
+ *
+ * <p>A test fixture may extend this class to keep further state for each client. Thread-safe.
  */
 public class ClusterLinks implements FaultyLink {
     private final Map<String, TcpProxy> toNodes = new LinkedHashMap<>();
 
     /**
-     * Starts the proxies; nothing need listen behind them yet.
+     * Starts a proxy for each node; the nodes need not listen yet.
      *
-     * @param nodes {@code host:port} of each
+     * @param nodes {@code host:port} of each node
      */
     public ClusterLinks(Collection<String> nodes) {
         for (String node : nodes) {
@@ -28,16 +29,16 @@ public class ClusterLinks implements FaultyLink {
         }
     }
 
-    /** {@code 127.0.0.1:port} of the proxies, in the order of the nodes. */
+    /** Returns {@code 127.0.0.1:port} of each proxy, in the order of the nodes. */
     public final List<String> addresses() {
         return toNodes.values().stream().map(TcpProxy::address).toList();
     }
 
     /**
-     * The proxy to one of the nodes.
+     * Returns the proxy to one of the nodes.
      *
-     * @param node as it was given
-     * @throws IllegalArgumentException if it is none of them
+     * @param node {@code host:port} as passed to the constructor
+     * @throws IllegalArgumentException if there is no such node
      */
     public final TcpProxy to(String node) {
         TcpProxy proxy = toNodes.get(node);
@@ -57,14 +58,14 @@ public class ClusterLinks implements FaultyLink {
         all(TcpProxy::cut);
     }
 
-    /** The next one of any node, since nobody knows which of them the next request takes. */
+    /** Drops the next reply of any node, since it is unknown to which node the next request is sent. */
     @Override
     public void dropNextReply() {
         AtomicBoolean once = new AtomicBoolean(true);
         all(proxy -> proxy.dropNextReply(once));
     }
 
-    /** The next one of each node: for a client that needs an answer of a majority. */
+    /** Drops the next reply of each node, for a client that needs replies of a majority. */
     public final void dropNextReplyOfEach() {
         all(TcpProxy::dropNextReply);
     }
@@ -79,7 +80,7 @@ public class ClusterLinks implements FaultyLink {
         all(TcpProxy::heal);
     }
 
-    /** Closes the proxies. What overrides this calls it. */
+    /** Closes the proxies. A method that overrides this must call it. */
     @Override
     public void close() {
         all(TcpProxy::close);

@@ -4,42 +4,43 @@ package io.mortise.lock.testkit.proxy;
 import java.time.Duration;
 
 /**
- * A link between one client and its store that a test can break; {@link TcpProxy} is one. Each command is in effect when its
- * method returns. What a link cannot do throws {@link UnsupportedOperationException}, and what a test wanted with it is then
- * not verified.
+ * A network link between one client and its store on which a test can inject faults.
+ *
+ * <p>{@link TcpProxy} implements it. Each fault is in effect when its method returns. A fault that the link does not support
+ * throws {@link UnsupportedOperationException}, and the rules that need it are then not verified.
  */
 public interface FaultyLink extends AutoCloseable {
     /**
-     * Nothing passes in either direction, and neither side is told: what a pulled cable does. What is sent meanwhile may
-     * arrive late, at {@link #heal()}.
+     * Stops all traffic in both directions without closing a connection, as an unplugged cable does. Data that is sent
+     * meanwhile may arrive later, at {@link #heal()}.
      */
     default void blackHole() {
         throw new UnsupportedOperationException("this link has no blackHole()");
     }
 
-    /** Every connection is reset and new ones are refused, until {@link #heal()}. What was under way is lost. */
+    /** Resets every connection and refuses new ones until {@link #heal()}. Data in transit is lost. */
     default void cut() {
         throw new UnsupportedOperationException("this link has no cut()");
     }
 
-    /** The next reply is lost though its request was executed; the connection may end with it. Once. */
+    /** Drops the next reply, once, after its request was executed; the connection may be closed as well. */
     default void dropNextReply() {
         throw new UnsupportedOperationException("this link has no dropNextReply()");
     }
 
     /**
-     * What is sent from now on arrives so much later, in each direction.
+     * Delays all data that is sent from now on, in each direction.
      *
-     * @param oneWay half of what a round trip takes; zero ends it
+     * @param oneWay delay in one direction, half of what is added to a round trip; zero ends the delay
      */
     default void delay(Duration oneWay) {
         throw new UnsupportedOperationException("this link has no delay()");
     }
 
-    /** Ends every fault; not necessarily the delay. */
+    /** Ends every fault, but not necessarily the delay. */
     void heal();
 
-    /** Ends the link and what was started for it; idempotent. Default: there is nothing to end. */
+    /** Closes the link and everything that was started for it; idempotent. Default: does nothing. */
     @Override
     default void close() {}
 }

@@ -7,12 +7,12 @@ import java.nio.channels.SocketChannel;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** One direction of a proxied connection: keeps the order, delivers each chunk when it is due. Not thread-safe. */
+/** Forwards one direction of a proxied connection, delivering each chunk of data in order after its delay. Not thread-safe. */
 final class OneWayForwarder {
-    /** What {@link #deliver} returns when nothing becomes due by itself. */
+    /** Returned by {@link #deliver} if no chunk will become due. */
     static final long NOTHING_DUE = Long.MAX_VALUE;
 
-    // As in a real network, a sender that nobody reads from is stopped in the end.
+    // As in a real network, a sender is blocked when the receiver does not read.
     private static final int MAX_HELD = 4 << 20;
 
     private enum Kind {
@@ -36,12 +36,12 @@ final class OneWayForwarder {
         this.to = to;
     }
 
-    /** Delivers to that one from now on: the one before was never connected. */
+    /** Replaces the target, which was never connected, by another channel. */
     void deliverTo(SocketChannel other) {
         to = other;
     }
 
-    /** Takes over what has arrived, to be delivered at {@code dueNanos}; returns whether there were any bytes. */
+    /** Reads the available data, to be delivered at {@code dueNanos}; returns whether there were any bytes. */
     boolean read(ByteBuffer scratch, long dueNanos) {
         scratch.clear();
         Kind kind = Kind.DATA;
@@ -50,7 +50,7 @@ final class OneWayForwarder {
                 kind = Kind.END;
             }
         } catch (IOException e) {
-            // A reset travels like data: a network that holds everything back holds it back too.
+            // A reset is forwarded like data: a network that delivers nothing does not deliver a reset either.
             kind = Kind.RESET;
         }
         scratch.flip();
@@ -67,10 +67,10 @@ final class OneWayForwarder {
     }
 
     /**
-     * Writes what is due.
+     * Writes all chunks that are due.
      *
      * @return nanoseconds until the next chunk is due, or {@link #NOTHING_DUE}
-     * @throws IOException when the connection is to be reset
+     * @throws IOException if the connection must be reset
      */
     long deliver(long nowNanos) throws IOException {
         targetFull = false;
@@ -98,7 +98,7 @@ final class OneWayForwarder {
         return NOTHING_DUE;
     }
 
-    /** Delivers nothing this time, so nobody need say when the target has room. */
+    /** Called instead of {@link #deliver} while delivery is blocked, when the selector need not wait for the target. */
     void hold() {
         targetFull = false;
     }

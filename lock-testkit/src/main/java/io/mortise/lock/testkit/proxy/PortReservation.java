@@ -14,14 +14,16 @@ import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * A port that belongs to one proxy until it is closed. It is above those of servers and below those of outgoing connections,
- * and a byte of a file is locked for it: proxies of other processes check there too.
+ * Reserves a port for one proxy, so that no other proxy in any process uses the same port.
+ *
+ * <p>The port is above the usual ports of servers and below those of outgoing connections. For each reserved port one byte of a
+ * shared file is locked, which proxies of other processes check too.
  */
 final class PortReservation implements AutoCloseable {
     private static final int LOWEST = 30_000;
     private static final int COUNT = 2_700;
 
-    /** Never closed: the system would drop all locks of this process on it. */
+    /** Never closed, since the operating system would then release all locks of this process on the file. */
     private static final FileChannel ALL = open();
 
     private final InetSocketAddress address;
@@ -44,30 +46,31 @@ final class PortReservation implements AutoCloseable {
         }
     }
 
-    /** One that no other proxy has; something else may listen there. */
+    /** Reserves a port that no other proxy has reserved; another program may listen on it. */
     static PortReservation reserve() {
-        while (true) {
-            int number = LOWEST + ThreadLocalRandom.current().nextInt(COUNT);
-            Optional<PortReservation> reserved = tryReserve(number);
+        int first = ThreadLocalRandom.current().nextInt(COUNT);
+        for (int i = 0; i < COUNT; i++) {
+            Optional<PortReservation> reserved = tryReserve(LOWEST + (first + i) % COUNT);
             if (reserved.isPresent()) {
                 return reserved.get();
             }
         }
+        throw new IllegalStateException("proxies have reserved all " + COUNT + " ports from " + LOWEST);
     }
 
-    /** That one, if no other proxy has it. */
+    /** Reserves the given port; returns empty if another proxy has reserved it. */
     static Optional<PortReservation> tryReserve(int number) {
         try {
             FileLock lock = ALL.tryLock(number, 1, false);
             return lock == null ? Optional.empty() : Optional.of(new PortReservation(number, lock));
         } catch (OverlappingFileLockException e) {
-            return Optional.empty(); // this process has it
+            return Optional.empty(); // this process has reserved it
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    /** On the loopback interface. */
+    /** Returns the reserved port's address on the loopback interface. */
     InetSocketAddress address() {
         return address;
     }

@@ -13,11 +13,11 @@ import java.nio.channels.SocketChannel;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One accepted connection and its counterpart to the target. Touched by the proxy's own thread only. */
+/** Forwards data between one accepted client connection and its connection to the target. Used by the proxy's thread only. */
 final class ProxyConnection {
     private static final Logger log = LoggerFactory.getLogger(ProxyConnection.class);
 
-    private static final long REDIAL_NANOS = 5_000_000;
+    private static final long RECONNECT_NANOS = 5_000_000;
 
     private final ProxyFaults faults;
     private final Selector selector;
@@ -29,7 +29,7 @@ final class ProxyConnection {
     private SocketChannel server;
     private SelectionKey serverKey;
     private OneWayForwarder replies;
-    private long dialNanos = accepted;
+    private long nextConnectNanos = accepted;
     private boolean connecting;
     private boolean connected;
 
@@ -70,15 +70,18 @@ final class ProxyConnection {
         }
     }
 
-    /** Delivers what the faults allow; returns nanoseconds until more is due, or {@link OneWayForwarder#NOTHING_DUE}. */
+    /**
+     * Delivers the data that the faults let pass; returns nanoseconds until more is due, or
+     * {@link OneWayForwarder#NOTHING_DUE}.
+     */
     long deliver(long nowNanos) {
         long wait = OneWayForwarder.NOTHING_DUE;
         try {
             if (!connecting && !faults.blackHole) {
-                wait = dial(nowNanos);
+                wait = connect(nowNanos);
             }
-            wait = Math.min(wait, lane(requests, !faults.blackHole, nowNanos));
-            wait = Math.min(wait, lane(replies, !faults.blackHole && !faults.withholdReplies, nowNanos));
+            wait = Math.min(wait, forward(requests, !faults.blackHole, nowNanos));
+            wait = Math.min(wait, forward(replies, !faults.blackHole && !faults.withholdReplies, nowNanos));
             if (requests.done() && replies.done()) {
                 close();
             }
@@ -93,11 +96,11 @@ final class ProxyConnection {
         return wait;
     }
 
-    private long lane(OneWayForwarder lane, boolean open, long nowNanos) throws IOException {
+    private long forward(OneWayForwarder direction, boolean open, long nowNanos) throws IOException {
         if (open && connected) {
-            return lane.deliver(nowNanos);
+            return direction.deliver(nowNanos);
         }
-        lane.hold();
+        direction.hold();
         return OneWayForwarder.NOTHING_DUE;
     }
 
@@ -105,17 +108,17 @@ final class ProxyConnection {
         return (read.wantsRead() ? SelectionKey.OP_READ : 0) | (write.wantsWrite() ? SelectionKey.OP_WRITE : 0);
     }
 
-    /** Returns nanoseconds until it is time to, or {@link OneWayForwarder#NOTHING_DUE}. */
-    private long dial(long nowNanos) throws IOException {
-        if (dialNanos - nowNanos > 0) {
-            return dialNanos - nowNanos;
+    /** Connects to the target when it is time; returns nanoseconds until then, or {@link OneWayForwarder#NOTHING_DUE}. */
+    private long connect(long nowNanos) throws IOException {
+        if (nextConnectNanos - nowNanos > 0) {
+            return nextConnectNanos - nowNanos;
         }
         try {
             connecting = true;
             connected = server.connect(target);
             return OneWayForwarder.NOTHING_DUE;
         } catch (ConnectException e) {
-            return refused(e);
+            return onRefused(e);
         }
     }
 
@@ -124,15 +127,15 @@ final class ProxyConnection {
             connected = server.finishConnect();
         } catch (IOException e) {
             try {
-                refused(e);
+                onRefused(e);
             } catch (IOException last) {
                 reset();
             }
         }
     }
 
-    /** Gets ready to dial again. Returns nanoseconds until then. */
-    private long refused(IOException failure) throws IOException {
+    /** Prepares the next connection attempt; returns nanoseconds until then. */
+    private long onRefused(IOException failure) throws IOException {
         log.debug("event=proxy-target-refused target={} error={}", target, failure.toString());
         if (System.nanoTime() - accepted >= faults.connectRetryNanos) {
             throw failure;
@@ -144,8 +147,8 @@ final class ProxyConnection {
         requests.deliverTo(server);
         replies = new OneWayForwarder(server, client);
         connecting = false;
-        dialNanos = System.nanoTime() + REDIAL_NANOS;
-        return REDIAL_NANOS;
+        nextConnectNanos = System.nanoTime() + RECONNECT_NANOS;
+        return RECONNECT_NANOS;
     }
 
     boolean isOpen() {
@@ -156,7 +159,7 @@ final class ProxyConnection {
         return requests.heldBytes() + replies.heldBytes();
     }
 
-    /** Both ends see a reset, and what was held back is lost. */
+    /** Resets the connections to both ends; data that was held back is lost. */
     void reset() {
         try {
             client.setOption(StandardSocketOptions.SO_LINGER, 0);

@@ -25,13 +25,17 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Event loop of a proxy: one thread accepts, forwards and applies the faults. All state is its own; others send it commands, which are effective when they return. */
+/**
+ * Event loop of a proxy, whose single thread accepts connections, forwards data and applies the faults.
+ *
+ * <p>Only this thread uses the state. Other threads submit commands, which are in effect when the call returns.
+ */
 final class ProxyEventLoop {
     private static final Logger log = LoggerFactory.getLogger(ProxyEventLoop.class);
     private static final long COMMAND_SECONDS = 10;
-    private static final int MOST_TRIES = 100;
+    private static final int MAX_TRIES = 100;
     private static final long MILLI = 1_000_000;
-    // The selector counts in milliseconds; the last stretch is waited for in slices of this many nanoseconds.
+    // The selector's timeout is in milliseconds; shorter waits are split into slices of this many nanoseconds.
     private static final long SLICE_NANOS = 50_000;
 
     private final InetSocketAddress target;
@@ -66,35 +70,35 @@ final class ProxyEventLoop {
         void run(ProxyFaults faults) throws IOException;
     }
 
-    void tell(Action action) {
-        ask(() -> {
+    void execute(Action action) {
+        call(() -> {
             action.run(faults);
             return true;
         });
     }
 
     int connections() {
-        return ask(
+        return call(
                 () -> (int) connections.stream().filter(ProxyConnection::isOpen).count());
     }
 
     int heldBytes() {
-        return ask(() -> connections.stream()
+        return call(() -> connections.stream()
                 .filter(ProxyConnection::isOpen)
                 .mapToInt(ProxyConnection::heldBytes)
                 .sum());
     }
 
     void resetConnections() {
-        tell(any -> connections.forEach(ProxyConnection::reset));
+        execute(any -> connections.forEach(ProxyConnection::reset));
     }
 
     void refuseConnections() {
-        tell(any -> closeListener());
+        execute(any -> closeListener());
     }
 
     void acceptConnections() {
-        tell(any -> {
+        execute(any -> {
             if (listener == null) {
                 listener = listen(address());
             }
@@ -111,10 +115,10 @@ final class ProxyEventLoop {
         }
     }
 
-    private <T> T ask(Callable<T> command) {
+    private <T> T call(Callable<T> command) {
         FutureTask<T> task = new FutureTask<>(() -> {
             T result = command.call();
-            // A closed channel leaves the operating system only when the selector has let go of it.
+            // The operating system closes a channel only after the selector has processed its cancelled key.
             selector.selectNow(key -> {});
             return result;
         });
@@ -127,9 +131,9 @@ final class ProxyEventLoop {
             return task.get(COMMAND_SECONDS, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IllegalStateException("Interrupted while commanding the proxy", e);
+            throw new IllegalStateException("Interrupted while waiting for the proxy to execute a command", e);
         } catch (ExecutionException | TimeoutException e) {
-            throw new IllegalStateException("The proxy did not obey", e);
+            throw new IllegalStateException("The proxy did not execute a command", e);
         }
     }
 
@@ -195,7 +199,7 @@ final class ProxyEventLoop {
                 return reserved;
             } catch (BindException e) {
                 reserved.close();
-                if (tries == MOST_TRIES) {
+                if (tries == MAX_TRIES) {
                     throw e;
                 }
             }

@@ -3,17 +3,20 @@ package io.mortise.lock.testkit.proxy;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Current faults of one proxy. Touched by the proxy's own thread only. */
+/** The faults that one proxy currently applies. Used by the proxy's thread only. */
 final class ProxyFaults {
     boolean blackHole;
     boolean withholdReplies;
 
-    /** Whether the next reply is lost; the proxies of a cluster share one, and the first reply of any is the one. */
+    /**
+     * Whether to drop the next reply. The proxies of a cluster share this flag, so that only the first reply of any node is
+     * dropped.
+     */
     AtomicBoolean dropNextReply = new AtomicBoolean();
 
     long delayNanos;
 
-    /** How long a target that refuses is called again, before the client is told by a reset. */
+    /** How long to retry a target that refuses connections before resetting the client's connection. */
     long connectRetryNanos;
 
     /** Ends every fault; the delay and the connect retry are properties of the network and stay. */

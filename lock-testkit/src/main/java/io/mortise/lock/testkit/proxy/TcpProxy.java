@@ -6,13 +6,15 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A TCP proxy on a free port of 127.0.0.1 that forwards to a target and breaks on command. Each command is in effect
- * when its method returns. One daemon thread for the whole proxy, which ends with {@link #close()}. Thread-safe.
+ * A TCP proxy on a free port of 127.0.0.1 that forwards to a target and can inject network faults.
  *
- * <p>When the target refuses, the proxy has accepted already, so the client sees a reset instead of a refusal.
+ * <p>Each fault is in effect when its method returns. The proxy has one daemon thread, which ends with {@link #close()}.
+ * Thread-safe.
+ *
+ * <p>If the target refuses a connection, the proxy has already accepted it, so the client sees a reset instead of a refusal.
  */
 public final class TcpProxy implements FaultyLink {
-    /** What the name of a proxy's thread begins with. */
+    /** Prefix of the names of proxy threads. */
     public static final String THREAD_NAME = "mortise-proxy-";
 
     private final ProxyEventLoop loop;
@@ -21,41 +23,41 @@ public final class TcpProxy implements FaultyLink {
         this.loop = new ProxyEventLoop(target);
     }
 
-    /** Starts a proxy in front of {@code host:port}; nothing need listen there yet. */
+    /** Starts a proxy to {@code host:port}; the target need not listen yet. */
     public static TcpProxy to(String host, int port) {
         return new TcpProxy(new InetSocketAddress(host, port));
     }
 
     /**
-     * Calls a target that refuses again for so long, before the client is told by a reset: for a client that would take a refusal
-     * for "not yet", and a reset for worse.
+     * Retries a target that refuses connections for up to {@code limit} before resetting the client's connection. For clients
+     * that retry after a refusal, but not after a reset.
      */
     public TcpProxy withConnectRetry(Duration limit) {
-        loop.tell(faults -> faults.connectRetryNanos = limit.toNanos());
+        loop.execute(faults -> faults.connectRetryNanos = limit.toNanos());
         return this;
     }
 
-    /** The port that clients connect to. */
+    /** Returns the port that clients connect to. */
     public int port() {
         return loop.address().getPort();
     }
 
-    /** {@code 127.0.0.1:port}, for a connect string. */
+    /** Returns {@code 127.0.0.1:port}, for a connect string. */
     public String address() {
         return "127.0.0.1:" + port();
     }
 
     /**
-     * Forwards nothing in either direction, yet keeps every connection open and accepts new ones: packets vanish and no
-     * one is told. At {@link #heal()} all that was sent meanwhile is delivered, as TCP's retransmission would; also the
-     * end of a connection that was closed meanwhile.
+     * Forwards nothing in either direction, but keeps every connection open and accepts new ones. At {@link #heal()} all data
+     * that was sent meanwhile is delivered, as by TCP's retransmission, and also the end of a connection that was closed
+     * meanwhile.
      */
     @Override
     public void blackHole() {
-        loop.tell(faults -> faults.blackHole = true);
+        loop.execute(faults -> faults.blackHole = true);
     }
 
-    /** Resets every connection and refuses new ones until {@link #heal()}. What was under way is lost. */
+    /** Resets every connection and refuses new ones until {@link #heal()}. Data in transit is lost. */
     @Override
     public void cut() {
         loop.refuseConnections();
@@ -63,61 +65,65 @@ public final class TcpProxy implements FaultyLink {
     }
 
     /**
-     * Ends every fault, not the delay. What was held back is delivered in order; on {@link #cut()} connections there is
-     * nothing left to deliver.
+     * Ends every fault, but not the delay. Data that was held back is delivered in order; connections that were
+     * {@linkplain #cut() cut} have no such data.
      *
-     * @throws IllegalStateException after {@link #cut()}, if something that is no proxy has taken the port in the meantime
+     * @throws IllegalStateException after {@link #cut()}, if another program has taken the port in the meantime
      */
     @Override
     public void heal() {
-        loop.tell(ProxyFaults::heal);
+        loop.execute(ProxyFaults::heal);
         loop.acceptConnections();
     }
 
     /**
-     * Every byte arrives {@code oneWay} after it was sent, in each direction, so a round trip takes twice as long. Any
-     * amount can be under way at once: latency without loss of throughput. Applies to what is sent from now on;
-     * {@link Duration#ZERO} ends it.
+     * Delivers every byte {@code oneWay} after it was sent, in each direction, so that a round trip takes twice as long. Any
+     * amount of data can be in transit, so throughput is not limited. Applies to data that is sent from now on;
+     * {@link Duration#ZERO} ends the delay.
      */
     @Override
     public void delay(Duration oneWay) {
         long nanos = oneWay.toNanos();
-        loop.tell(faults -> faults.delayNanos = nanos);
+        loop.execute(faults -> faults.delayNanos = nanos);
     }
 
     /**
-     * Requests reach the server, replies stay here until {@link #heal()}, or are lost by {@link #resetConnections()}: then
-     * a request was executed and its sender cannot know.
+     * Forwards requests, but holds replies back until {@link #heal()}. After {@link #resetConnections()} they are lost: a
+     * request was executed, and its sender cannot know that.
      */
     public void withholdReplies() {
-        loop.tell(faults -> faults.withholdReplies = true);
+        loop.execute(faults -> faults.withholdReplies = true);
     }
 
     /**
-     * The next bytes from the server, on whichever connection, are lost together with that connection, once. Beware of
-     * clients that ping: the reply to a ping is a reply.
+     * Drops the next bytes from the server on any connection, once, and resets that connection. If a client sends pings, the
+     * dropped reply may be that of a ping.
      */
     @Override
     public void dropNextReply() {
         dropNextReply(new AtomicBoolean(true));
     }
 
-    /** @param once true until a reply was dropped, by this proxy or another one that was given it */
+    /**
+     * Drops the next reply if no other proxy with the same flag has dropped one.
+     *
+     * @param once true until a reply was dropped, by this proxy or another one with this flag
+     */
     void dropNextReply(AtomicBoolean once) {
-        loop.tell(faults -> faults.dropNextReply = once);
+        loop.execute(faults -> faults.dropNextReply = once);
     }
 
-    /** Resets every open connection; new ones are served as before. Withheld bytes are lost. */
+    /** Resets every open connection and keeps accepting new ones. Data that was held back is lost. */
     public void resetConnections() {
         loop.resetConnections();
     }
 
-    /** How many client connections are open. */
+    /** Returns the number of open client connections. */
     public int connections() {
         return loop.connections();
     }
 
-    /** How many bytes the proxy has taken and not delivered yet, in both directions. */
+    /** Returns the number of bytes that the proxy has received and not yet delivered, in both directions. */
     public int heldBytes() {
         return loop.heldBytes();
     }

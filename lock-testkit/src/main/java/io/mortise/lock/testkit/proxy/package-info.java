@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Network faults: TCP proxies that delay, withhold, cut and lose traffic. Nothing here needs a test framework.
+ * TCP proxies that inject network faults: they delay, hold back, cut and drop traffic.
+ *
+ * <p>This package does not depend on a test framework.
  */
 @NullMarked
 package io.mortise.lock.testkit.proxy;

@@ -10,19 +10,19 @@ class ClockOffsetEstimatorTest {
     private final ClockOffsetEstimator offset = new ClockOffsetEstimator();
 
     @Test
-    void eachAnswer_narrowsIt() {
-        offset.answered(1_000, 40, 1_100); // between 960 and 1060
-        assertThat(offset.toHere()).isEqualTo(new UncertainInstant(960, 1_060));
-        offset.answered(2_000, 1_020, 2_050); // between 980 and 1030
-        assertThat(offset.toHere()).isEqualTo(new UncertainInstant(980, 1_030));
-        offset.answered(3_000, 2_010, 9_000); // a slow answer, between 990 and 6990
-        assertThat(offset.toHere()).isEqualTo(new UncertainInstant(990, 1_030));
+    void eachReply_narrowsTheBounds() {
+        offset.onReply(1_000, 40, 1_100); // between 960 and 1060
+        assertThat(offset.toLocal()).isEqualTo(new UncertainInstant(960, 1_060));
+        offset.onReply(2_000, 1_020, 2_050); // between 980 and 1030
+        assertThat(offset.toLocal()).isEqualTo(new UncertainInstant(980, 1_030));
+        offset.onReply(3_000, 2_010, 9_000); // a slow reply, between 990 and 6990
+        assertThat(offset.toLocal()).isEqualTo(new UncertainInstant(990, 1_030));
     }
 
     @Test
-    void clocksThatDrift_areRefused() {
-        offset.answered(1_000, 40, 1_100);
-        assertThatThrownBy(() -> offset.answered(2_000, 40, 2_100))
+    void clocksThatDrift_areRejected() {
+        offset.onReply(1_000, 40, 1_100);
+        assertThatThrownBy(() -> offset.onReply(2_000, 40, 2_100))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("drift");
     }

@@ -20,13 +20,13 @@ class EventFormatTest {
         AcquireCallId call = new AcquireCallId(name, name, 7);
         UncertainInstant at = new UncertainInstant(-5, 12);
         List<HistoryEvent> events = new ArrayList<>(List.of(
-                new HistoryEvent.Asked(call, at, Optional.empty()),
-                new HistoryEvent.Asked(call, at, Optional.of(Duration.ofMillis(3))),
+                new HistoryEvent.Requested(call, at, Optional.empty()),
+                new HistoryEvent.Requested(call, at, Optional.of(Duration.ofMillis(3))),
                 new HistoryEvent.Granted(call, at, OptionalLong.of(Long.MAX_VALUE)),
                 new HistoryEvent.Granted(call, at, OptionalLong.empty()),
                 new HistoryEvent.Checked(call, at, true),
                 new HistoryEvent.Checked(call, at, false),
-                new HistoryEvent.Told(call, at, name),
+                new HistoryEvent.LossReported(call, at, name),
                 new HistoryEvent.Releasing(call, at),
                 new HistoryEvent.GaveUp(call, at, Optional.empty()),
                 new HistoryEvent.GaveUp(call, at, Optional.of(name)),
@@ -43,7 +43,7 @@ class EventFormatTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"inventory/42", "-", "a b\nc%20+", "ключ", ""})
-    void eachEvent_isOneLine_andComesBack(String name) {
+    void eachEvent_isOneLine_andCanBeParsed(String name) {
         for (HistoryEvent event : oneOfEach(name)) {
             assertThat(event.line()).doesNotContain("\n");
             assertThat(HistoryEvent.parse(event.line())).isEqualTo(event);
@@ -51,14 +51,14 @@ class EventFormatTest {
     }
 
     @Test
-    void aHistory_comesBack() {
+    void aHistory_canBeParsed() {
         History history = new History();
         oneOfEach("x").forEach(history::record);
         assertThat(History.of(history.lines()).events()).isEqualTo(history.events());
     }
 
     @Test
-    void anotherClock_shiftsAndWidens() {
+    void aClockOffset_shiftsAndWidensTheInstant() {
         HistoryEvent event = new HistoryEvent.Releasing(new AcquireCallId("p", "x", 1), new UncertainInstant(10, 20));
         assertThat(EventFormat.read(event.line(), new UncertainInstant(100, 103))
                         .at())
@@ -66,8 +66,8 @@ class EventFormatTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "asked", "asked 1 2 p x y -", "danced 1 2 p x 1", "checked 2 1 p x 1 held"})
-    void otherLines_areRefused(String line) {
+    @ValueSource(strings = {"", "requested", "requested 1 2 p x y -", "danced 1 2 p x 1", "checked 2 1 p x 1 held"})
+    void invalidLines_areRejected(String line) {
         assertThatThrownBy(() -> HistoryEvent.parse(line))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(line);

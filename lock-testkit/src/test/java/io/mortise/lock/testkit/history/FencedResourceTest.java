@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class FencedResourceTest {
     @Test
-    void aTokenBelowTheHighest_isRefused_perLock_andRecorded() {
+    void aTokenBelowTheHighest_isRejected_perLock_andRecorded() {
         History history = new History();
         FencedResource resource = new FencedResource(history);
         AcquireCallId x = new AcquireCallId("p", "x", 1);

@@ -11,38 +11,38 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** A history of one lock written by hand, in milliseconds. */
+/** Builds a history of one lock event by event, with times in milliseconds. */
 final class HandwrittenHistory {
-    static final HistoryTimeLimits BOUNDS = new HistoryTimeLimits(
+    static final HistoryCheckTolerances LIMITS = new HistoryCheckTolerances(
             Duration.ofMillis(1_000), Duration.ofMillis(5_000), Duration.ofMillis(500), Duration.ofMillis(500));
 
     private static final long MILLI = 1_000_000;
 
     private final List<HistoryEvent> events = new ArrayList<>();
-    private long asks;
+    private long calls;
 
     HistoryReport check() {
-        return new HistoryChecker(BOUNDS).check(events);
+        return new HistoryChecker(LIMITS).check(events);
     }
 
     void isGood() {
         assertThat(check().violations()).isEmpty();
     }
 
-    /** These rules, and no other. */
+    /** Asserts that the history breaks exactly these rules. */
     void breaks(String... rules) {
         assertThat(check().violations()).extracting(RuleViolation::rule).containsOnly(rules);
     }
 
-    /** One call of a process, from here on. */
-    Teller asks(String process, long ms) {
-        return asks(process, ms, Optional.empty());
+    /** Adds an acquire call of a process; returns a builder for its further events. */
+    CallBuilder acquires(String process, long ms) {
+        return acquires(process, ms, Optional.empty());
     }
 
-    Teller asks(String process, long ms, Optional<Duration> limit) {
-        Teller teller = new Teller(new AcquireCallId(process, "x", ++asks), 0);
-        events.add(new HistoryEvent.Asked(teller.call, teller.at(ms), limit));
-        return teller;
+    CallBuilder acquires(String process, long ms, Optional<Duration> limit) {
+        CallBuilder builder = new CallBuilder(new AcquireCallId(process, "x", ++calls), 0);
+        events.add(new HistoryEvent.Requested(builder.call, builder.at(ms), limit));
+        return builder;
     }
 
     HandwrittenHistory disturbed(String process, Disturbed.Kind kind, long ms) {
@@ -50,72 +50,72 @@ final class HandwrittenHistory {
         return this;
     }
 
-    /** A call that held from one instant to the other, and was checked at both. */
-    Teller held(String process, long token, long from, long to) {
-        return asks(process, from - 1)
+    /** Adds a call whose lease was held from one instant to the other, and was checked at both. */
+    CallBuilder held(String process, long token, long from, long to) {
+        return acquires(process, from - 1)
                 .granted(from, token)
                 .checks(from, true)
                 .checks(to, true)
                 .released(to, to + 1, ReleaseOutcome.RELEASED);
     }
 
-    final class Teller {
+    final class CallBuilder {
         private final AcquireCallId call;
-        private final long blur;
+        private final long uncertainty;
 
-        private Teller(AcquireCallId call, long blur) {
+        private CallBuilder(AcquireCallId call, long uncertainty) {
             this.call = call;
-            this.blur = blur;
+            this.uncertainty = uncertainty;
         }
 
-        /** From here on the clock is only known within so many milliseconds to both sides. */
-        Teller blurred(long ms) {
-            return new Teller(call, ms);
+        /** Makes the instants of all further events uncertain by that many milliseconds in both directions. */
+        CallBuilder withUncertainty(long ms) {
+            return new CallBuilder(call, ms);
         }
 
-        Teller granted(long ms, long token) {
+        CallBuilder granted(long ms, long token) {
             return add(new HistoryEvent.Granted(call, at(ms), OptionalLong.of(token)));
         }
 
-        Teller grantedWithoutToken(long ms) {
+        CallBuilder grantedWithoutToken(long ms) {
             return add(new HistoryEvent.Granted(call, at(ms), OptionalLong.empty()));
         }
 
-        Teller checks(long ms, boolean held) {
+        CallBuilder checks(long ms, boolean held) {
             return add(new HistoryEvent.Checked(call, at(ms), held));
         }
 
-        /** A check that was under way for so long. */
-        Teller checks(long from, long to, boolean held) {
+        /** Adds a check that lasted from one instant to the other. */
+        CallBuilder checks(long from, long to, boolean held) {
             return add(new HistoryEvent.Checked(call, new UncertainInstant(from * MILLI, to * MILLI), held));
         }
 
-        Teller told(long ms) {
-            return add(new HistoryEvent.Told(call, at(ms), "EXPIRED"));
+        CallBuilder lost(long ms) {
+            return add(new HistoryEvent.LossReported(call, at(ms), "EXPIRED"));
         }
 
-        Teller released(long from, long to, ReleaseOutcome outcome) {
+        CallBuilder released(long from, long to, ReleaseOutcome outcome) {
             return add(new HistoryEvent.Releasing(call, at(from)))
                     .add(new HistoryEvent.Released(call, at(to), outcome));
         }
 
-        Teller gaveUp(long ms) {
+        CallBuilder gaveUp(long ms) {
             return add(new HistoryEvent.GaveUp(call, at(ms), Optional.empty()));
         }
 
-        Teller failed(long ms) {
-            return add(new HistoryEvent.GaveUp(call, at(ms), Optional.of("out of reach")));
+        CallBuilder failed(long ms) {
+            return add(new HistoryEvent.GaveUp(call, at(ms), Optional.of("unreachable")));
         }
 
-        Teller wrote(long ms, long token, boolean accepted) {
+        CallBuilder wrote(long ms, long token, boolean accepted) {
             return add(new HistoryEvent.Wrote(call, at(ms), token, accepted));
         }
 
         private UncertainInstant at(long ms) {
-            return new UncertainInstant((ms - blur) * MILLI, (ms + blur) * MILLI);
+            return new UncertainInstant((ms - uncertainty) * MILLI, (ms + uncertainty) * MILLI);
         }
 
-        private Teller add(HistoryEvent event) {
+        private CallBuilder add(HistoryEvent event) {
             events.add(event);
             return this;
         }

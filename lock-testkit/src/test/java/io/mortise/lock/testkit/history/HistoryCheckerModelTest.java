@@ -12,35 +12,35 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Random histories of a lock that is right by construction are good, and each kind of damage to them is found. */
+/** Tests that random histories of a correct lock are good, and that the checker finds each kind of damage to them. */
 @Tag("once")
 class HistoryCheckerModelTest {
     private static final int RUNS = 300;
-    private static final HistoryChecker checker = new HistoryChecker(HandwrittenHistory.BOUNDS);
+    private static final HistoryChecker checker = new HistoryChecker(HandwrittenHistory.LIMITS);
 
     @Test
-    void whatIsRight_isGood() {
+    void aCorrectHistory_isGood() {
         long grants = 0;
-        long wrongBeliefs = 0;
+        long staleHolders = 0;
         long refused = 0;
         long losses = 0;
         for (long seed = 0; seed < RUNS; seed++) {
             HistoryReport report = checker.check(ModelRun.events(seed));
             assertThat(report.violations()).as("seed %s: %s", seed, report).isEmpty();
             grants += report.grants();
-            wrongBeliefs += report.wrongBeliefs().size();
+            staleHolders += report.staleHolders().size();
             refused += report.refusedWrites();
             losses += report.losses();
         }
         assertThat(grants).as("grants").isGreaterThan(RUNS * 20);
-        assertThat(wrongBeliefs).as("overtaken by a freeze").isGreaterThan(RUNS / 10);
-        assertThat(refused).as("refused writes").isGreaterThan(RUNS / 10);
+        assertThat(staleHolders).as("stale holders after a freeze").isGreaterThan(RUNS / 10);
+        assertThat(refused).as("rejected writes").isGreaterThan(RUNS / 10);
         assertThat(losses).as("losses").isGreaterThan(RUNS / 10);
     }
 
     @ParameterizedTest
     @EnumSource
-    void whatIsDamaged_isFound(HistoryDamage damage) {
+    void aDamagedHistory_breaksARule(HistoryDamage damage) {
         int damaged = 0;
         List<String> missed = new ArrayList<>();
         for (long seed = 0; seed < RUNS; seed++) {
@@ -53,7 +53,7 @@ class HistoryCheckerModelTest {
                 }
             }
         }
-        assertThat(damaged).as("histories that could be damaged so").isGreaterThan(3);
+        assertThat(damaged).as("histories with this damage").isGreaterThan(3);
         assertThat(missed).as("missed, of " + damaged).isEmpty();
     }
 }

@@ -11,10 +11,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 
-/** A change to a good history that makes it bad, and the rules of which the checker must then name at least one. */
-@SuppressWarnings("ImmutableEnumChecker") // lambdas and sets that nobody changes
+/** Kinds of damage to a good history, each with the rules of which the checker must report one. */
+@SuppressWarnings("ImmutableEnumChecker") // the lambdas and sets are not modified
 enum HistoryDamage {
-    TOKEN_TWICE(
+    DUPLICATE_TOKEN(
             edit -> edit.pair(any -> true)
                     .map(pair -> edit.replace(
                             pair.next(),
@@ -26,21 +26,21 @@ enum HistoryDamage {
     TOKENS_SWAPPED(
             edit -> edit.grant()
                     .flatMap(one -> edit.grant()
-                            .filter(other -> edit.of(other.call(), HistoryEvent.Asked.class)
-                                    .filter(asked -> one.at().isBefore(asked.at()))
+                            .filter(other -> edit.of(other.call(), HistoryEvent.Requested.class)
+                                    .filter(requested -> one.at().isBefore(requested.at()))
                                     .isPresent())
                             .map(other -> edit.replace(
                                             one, new HistoryEvent.Granted(one.call(), one.at(), other.token()))
                                     .replace(other, new HistoryEvent.Granted(other.call(), other.at(), one.token())))),
             "S3"),
-    BELIEF_IN_WHAT_IS_OVER(
+    HELD_AFTER_THE_NEXT_GRANT(
             edit -> edit.pair(any -> true)
                     .map(pair -> edit.with(new HistoryEvent.Checked(
                             pair.one().call(), pair.next().at().later(Duration.ofMillis(20)), true))),
             "S1",
             "S2",
             "S6"),
-    BELIEF_BEFORE_ITS_TIME(
+    HELD_BEFORE_ITS_GRANT(
             edit -> edit.pair(any -> true).flatMap(pair -> {
                 List<HistoryEvent.Checked> checks = edit.all(
                         HistoryEvent.Checked.class,
@@ -59,7 +59,7 @@ enum HistoryDamage {
                                 new HistoryEvent.Checked(pair.next().call(), new UncertainInstant(first, last), true)));
             }),
             "S1"),
-    LOST_IS_CALLED_RELEASED(
+    LOST_REPORTED_AS_RELEASED(
             edit -> edit.pair(pair -> edit.of(pair.one().call(), HistoryEvent.Releasing.class)
                             .filter(releasing -> pair.next().at().isBefore(releasing.at()))
                             .isPresent())
@@ -69,47 +69,52 @@ enum HistoryDamage {
                             new HistoryEvent.Released(released.call(), released.at(), ReleaseOutcome.RELEASED))),
             "S5"),
     HELD_AGAIN(
-            edit -> edit.any(HistoryEvent.Told.class, one -> true)
-                    .map(told -> edit.with(
-                            new HistoryEvent.Checked(told.call(), told.at().later(Duration.ofMillis(20)), true))),
+            edit -> edit.any(HistoryEvent.LossReported.class, one -> true)
+                    .map(lossReported -> edit.with(new HistoryEvent.Checked(
+                            lossReported.call(), lossReported.at().later(Duration.ofMillis(20)), true))),
             "S6"),
-    NEVER_TOLD(
-            edit -> edit.pair(pair -> edit.of(pair.one().call(), HistoryEvent.Told.class)
-                            .filter(told -> !edit.suffers(told.process(), told.at(), KILLED, PAUSED)
-                                    && told.at().later(Duration.ofSeconds(2)).latest() < edit.end())
+    NEVER_NOTIFIED(
+            edit -> edit.pair(pair -> edit.of(pair.one().call(), HistoryEvent.LossReported.class)
+                            .filter(lossReported ->
+                                    !edit.isDisturbed(lossReported.process(), lossReported.at(), KILLED, PAUSED)
+                                            && lossReported
+                                                            .at()
+                                                            .later(Duration.ofSeconds(2))
+                                                            .latest()
+                                                    < edit.end())
                             .isPresent())
                     .map(pair -> edit.without(event -> event instanceof HistoryEvent.OfCall of
                             && of.call().equals(pair.one().call())
-                            && !(event instanceof HistoryEvent.Asked)
+                            && !(event instanceof HistoryEvent.Requested)
                             && !(event instanceof HistoryEvent.Granted))),
             "S7"),
     NO_OUTCOME(
             edit -> edit.any(
                             HistoryEvent.GaveUp.class,
-                            one -> !edit.suffers(one.process(), UncertainInstant.at(-1), KILLED))
+                            one -> !edit.isDisturbed(one.process(), UncertainInstant.at(-1), KILLED))
                     .map(one -> edit.without(one::equals)),
             "S9"),
     OVERSHOOT(
             edit -> edit.any(
                             HistoryEvent.GaveUp.class,
-                            one -> !edit.suffers(one.process(), UncertainInstant.at(-1), PAUSED))
+                            one -> !edit.isDisturbed(one.process(), UncertainInstant.at(-1), PAUSED))
                     .map(one -> edit.replace(
                             one,
                             new HistoryEvent.GaveUp(one.call(), one.at().later(Duration.ofSeconds(1)), one.failure()))),
             "S9"),
-    LATE_WRITE_ACCEPTED(
+    STALE_WRITE_ACCEPTED(
             edit -> edit.any(HistoryEvent.Wrote.class, write -> !write.accepted())
-                    .map(edit::turn),
+                    .map(edit::invert),
             "S3"),
-    GOOD_WRITE_REFUSED(
+    VALID_WRITE_REJECTED(
             edit -> edit.any(HistoryEvent.Wrote.class, HistoryEvent.Wrote::accepted)
-                    .map(edit::turn),
+                    .map(edit::invert),
             "S3"),
-    NOBODY_IS_WOKEN(
+    NO_WAITER_IS_WOKEN(
             edit -> {
                 AcquireCallId call = new AcquireCallId("late", "x", 1);
                 UncertainInstant end = UncertainInstant.at(edit.end() + 1);
-                return Optional.of(edit.with(new HistoryEvent.Asked(call, end, Optional.empty()))
+                return Optional.of(edit.with(new HistoryEvent.Requested(call, end, Optional.empty()))
                         .with(new HistoryEvent.GaveUp(call, end.later(Duration.ofHours(1)), Optional.empty())));
             },
             "S8",
@@ -123,7 +128,7 @@ enum HistoryDamage {
         this.rules = Set.of(rules);
     }
 
-    /** Empty: this history has no place for it there. */
+    /** Returns the damaged history; empty if this history has no event to which the change applies. */
     Optional<HistoryEdit> to(HistoryEdit good) {
         return change.apply(good);
     }

@@ -10,9 +10,9 @@ import java.util.Random;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
-/** A history that is being changed at random places. */
+/** Creates changed copies of a history, and selects random events to change. */
 record HistoryEdit(List<HistoryEvent> events, Random random) {
-    /** Two grants, the next one right after the other by its token. */
+    /** Two grants with consecutive tokens. */
     record Pair(HistoryEvent.Granted one, HistoryEvent.Granted next) {}
 
     <E extends HistoryEvent> List<E> all(Class<E> kind, Predicate<E> which) {
@@ -47,8 +47,8 @@ record HistoryEdit(List<HistoryEvent> events, Random random) {
         return pairs.isEmpty() ? Optional.empty() : Optional.of(pairs.get(random.nextInt(pairs.size())));
     }
 
-    /** Whether one of these was done to the process after that. */
-    boolean suffers(String process, UncertainInstant after, Disturbed.Kind... kinds) {
+    /** Returns whether the process was disturbed in one of these ways after the instant. */
+    boolean isDisturbed(String process, UncertainInstant after, Disturbed.Kind... kinds) {
         return !all(
                         Disturbed.class,
                         one -> one.process().equals(process)
@@ -75,7 +75,7 @@ record HistoryEdit(List<HistoryEvent> events, Random random) {
         return without(one::equals).with(by);
     }
 
-    HistoryEdit turn(HistoryEvent.Wrote write) {
+    HistoryEdit invert(HistoryEvent.Wrote write) {
         return replace(write, new HistoryEvent.Wrote(write.call(), write.at(), write.token(), !write.accepted()));
     }
 }

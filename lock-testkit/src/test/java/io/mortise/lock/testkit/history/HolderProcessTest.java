@@ -13,9 +13,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 
-/** On a store in the child's own memory: what is tested here is the pipe. */
+/** Tests the pipe to a holder process, which uses a store in its own memory. */
 class HolderProcessTest {
-    private static final HistoryTimeLimits BOUNDS = HistoryTimeLimits.takeoverWithin(Duration.ofSeconds(30));
+    private static final HistoryCheckTolerances LIMITS = HistoryCheckTolerances.takeoverWithin(Duration.ofSeconds(30));
 
     private final History history = new History();
     private final FencedResource resource = new FencedResource(history);
@@ -29,12 +29,12 @@ class HolderProcessTest {
     }
 
     @Test
-    void commands_areCarriedOut_andRecordedInTheTimeOfThisJvm() throws Exception {
+    void commands_areExecuted_andRecordedInTheTimeOfThisJvm() throws Exception {
         try (HolderProcess process = start()) {
             process.awaitReady();
             long before = history.now();
             assertThat(get(process.acquire("x/1")))
-                    .as("after the one of the warm-up")
+                    .as("the token after that of the warm-up")
                     .isEqualTo("2");
             assertThat(get(process.checkHeld("x/1"))).isTrue();
             assertThat(get(process.write("x/1"))).isTrue();
@@ -43,34 +43,36 @@ class HolderProcessTest {
             long after = history.now();
             assertThat(history.events())
                     .extracting(event -> event.getClass().getSimpleName())
-                    .containsExactly("Asked", "Granted", "Checked", "Wrote", "Releasing", "Released", "Checked");
+                    .containsExactly("Requested", "Granted", "Checked", "Wrote", "Releasing", "Released", "Checked");
             assertThat(history.events()).allSatisfy(event -> {
                 assertThat(((HistoryEvent.OfCall) event).call().lock()).isEqualTo("x/1");
                 assertThat(event.process()).isEqualTo("p 1");
                 assertThat(event.at().latest()).isGreaterThanOrEqualTo(before);
                 assertThat(event.at().earliest()).isLessThanOrEqualTo(after);
             });
-            assertThat(new HistoryChecker(BOUNDS).check(history).violations()).isEmpty();
+            assertThat(new HistoryChecker(LIMITS).check(history).violations()).isEmpty();
         }
     }
 
     @Test
-    void work_goesOnUntilItIsStopped() throws Exception {
+    void work_continuesUntilItIsStopped() throws Exception {
         try (HolderProcess process = start()) {
             CompletableFuture<Integer> leases = process.work("x", 2, 42);
             Await.until(
-                    "it works", Duration.ofSeconds(30), () -> history.events().size() > 200);
+                    "the process records events",
+                    Duration.ofSeconds(30),
+                    () -> history.events().size() > 200);
             assertThat(leases).isNotDone();
             process.stop();
             int count = get(leases);
-            HistoryReport report = new HistoryChecker(BOUNDS).check(history);
+            HistoryReport report = new HistoryChecker(LIMITS).check(history);
             assertThat(report.grants()).isEqualTo(count).isPositive();
             assertThat(report.violations()).isEmpty();
         }
     }
 
     @Test
-    void frozen_itDoesNothing_andGoesOnWhereItWas() throws Exception {
+    void aFrozenProcess_doesNothing_andContinuesWhenResumed() throws Exception {
         try (HolderProcess process = start()) {
             get(process.acquire("x"));
             process.pause();
@@ -86,30 +88,30 @@ class HolderProcessTest {
     }
 
     @Test
-    void killed_itLeavesWhatItSaid_andNoCommandHangs() throws Exception {
+    void aKilledProcess_keepsItsEvents_andNoCommandHangs() throws Exception {
         try (HolderProcess process = start()) {
             get(process.acquire("x"));
             CompletableFuture<String> never = process.acquire("x");
             Await.until(
-                    "it has asked",
+                    "the process has called acquire",
                     Duration.ofSeconds(30),
                     () -> history.events().size() == 3);
             process.kill();
             assertThatThrownBy(() -> get(never)).hasMessageContaining("p 1 has ended");
             assertThatThrownBy(() -> get(process.checkHeld("x"))).hasMessageContaining("p 1 has ended");
-            assertThat(new HistoryChecker(BOUNDS).check(history).violations()).isEmpty();
+            assertThat(new HistoryChecker(LIMITS).check(history).violations()).isEmpty();
         }
     }
 
     @Test
-    void aCommandThatFails_saysWhy() {
+    void aFailedCommand_reportsTheCause() {
         try (HolderProcess process = start()) {
-            assertThatThrownBy(() -> get(process.checkHeld("x"))).hasMessageContaining("acquire comes first");
+            assertThatThrownBy(() -> get(process.checkHeld("x"))).hasMessageContaining("acquire must be called first");
         }
     }
 
     @Test
-    void aProcessThatCannotConnect_saysWhy() {
+    void aProcessThatCannotConnect_reportsTheCause() {
         try (HolderProcess process = HolderProcess.start("p", "nowhere:x", Duration.ofSeconds(30), history, resource)) {
             assertThatThrownBy(process::awaitReady).hasMessageContaining("nowhere");
             assertThatThrownBy(() -> get(process.acquire("x"))).hasMessageContaining("has ended");

@@ -5,7 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
-/** A store's side of one lock, right by construction: a queue, rising tokens, and sessions that end when they are silent. */
+/** Model of a correct lock in a store, with a queue, increasing tokens, and sessions that expire. */
 final class ModelLock {
     static final long SESSION = 2_000_000_000L;
 
@@ -19,13 +19,13 @@ final class ModelLock {
         cleanUp();
     }
 
-    /** The token, once it is granted. */
+    /** Returns the token if the lock is granted to the thread, else null. */
     @Nullable
     Long tokenOf(ModelThread thread) {
         return holder == thread ? token : null;
     }
 
-    /** Removes its place or grant. Whether the grant was there. */
+    /** Removes the thread's queue entry or grant; returns whether it had the grant. */
     boolean end(ModelThread thread) {
         queue.remove(thread);
         if (holder != thread) {

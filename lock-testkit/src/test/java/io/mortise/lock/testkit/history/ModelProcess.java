@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** A process with a session on the {@link ModelLock}; its clock is known only roughly. */
+/** Model of a process with a session on the {@link ModelLock} and an imprecisely known clock. */
 final class ModelProcess {
     private static final long DEADLINE = ModelLock.SESSION * 9 / 10;
 
@@ -22,12 +22,12 @@ final class ModelProcess {
     private final List<HistoryEvent> events;
     private final long uncertainty;
     private final List<ModelThread> threads = new ArrayList<>();
-    private final List<Runnable> owed = new ArrayList<>();
+    private final List<Runnable> delayed = new ArrayList<>();
     private State state = State.RUNNING;
     private long since;
     private long until;
-    private boolean lookUnderWay;
-    private long asks;
+    private boolean checkPending;
+    private long calls;
 
     ModelProcess(String name, ModelLock lock, Random random, List<HistoryEvent> events) {
         this.name = name;
@@ -40,10 +40,10 @@ final class ModelProcess {
     }
 
     AcquireCallId newCall() {
-        return new AcquireCallId(name, "x", ++asks);
+        return new AcquireCallId(name, "x", ++calls);
     }
 
-    /** Around the true instant, which is anywhere in it. */
+    /** Returns an uncertain instant that contains the true one at a random position. */
     UncertainInstant span(long now) {
         long before = (long) (random.nextDouble() * uncertainty);
         return new UncertainInstant(now - before, now - before + uncertainty);
@@ -62,8 +62,8 @@ final class ModelProcess {
     }
 
     /** A message that reaches the store when the link is restored. */
-    void owe(Runnable withdrawal) {
-        owed.add(withdrawal);
+    void delay(Runnable withdrawal) {
+        delayed.add(withdrawal);
     }
 
     void step(long now, boolean last) {
@@ -73,7 +73,7 @@ final class ModelProcess {
         if (state == State.RUNNING && !last && random.nextInt(150) == 0) {
             disturb(now);
         } else if ((state == State.PAUSED || state == State.CUT) && now >= until) {
-            mend(now);
+            heal(now);
         }
         if (state == State.CUT && now - since >= DEADLINE) {
             threads.forEach(thread -> thread.lose(now));
@@ -86,14 +86,14 @@ final class ModelProcess {
     private void expire(long now) {
         if (now - since >= ModelLock.SESSION) {
             threads.forEach(ModelThread::expire);
-            owed.clear();
+            delayed.clear();
         }
     }
 
     private void disturb(long now) {
         since = now;
         until = now + (long) (random.nextDouble() * 2.5 * ModelLock.SESSION);
-        lookUnderWay = random.nextBoolean();
+        checkPending = random.nextBoolean();
         state = switch (random.nextInt(5)) {
             case 0 -> State.DEAD;
             case 1, 2 -> State.CUT;
@@ -106,18 +106,18 @@ final class ModelProcess {
                         : state == State.CUT ? Disturbed.Kind.CUT : Disturbed.Kind.PAUSED);
     }
 
-    private void mend(long now) {
-        boolean over = now - since >= DEADLINE;
+    private void heal(long now) {
+        boolean expired = now - since >= DEADLINE;
         record(now, state == State.CUT ? Disturbed.Kind.HEALED : Disturbed.Kind.RESUMED);
-        if (state == State.PAUSED && lookUnderWay) {
-            threads.forEach(thread -> thread.lateLook(since, now));
+        if (state == State.PAUSED && checkPending) {
+            threads.forEach(thread -> thread.finishPendingCheck(since, now));
         }
-        if (over) {
+        if (expired) {
             threads.forEach(thread -> thread.lose(now));
-            threads.forEach(ModelThread::expire); // its session is given up
+            threads.forEach(ModelThread::expire); // the session is abandoned
         }
-        owed.forEach(Runnable::run);
-        owed.clear();
+        delayed.forEach(Runnable::run);
+        delayed.clear();
         state = State.RUNNING;
         threads.forEach(ModelThread::renew);
     }

@@ -5,9 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** A random history that is right by construction, with freezes, cuts and deaths in it. */
+/** Generates a random history of a correct lock whose processes are frozen, cut off and killed. */
 final class ModelRun {
-    static final HistoryTimeLimits BOUNDS = HandwrittenHistory.BOUNDS;
+    static final HistoryCheckTolerances LIMITS = HandwrittenHistory.LIMITS;
     private static final int PROCESSES = 4;
     private static final long END = 15_000_000_000L;
     private static final long FAR_TOO_LATE = 10 * END;
@@ -19,11 +19,11 @@ final class ModelRun {
         List<HistoryEvent> events = new ArrayList<>();
         ModelLock lock = new ModelLock();
         List<ModelProcess> processes = new ArrayList<>();
-        int born = 0;
+        int started = 0;
         long now = 0;
         while (true) {
             while (processes.stream().filter(process -> !process.isDead()).count() < PROCESSES) {
-                processes.add(new ModelProcess("p" + born++, lock, random, events));
+                processes.add(new ModelProcess("p" + started++, lock, random, events));
             }
             for (ModelProcess process : processes) {
                 now += 500_000 + random.nextInt(4_000_000);
@@ -33,7 +33,7 @@ final class ModelRun {
                 return events;
             }
             if (now > FAR_TOO_LATE) {
-                throw new AssertionError("the model does not come to an end");
+                throw new AssertionError("the model does not terminate");
             }
         }
     }

@@ -10,7 +10,7 @@ import java.util.OptionalLong;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
-/** One thread of a {@link ModelProcess}: asks, checks, writes, releases, one step at a time. */
+/** Model of one thread of a {@link ModelProcess}, which acquires, checks, writes and releases step by step. */
 final class ModelThread {
     private final ModelProcess process;
     private final ModelLock lock;
@@ -19,7 +19,7 @@ final class ModelThread {
     private @Nullable AcquireCallId call;
     private @Nullable Long token;
     private long limitAt = Long.MAX_VALUE;
-    private boolean over;
+    private boolean lost;
 
     ModelThread(ModelProcess process, ModelLock lock, Random random, List<HistoryEvent> events) {
         this.process = process;
@@ -28,11 +28,11 @@ final class ModelThread {
         this.events = events;
     }
 
-    /** @param last whether it should come to an end rather than begin anything */
+    /** @param last whether the thread should finish its call rather than start a new one */
     void step(long now, boolean last) {
         if (call == null) {
             if (!last && random.nextInt(3) == 0 && !process.isCut()) {
-                ask(now);
+                acquire(now);
             }
         } else if (token == null) {
             await(now);
@@ -45,26 +45,27 @@ final class ModelThread {
         return call == null;
     }
 
-    private void ask(long now) {
+    private void acquire(long now) {
         boolean limited = random.nextInt(4) == 0;
         Duration limit = Duration.ofMillis(1 + random.nextInt(400));
         limitAt = limited ? now + limit.toNanos() : Long.MAX_VALUE;
         call = process.newCall();
-        over = false;
-        events.add(new HistoryEvent.Asked(call, process.span(now), limited ? Optional.of(limit) : Optional.empty()));
+        lost = false;
+        events.add(
+                new HistoryEvent.Requested(call, process.span(now), limited ? Optional.of(limit) : Optional.empty()));
         lock.enqueue(this);
     }
 
     private void await(long now) {
-        AcquireCallId asked = Objects.requireNonNull(call);
+        AcquireCallId requested = Objects.requireNonNull(call);
         Long granted = lock.tokenOf(this);
         if (granted != null && !process.isCut() && random.nextInt(4) != 0) {
             token = granted;
-            events.add(new HistoryEvent.Granted(asked, process.span(now), OptionalLong.of(granted)));
+            events.add(new HistoryEvent.Granted(requested, process.span(now), OptionalLong.of(granted)));
         } else if (now >= limitAt) {
-            // While the link is cut the store keeps what it has until it hears of the end, or the session has ended.
-            Optional<String> failure = process.isCut() ? Optional.of("out of reach") : Optional.empty();
-            events.add(new HistoryEvent.GaveUp(asked, process.span(now), failure));
+            // While the link is cut, the store keeps the entry until the withdrawal arrives or the session expires.
+            Optional<String> failure = process.isCut() ? Optional.of("unreachable") : Optional.empty();
+            events.add(new HistoryEvent.GaveUp(requested, process.span(now), failure));
             finish();
         }
     }
@@ -73,7 +74,7 @@ final class ModelThread {
         AcquireCallId held = Objects.requireNonNull(call);
         int what = last ? 9 : random.nextInt(10);
         if (what < 4) {
-            events.add(new HistoryEvent.Checked(held, process.span(now), !over));
+            events.add(new HistoryEvent.Checked(held, process.span(now), !lost));
         } else if (what < 7) {
             long with = Objects.requireNonNull(token);
             events.add(new HistoryEvent.Wrote(held, UncertainInstant.at(now), with, lock.write(with)));
@@ -85,7 +86,7 @@ final class ModelThread {
     }
 
     private ReleaseOutcome outcome() {
-        if (over) {
+        if (lost) {
             return ReleaseOutcome.LOST;
         }
         return process.isCut() ? ReleaseOutcome.UNKNOWN : ReleaseOutcome.RELEASED;
@@ -93,7 +94,7 @@ final class ModelThread {
 
     private void finish() {
         if (process.isCut()) {
-            process.owe(() -> lock.end(this));
+            process.delay(() -> lock.end(this));
         } else {
             lock.end(this);
         }
@@ -101,26 +102,26 @@ final class ModelThread {
         token = null;
     }
 
-    /** A check was under way from {@code since} on, and said what was right at its beginning. */
-    void lateLook(long since, long now) {
+    /** Records a check that started at {@code since} and returned the result that was right at that time. */
+    void finishPendingCheck(long since, long now) {
         if (token != null) {
             events.add(new HistoryEvent.Checked(
                     Objects.requireNonNull(call),
                     new UncertainInstant(
                             process.span(since).earliest(), process.span(now).latest()),
-                    !over));
+                    !lost));
         }
     }
 
-    /** Its deadline has passed. */
+    /** Records the loss of the lease, whose deadline has passed. */
     void lose(long now) {
-        if (token != null && !over) {
-            over = true;
-            events.add(new HistoryEvent.Told(Objects.requireNonNull(call), process.span(now), "EXPIRED"));
+        if (token != null && !lost) {
+            lost = true;
+            events.add(new HistoryEvent.LossReported(Objects.requireNonNull(call), process.span(now), "EXPIRED"));
         }
     }
 
-    /** The session is new: a waiter is queued anew; the grant of the old session has been removed. */
+    /** Queues a waiter again in a new session; a grant of the old session has been removed. */
     void renew() {
         if (call != null && token == null && !lock.knows(this)) {
             lock.enqueue(this);

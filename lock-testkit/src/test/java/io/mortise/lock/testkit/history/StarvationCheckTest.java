@@ -11,107 +11,111 @@ import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** S8, S9 and S11: histories that break them, and near misses that do not. */
+/** Tests that the checker finds locks that stay free and waits that do not end. Rules S8, S9, S11. */
 class StarvationCheckTest {
-    private final HandwrittenHistory story = new HandwrittenHistory();
+    private final HandwrittenHistory history = new HandwrittenHistory();
 
     @Test
-    void S8_aForgottenGrantBlocks() {
-        story.asks("a", 0, Optional.of(Duration.ofMillis(100))).gaveUp(100);
-        story.asks("b", 200).granted(4000, 2).released(4010, 4011, RELEASED);
-        story.breaks("S8");
+    void S8_anOrphanedGrantBlocks() {
+        history.acquires("a", 0, Optional.of(Duration.ofMillis(100))).gaveUp(100);
+        history.acquires("b", 200).granted(4000, 2).released(4010, 4011, RELEASED);
+        history.breaks("S8");
     }
 
     @Test
-    void S8_aForgottenGrantOfAnOutage_mayBlockForATakeover() {
-        story.asks("a", 0, Optional.of(Duration.ofMillis(100))).failed(100);
-        story.asks("b", 200).granted(4000, 2).released(4010, 4011, RELEASED);
-        story.isGood();
+    void S8_anOrphanedGrantOfAnOutage_mayBlockForATakeoverTime() {
+        history.acquires("a", 0, Optional.of(Duration.ofMillis(100))).failed(100);
+        history.acquires("b", 200).granted(4000, 2).released(4010, 4011, RELEASED);
+        history.isGood();
     }
 
     @Test
     void S9_aWaitThatNeverEnds() {
-        story.asks("a", 5);
-        story.held("b", 1, 10, 20);
-        story.breaks("S9");
+        history.acquires("a", 5);
+        history.held("b", 1, 10, 20);
+        history.breaks("S9");
     }
 
     @Test
-    void S9_aWaitOfTheDead_isGood() {
-        story.asks("a", 5);
-        story.disturbed("a", KILLED, 7);
-        story.held("b", 1, 10, 20);
-        story.isGood();
+    void S9_aWaitOfAKilledProcess_isGood() {
+        history.acquires("a", 5);
+        history.disturbed("a", KILLED, 7);
+        history.held("b", 1, 10, 20);
+        history.isGood();
     }
 
     @Test
     void S9_aWaitThatEndsLongAfterItsLimit() {
-        story.held("b", 1, 10, 1000);
-        story.asks("a", 20, Optional.of(Duration.ofMillis(100))).gaveUp(700);
-        story.breaks("S9");
+        history.held("b", 1, 10, 1000);
+        history.acquires("a", 20, Optional.of(Duration.ofMillis(100))).gaveUp(700);
+        history.breaks("S9");
     }
 
     @Test
     void S9_aWaitThatWasFrozenAtItsLimit_isGood() {
-        story.disturbed("a", PAUSED, 50).disturbed("a", RESUMED, 690);
-        story.held("b", 1, 10, 1000);
-        story.asks("a", 20, Optional.of(Duration.ofMillis(100))).gaveUp(700);
-        story.isGood();
+        history.disturbed("a", PAUSED, 50).disturbed("a", RESUMED, 690);
+        history.held("b", 1, 10, 1000);
+        history.acquires("a", 20, Optional.of(Duration.ofMillis(100))).gaveUp(700);
+        history.isGood();
     }
 
     @Test
-    void S11_aReleaseThatWakesNobody() {
-        story.held("a", 1, 10, 20);
-        story.asks("b", 15).granted(1100, 2).released(1110, 1111, RELEASED);
-        story.breaks("S11");
-        assertThat(story.check().longestFree()).isEqualTo(Duration.ofMillis(1079));
+    void S11_aReleaseThatWakesNoWaiter() {
+        history.held("a", 1, 10, 20);
+        history.acquires("b", 15).granted(1100, 2).released(1110, 1111, RELEASED);
+        history.breaks("S11");
+        assertThat(history.check().longestFree()).isEqualTo(Duration.ofMillis(1079));
     }
 
     @Test
     void S11_aReleaseThatWakesInTime_isGood() {
-        story.held("a", 1, 10, 20);
-        story.asks("b", 15).granted(900, 2).released(910, 911, RELEASED);
-        story.isGood();
+        history.held("a", 1, 10, 20);
+        history.acquires("b", 15).granted(900, 2).released(910, 911, RELEASED);
+        history.isGood();
     }
 
     @Test
-    void S11_theLockOfTheDeadIsNeverFreed() {
-        story.asks("a", 0).granted(10, 1).checks(10, true);
-        story.disturbed("a", KILLED, 20);
-        story.asks("b", 15).granted(6100, 2).released(6110, 6111, RELEASED);
-        story.breaks("S11");
+    void S11_theLockOfAKilledProcessIsFreedTooLate() {
+        history.acquires("a", 0).granted(10, 1).checks(10, true);
+        history.disturbed("a", KILLED, 20);
+        history.acquires("b", 15).granted(6100, 2).released(6110, 6111, RELEASED);
+        history.breaks("S11");
     }
 
     @Test
-    void S11_theLockOfTheDeadIsFreedInTime() {
-        story.asks("a", 0).granted(10, 1).checks(10, true);
-        story.disturbed("a", KILLED, 20);
-        story.asks("b", 15).granted(5900, 2).released(5910, 5911, RELEASED);
-        story.isGood();
+    void S11_theLockOfAKilledProcessIsFreedInTime() {
+        history.acquires("a", 0).granted(10, 1).checks(10, true);
+        history.disturbed("a", KILLED, 20);
+        history.acquires("b", 15).granted(5900, 2).released(5910, 5911, RELEASED);
+        history.isGood();
     }
 
     @Test
-    void S11_theLockOfTheFrozenIsNeverFreed() {
-        story.asks("a", 0).granted(10, 1).checks(10, true).checks(9010, true).released(9020, 9021, RELEASED);
-        story.disturbed("a", PAUSED, 20).disturbed("a", RESUMED, 9000);
-        story.asks("b", 15).granted(9030, 2).released(9031, 9032, RELEASED);
-        story.breaks("S11");
+    void S11_theLockOfAFrozenProcessIsFreedTooLate() {
+        history.acquires("a", 0)
+                .granted(10, 1)
+                .checks(10, true)
+                .checks(9010, true)
+                .released(9020, 9021, RELEASED);
+        history.disturbed("a", PAUSED, 20).disturbed("a", RESUMED, 9000);
+        history.acquires("b", 15).granted(9030, 2).released(9031, 9032, RELEASED);
+        history.breaks("S11");
     }
 
     @Test
-    void S11_aFrozenWaiterDelaysNoLongerThanATakeover() {
-        story.held("a", 1, 10, 100);
-        story.asks("b", 15).granted(9000, 3).checks(9001, true).released(9010, 9011, RELEASED);
-        story.disturbed("b", PAUSED, 20).disturbed("b", RESUMED, 8990);
-        story.asks("c", 16).granted(5000, 2).checks(5000, true).released(5010, 5011, RELEASED);
-        story.isGood();
+    void S11_aFrozenWaiterMayBlockForATakeoverTime() {
+        history.held("a", 1, 10, 100);
+        history.acquires("b", 15).granted(9000, 3).checks(9001, true).released(9010, 9011, RELEASED);
+        history.disturbed("b", PAUSED, 20).disturbed("b", RESUMED, 8990);
+        history.acquires("c", 16).granted(5000, 2).checks(5000, true).released(5010, 5011, RELEASED);
+        history.isGood();
     }
 
     @Test
-    void S11_nobodyWaits_soItMayBeFree() {
-        story.held("a", 1, 10, 20);
-        story.held("b", 2, 90_000, 90_010);
-        story.isGood();
-        assertThat(story.check().longestFree()).isLessThanOrEqualTo(Duration.ofMillis(1));
+    void S11_aLockWithoutWaitersMayBeFree() {
+        history.held("a", 1, 10, 20);
+        history.held("b", 2, 90_000, 90_010);
+        history.isGood();
+        assertThat(history.check().longestFree()).isLessThanOrEqualTo(Duration.ofMillis(1));
     }
 }

@@ -67,7 +67,7 @@ class ClusterLinksTest {
     }
 
     @Test
-    void allBreakTogether_andHealTogether() throws IOException {
+    void faultsAffectAllNodes_untilHealed() throws IOException {
         for (int node = 0; node < 3; node++) {
             try (Socket socket = connect(node)) {
                 echo(socket, 1);
@@ -86,7 +86,7 @@ class ClusterLinksTest {
     }
 
     @Test
-    void dropNextReply_losesOneOfAnyNode() throws IOException {
+    void dropNextReply_dropsOneReplyOfAnyNode() throws IOException {
         link.dropNextReply();
         try (Socket socket = connect(1)) {
             assertThatThrownBy(() -> echo(socket, 1)).isInstanceOf(SocketException.class);
@@ -99,7 +99,7 @@ class ClusterLinksTest {
     }
 
     @Test
-    void dropNextReplyOfEach_losesOneOfEveryNode() throws IOException {
+    void dropNextReplyOfEach_dropsOneReplyOfEveryNode() throws IOException {
         link.dropNextReplyOfEach();
         for (int node = 0; node < 3; node++) {
             try (Socket socket = connect(node)) {
@@ -109,7 +109,7 @@ class ClusterLinksTest {
     }
 
     @Test
-    void delay_isThatOfEachNode() throws IOException {
+    void delay_appliesToEachNode() throws IOException {
         link.delay(Duration.ofMillis(50));
         try (Socket socket = connect(1)) {
             long start = System.nanoTime();

@@ -9,7 +9,7 @@ import java.net.Socket;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Sends back what it gets, and counts it: a server that can be asked whether a request was executed. */
+/** A server that sends back all bytes that it receives, and counts them. */
 final class EchoServer implements AutoCloseable {
     private final ServerSocket listener;
     private final AtomicLong received = new AtomicLong();
@@ -60,7 +60,7 @@ final class EchoServer implements AutoCloseable {
                     try {
                         work.run();
                     } catch (IOException e) {
-                        // The end of a socket is the end of its thread.
+                        // The socket was closed, which ends its thread.
                     }
                 },
                 "echo-server");
@@ -72,7 +72,7 @@ final class EchoServer implements AutoCloseable {
     @Override
     public void close() throws IOException {
         listener.close();
-        // An accept() under way can still take one more connection after that.
+        // A pending accept() can still accept one more connection after the close.
         Await.until("the server accepts no more", Duration.ofSeconds(10), () -> !acceptor.isAlive());
     }
 }

@@ -12,24 +12,26 @@ import org.junit.jupiter.api.Test;
 class PortReservationTest {
     private static final Duration SOON = Duration.ofSeconds(30);
 
-    /** Another process that wants a port. */
+    /** Main class of another process that tries to reserve a port. */
     static final class Main {
         private Main() {}
 
-        /** Takes its number; ends by 1 if it is taken. */
+        /** Tries to reserve the port given as argument; exits with 1 if it is already reserved. */
         public static void main(String[] args) {
             System.exit(PortReservation.tryReserve(Integer.parseInt(args[0])).isPresent() ? 0 : 1);
         }
     }
 
-    /** A proxy that refuses connections does not listen. */
+    /** A proxy that refuses connections does not listen, so only the reservation protects its port. */
     @Test
-    void aPortIsNobodyElsesUntilItIsGivenBack_alsoInAnotherProcess() {
+    void aReservedPort_cannotBeReservedAgain_evenByAnotherProcess() {
         PortReservation port = PortReservation.reserve();
         int number = port.address().getPort();
         assertThat(PortReservation.tryReserve(number)).isEmpty();
         try (ChildJvm other = ChildJvm.start(Main.class, Map.of(), List.of(Integer.toString(number)))) {
-            assertThat(other.awaitExit(SOON)).as("taken, in another process").isOne();
+            assertThat(other.awaitExit(SOON))
+                    .as("exit code of the other process")
+                    .isOne();
         }
         port.close();
         assertThat(PortReservation.tryReserve(number)).hasValueSatisfying(PortReservation::close);

@@ -48,16 +48,16 @@ class TcpProxyTest {
     }
 
     @Test
-    void withConnectRetry_callsAgain_untilTheTargetListens() throws Exception {
+    void withConnectRetry_retries_untilTheTargetListens() throws Exception {
         int port = server.port();
         server.close();
-        try (TcpProxy longTimeouts = TcpProxy.to("127.0.0.1", port).withConnectRetry(Duration.ofHours(1));
-                Socket early = new Socket(InetAddress.getLoopbackAddress(), longTimeouts.port())) {
-            early.setSoTimeout((int) LIMIT.toMillis());
-            early.getOutputStream().write(7);
-            Await.until("the byte waits in the proxy", LIMIT, () -> longTimeouts.heldBytes() == 1);
+        try (TcpProxy retrying = TcpProxy.to("127.0.0.1", port).withConnectRetry(Duration.ofHours(1));
+                Socket client = new Socket(InetAddress.getLoopbackAddress(), retrying.port())) {
+            client.setSoTimeout((int) LIMIT.toMillis());
+            client.getOutputStream().write(7);
+            Await.until("the byte waits in the proxy", LIMIT, () -> retrying.heldBytes() == 1);
             server = new EchoServer(port);
-            assertThat(early.getInputStream().read()).isEqualTo(7);
+            assertThat(client.getInputStream().read()).isEqualTo(7);
         }
     }
 
@@ -99,7 +99,7 @@ class TcpProxyTest {
         }
     }
 
-    /** Of one byte each, so that a proxy that delays one after the other would need 20 x 50 ms. */
+    /** Sends chunks of one byte, for which a proxy that delays them one after the other would need 20 x 50 ms. */
     private Duration chunksThereAndBack(Socket socket) throws IOException {
         long start = System.nanoTime();
         for (int i = 0; i < 20; i++) {
@@ -118,7 +118,7 @@ class TcpProxyTest {
         try (Socket socket = connect()) {
             echo(socket, 1);
             proxy.delay(Duration.ofMillis(5));
-            // The best of many: the machine may be busy for a while.
+            // Takes the best of many round trips, since the machine may be busy for a while.
             long begin = System.nanoTime();
             long best = Long.MAX_VALUE;
             while (best >= 12_000_000 && System.nanoTime() - begin < LIMIT.toNanos()) {
@@ -133,14 +133,14 @@ class TcpProxyTest {
     }
 
     @Test
-    void blackHole_tellsNobody_andHealDelivers() throws IOException {
+    void blackHole_dropsTraffic_andHealDeliversIt() throws IOException {
         try (Socket before = connect()) {
             echo(before, 1);
             proxy.blackHole();
             before.getOutputStream().write(2);
             try (Socket during = connect()) {
                 during.getOutputStream().write(3);
-                Await.until("the proxy has both", LIMIT, () -> proxy.heldBytes() >= 2);
+                Await.until("the proxy has received both bytes", LIMIT, () -> proxy.heldBytes() >= 2);
                 assertThat(server.received()).isEqualTo(1);
                 during.setSoTimeout(50);
                 assertThatThrownBy(() -> during.getInputStream().read()).isInstanceOf(SocketTimeoutException.class);
@@ -176,7 +176,7 @@ class TcpProxyTest {
             proxy.withholdReplies();
             socket.getOutputStream().write(2);
             Await.until(
-                    "it is executed and its reply is here",
+                    "the request is executed and the proxy has its reply",
                     LIMIT,
                     () -> proxy.heldBytes() >= 1 && server.received() == 2);
             proxy.resetConnections();
@@ -194,14 +194,14 @@ class TcpProxyTest {
         try (Socket socket = connect()) {
             proxy.withholdReplies();
             socket.getOutputStream().write(2);
-            Await.until("the reply is here", LIMIT, () -> proxy.heldBytes() >= 1 && server.received() == 1);
+            Await.until("the proxy has the reply", LIMIT, () -> proxy.heldBytes() >= 1 && server.received() == 1);
             proxy.heal();
             assertThat(socket.getInputStream().read()).isEqualTo(2);
         }
     }
 
     @Test
-    void dropNextReply_losesOneReply_once() throws IOException {
+    void dropNextReply_dropsOneReply_once() throws IOException {
         try (Socket socket = connect()) {
             echo(socket, 1);
             proxy.dropNextReply();

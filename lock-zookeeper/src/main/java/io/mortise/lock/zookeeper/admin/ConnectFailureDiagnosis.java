@@ -18,16 +18,21 @@ import javax.net.ssl.SSLException;
 import org.apache.zookeeper.common.X509Exception.SSLContextException;
 
 /**
- * Finds out why a client cannot get its first session, by asking each server for its status.
+ * Finds out why a client cannot open its first session, by querying the status of each server. Thread-safe.
  *
- * <p>ZooKeeper's client retries for ever and does not report why it fails. A server that may be about to start is waited for; the
- * wait ends early if no server will ever accept this client as it is configured. Thread-safe.
+ * <p>ZooKeeper's client retries without end and does not report why it fails. The diagnosis lets the client wait for a server
+ * that may be about to start, and ends the wait early if no server will ever accept this client as it is configured.
  */
 public final class ConnectFailureDiagnosis {
-    private static final Duration FIRST_PROBE_AFTER = Duration.ofMillis(500); // usually there is a session by then
+    private static final Duration FIRST_PROBE_AFTER = Duration.ofMillis(500); // usually the session is ready by then
     private static final Duration PROBE_INTERVAL = Duration.ofSeconds(1);
 
-    /** Why one server does not give the client a session. */
+    /**
+     * The reason why one server has not given the client a session.
+     *
+     * @param text completes a sentence that starts with the server's address
+     * @param permanent whether waiting cannot remove the obstacle
+     */
     record Obstacle(String text, boolean permanent) {}
 
     private final String endpoints;
@@ -45,10 +50,11 @@ public final class ConnectFailureDiagnosis {
     }
 
     /**
-     * Starts to probe the servers, until the session is ready. Fails it with {@link BackendRefusedException} once waiting cannot
-     * help any more.
+     * Starts to probe the servers, until the session is ready. Completes the session's future with {@link
+     * BackendRefusedException} once waiting cannot help any more.
      *
-     * @param servers none for a borrowed handle
+     * @param servers the probes, one for each server; none for an application-supplied handle
+     * @param session completes when the client has a session
      */
     public static ConnectFailureDiagnosis start(
             String endpoints, List<ServerStatusProbe> servers, BackendContext context, CompletableFuture<?> session) {
@@ -75,7 +81,7 @@ public final class ConnectFailureDiagnosis {
         probeAfter(PROBE_INTERVAL, server);
     }
 
-    /** Returns the message for a client that has no session when the connect timeout has passed. */
+    /** Returns the error message for a client that still has no session when the connect timeout has passed. */
     public String timeoutMessage() {
         String reason = obstacles.isEmpty() ? "no answer" : reasons();
         return "no session with " + endpoints + " in "
@@ -88,16 +94,16 @@ public final class ConnectFailureDiagnosis {
                 .collect(Collectors.joining("; "));
     }
 
-    /** Probes one server. Blocks for some timeouts at most. */
+    /** Probes one server. Blocks for a few probe timeouts at most. */
     static Obstacle obstacle(ServerStatusProbe server) {
-        ServerStatusProbe.Answer answer = server.ask();
-        if (answer.text().contains("not currently serving")) {
+        ServerStatusProbe.Response response = server.query();
+        if (response.text().contains("not currently serving")) {
             return new Obstacle("is running but serves no clients: it has no majority", false);
         }
-        if (!answer.text().isBlank()) {
+        if (!response.text().isBlank()) {
             return new Obstacle("answers, but has not created a session yet", false);
         }
-        Exception failure = answer.failure().orElseGet(() -> new EOFException("it closed the connection"));
+        Exception failure = response.failure().orElseGet(() -> new EOFException("it closed the connection"));
         if (failure instanceof ConnectException) {
             return new Obstacle("refuses connections", false);
         }
@@ -105,22 +111,22 @@ public final class ConnectFailureDiagnosis {
             return new Obstacle("has a host name that cannot be resolved", false);
         }
         if (failure instanceof SSLContextException) {
-            return new Obstacle("cannot be reached: TLS could not be set up: " + innermost(failure), true);
+            return new Obstacle("cannot be reached: TLS could not be set up: " + rootCauseMessage(failure), true);
         }
-        return server.secure() ? obstacleToTls(server, failure) : obstacleToPlain(server, failure);
+        return server.usesTls() ? obstacleToTls(server, failure) : obstacleToPlain(server, failure);
     }
 
     private static Obstacle obstacleToTls(ServerStatusProbe server, Throwable failure) {
-        if (!server.ask(false).text().isBlank()) {
+        if (!server.query(false).text().isBlank()) {
             return new Obstacle(
                     "does not speak TLS on this port, but this client does (zookeeper.client.secure)", true);
         }
-        return new Obstacle("fails the TLS handshake: " + failure.getMessage(), isAnswerInTls(failure));
+        return new Obstacle("fails the TLS handshake: " + failure.getMessage(), isTlsResponse(failure));
     }
 
     private static Obstacle obstacleToPlain(ServerStatusProbe server, Throwable failure) {
-        ServerStatusProbe.Answer answer = server.ask(true);
-        if (answer.failure().isEmpty() || isAnswerInTls(answer.failure().get())) {
+        ServerStatusProbe.Response response = server.query(true);
+        if (response.failure().isEmpty() || isTlsResponse(response.failure().get())) {
             return new Obstacle(
                     "speaks TLS on this port, but this client does not: set zookeeper.client.secure=true", true);
         }
@@ -128,8 +134,10 @@ public final class ConnectFailureDiagnosis {
         return new Obstacle(text, false);
     }
 
-    /** Returns whether the server answered in TLS: a connection that breaks during the handshake proves nothing. */
-    private static boolean isAnswerInTls(Throwable failure) {
+    /**
+     * Returns whether the failure shows that the server replied in TLS. A connection lost during the handshake proves nothing.
+     */
+    private static boolean isTlsResponse(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             boolean alert = cause instanceof SSLException
                     && String.valueOf(cause.getMessage()).contains("fatal alert");
@@ -140,7 +148,7 @@ public final class ConnectFailureDiagnosis {
         return false;
     }
 
-    private static String innermost(Throwable failure) {
+    private static String rootCauseMessage(Throwable failure) {
         Throwable cause = failure;
         while (cause.getCause() != null) {
             cause = cause.getCause();

@@ -17,20 +17,28 @@ import org.apache.zookeeper.common.ClientX509Util;
 import org.apache.zookeeper.common.X509Exception.SSLContextException;
 
 /**
- * Asks one server for its status by the four letter word {@code srvr}, over a connection of its own. No request of a session
- * returns which server answers, its version, or why there is no session.
+ * Queries the status of one server with the four letter word {@code srvr}, over a separate connection.
+ *
+ * <p>A separate connection is needed because no request of a session returns the server's version, which server replies, or why
+ * there is no session.
  */
 public record ServerStatusProbe(String host, int port, ZKClientConfig config, int timeoutMillis) {
     private static final Duration MAX_TIMEOUT = Duration.ofSeconds(3);
     private static final byte[] SRVR = "srvr".getBytes(StandardCharsets.US_ASCII);
 
-    /** The answer of a server, or why there is none. */
-    record Answer(String text, Optional<Exception> failure) {}
+    /**
+     * A server's response to {@code srvr}.
+     *
+     * @param text the response, empty after a failure
+     * @param failure the reason why there is no response
+     */
+    record Response(String text, Optional<Exception> failure) {}
 
     /**
-     * Returns a probe for each server of the client; none for a borrowed handle, which does not tell its servers.
+     * Returns a probe for each server of the client; none for an application-supplied handle, which does not reveal its
+     * servers.
      *
-     * @param requestTimeout the limit for each step of a probe, or three seconds if that is shorter
+     * @param requestTimeout the time limit for each step of a probe; at most three seconds are used
      */
     public static List<ServerStatusProbe> of(ZooKeeperSettings settings, Duration requestTimeout) {
         int timeoutMillis = (int) Math.min(requestTimeout.toMillis(), MAX_TIMEOUT.toMillis());
@@ -45,31 +53,31 @@ public record ServerStatusProbe(String host, int port, ZKClientConfig config, in
     }
 
     /** Returns whether the client uses TLS. */
-    boolean secure() {
+    boolean usesTls() {
         return ZooKeeperSettings.usesTls(config);
     }
 
-    /** Asks with or without TLS, as the client connects. Blocks for some timeouts at most. */
-    Answer ask() {
-        return ask(secure());
+    /** Queries the server, with TLS if the client uses TLS. Blocks for a few timeouts at most. */
+    Response query() {
+        return query(usesTls());
     }
 
-    /** Asks with or without TLS. Blocks for some timeouts at most. */
-    Answer ask(boolean tls) {
+    /** Queries the server with or without TLS. Blocks for a few timeouts at most. */
+    Response query(boolean tls) {
         try (Socket socket = new Socket()) {
             socket.setSoTimeout(timeoutMillis);
             socket.connect(new InetSocketAddress(host, port), timeoutMillis);
             if (!tls) {
                 socket.getOutputStream().write(SRVR);
                 socket.shutdownOutput(); // a server that expects TLS waits for more than four bytes
-                return new Answer(readAll(socket), Optional.empty());
+                return new Response(readAll(socket), Optional.empty());
             }
-            try (Socket secured = secured(socket)) {
+            try (Socket secured = openTls(socket)) {
                 secured.getOutputStream().write(SRVR);
-                return new Answer(readAll(secured), Optional.empty());
+                return new Response(readAll(secured), Optional.empty());
             }
         } catch (IOException | SSLContextException e) {
-            return new Answer("", Optional.of(e));
+            return new Response("", Optional.of(e));
         }
     }
 
@@ -77,14 +85,14 @@ public record ServerStatusProbe(String host, int port, ZKClientConfig config, in
         return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     }
 
-    private Socket secured(Socket socket) throws IOException, SSLContextException {
+    private Socket openTls(Socket socket) throws IOException, SSLContextException {
         SSLSocket secured = (SSLSocket) context().getSocketFactory().createSocket(socket, host, port, true);
         secured.startHandshake();
         return secured;
     }
 
     private SSLContext context() throws SSLContextException {
-        if (!secure()) {
+        if (!usesTls()) {
             return defaultContext();
         }
         try (ClientX509Util util = new ClientX509Util()) {
@@ -92,7 +100,7 @@ public record ServerStatusProbe(String host, int port, ZKClientConfig config, in
         }
     }
 
-    /** Returns a context that is good enough to see whether a server speaks TLS. */
+    /** Returns a TLS context that suffices to find out whether a server speaks TLS. */
     private static SSLContext defaultContext() throws SSLContextException {
         try {
             return SSLContext.getDefault();

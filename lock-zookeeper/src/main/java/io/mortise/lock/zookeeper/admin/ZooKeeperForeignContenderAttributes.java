@@ -6,9 +6,9 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import org.apache.zookeeper.data.Stat;
 
-/** Describes the node of a contender that Mortise did not create, for the operator. */
+/** Extracts attributes, to be shown to operators, from a contender node that another library such as Curator created. */
 final class ZooKeeperForeignContenderAttributes {
-    /** Curator puts this prefix before the name of a protected node, to find it after a lost reply. */
+    /** The prefix that Curator gives the name of a protected node, to find the node after a lost reply. */
     private static final Pattern CURATOR = Pattern.compile("_c_[0-9a-f-]{36}-.*");
 
     private ZooKeeperForeignContenderAttributes() {}
@@ -23,7 +23,7 @@ final class ZooKeeperForeignContenderAttributes {
         attributes.put(
                 "session",
                 stat.getEphemeralOwner() == 0
-                        ? "none: it stays until somebody deletes it"
+                        ? "none: the node stays until a client deletes it"
                         : "0x" + Long.toHexString(stat.getEphemeralOwner()));
         return attributes;
     }

@@ -7,7 +7,7 @@ import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.spi.OwnerRecord;
+import io.mortise.lock.spi.OwnerRecordCodec;
 import io.mortise.lock.zookeeper.queue.ContenderNode;
 import io.mortise.lock.zookeeper.queue.LockPaths;
 import io.mortise.lock.zookeeper.session.AsyncZooKeeper;
@@ -27,11 +27,11 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import org.apache.zookeeper.KeeperException.Code;
 
-/** Shows and force-releases locks for an operator, by reading the queues of the lock nodes. */
+/** Implements {@link LockAdmin} for ZooKeeper by reading and deleting the contenders' nodes below the lock nodes. */
 public final class ZooKeeperLockAdmin implements LockAdmin {
     private static final int MAX_PIPELINED = 100;
 
-    /** How many lock nodes are read for one page. The page may end before it is full, so that it keeps the request timeout. */
+    /** The most lock nodes that are read for one page. A page may end before it is full, to stay within the request timeout. */
     private static final int MAX_READ = 2_000;
 
     private final ZooKeeperSettings settings;
@@ -39,7 +39,7 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
     private final LockPaths paths;
     private final BackendContext context;
 
-    /** Creates the administration of one client. */
+    /** Creates the administration for one client. */
     public ZooKeeperLockAdmin(
             ZooKeeperSettings settings, ZooKeeperSessionManager sessions, LockPaths paths, BackendContext context) {
         this.settings = settings;
@@ -48,17 +48,17 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
         this.context = context;
     }
 
-    /** A queued contender and the path of its node. */
+    /** A queued contender, with the path of its node. */
     private record QueuedContender(String path, LockHolder holder) {}
 
     @Override
     public CompletableFuture<LockStatus> status(String name) {
-        return request("status of lock \"" + LockName.shown(name) + "\"", calls -> status(calls, name))
+        return request("status of lock \"" + LockName.shown(name) + "\"", zooKeeper -> status(zooKeeper, name))
                 .toCompletableFuture();
     }
 
-    private CompletionStage<LockStatus> status(AsyncZooKeeper calls, String name) {
-        return queue(calls, name).thenApply(queue -> {
+    private CompletionStage<LockStatus> status(AsyncZooKeeper zooKeeper, String name) {
+        return queue(zooKeeper, name).thenApply(queue -> {
             List<LockHolder> holders =
                     queue.stream().map(QueuedContender::holder).toList();
             int held = Math.min(1, holders.size());
@@ -66,28 +66,28 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
         });
     }
 
-    private CompletionStage<List<QueuedContender>> queue(AsyncZooKeeper calls, String name) {
+    private CompletionStage<List<QueuedContender>> queue(AsyncZooKeeper zooKeeper, String name) {
         String lockNode = paths.lockNode(new LockName(name));
-        return calls.queue(lockNode, false).thenCompose(children -> {
-            CompletionStage<List<QueuedContender>> found = CompletableFuture.completedFuture(new ArrayList<>());
+        return zooKeeper.queue(lockNode, false).thenCompose(children -> {
+            CompletionStage<List<QueuedContender>> all = CompletableFuture.completedFuture(new ArrayList<>());
             for (ContenderNode contender : ContenderNode.queue(children, Optional.empty())) {
                 String path = lockNode + "/" + contender.name();
-                CompletionStage<Optional<QueuedContender>> one = read(calls, path);
-                found = found.thenCombine(one, (list, next) -> {
-                    next.ifPresent(list::add);
+                all = all.thenCombine(read(zooKeeper, path), (list, read) -> {
+                    read.ifPresent(list::add);
                     return list;
                 });
             }
-            return found;
+            return all;
         });
     }
 
-    /** Reads one contender; empty if its node was deleted meanwhile. */
-    private static CompletionStage<Optional<QueuedContender>> read(AsyncZooKeeper calls, String path) {
-        return calls.data(path)
+    /** Reads one contender. Completes with empty if its node was deleted meanwhile. */
+    private static CompletionStage<Optional<QueuedContender>> read(AsyncZooKeeper zooKeeper, String path) {
+        return zooKeeper
+                .data(path)
                 .thenApply(content -> Optional.of(new QueuedContender(
                         path,
-                        OwnerRecord.parse(
+                        OwnerRecordCodec.parse(
                                 content.text(),
                                 OptionalLong.of(content.stat().getCzxid()),
                                 ZooKeeperForeignContenderAttributes.of(path, content.stat())))))
@@ -96,12 +96,12 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
                         : CompletableFuture.failedFuture(failure));
     }
 
-    /** Lists locks in the order of their names. The cursor is the last name that was read for the previous page. */
+    /** Lists locks in the order of their names. The cursor is the last name that was read for the page before. */
     @Override
     public CompletableFuture<Page> list(String prefix, int limit, String cursor) {
         return request(
                         "list of locks",
-                        calls -> lockNodes(calls).thenCompose(nodes -> {
+                        zooKeeper -> lockNodes(zooKeeper).thenCompose(nodes -> {
                             TreeMap<String, String> names = new TreeMap<>();
                             for (String node : nodes) {
                                 LockPaths.lockName(node)
@@ -109,32 +109,32 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
                                         .ifPresent(name -> names.put(name, node));
                             }
                             Map<String, String> rest = cursor.isEmpty() ? names : names.tailMap(cursor, false);
-                            return fill(calls, List.copyOf(rest.keySet()), 0, limit, new ArrayList<>());
+                            return fill(zooKeeper, List.copyOf(rest.keySet()), 0, limit, new ArrayList<>());
                         }))
                 .toCompletableFuture();
     }
 
-    /** Lists all lock nodes in one answer, since ZooKeeper has no pages. Refuses if the answer would be too long. */
-    private CompletionStage<List<String>> lockNodes(AsyncZooKeeper calls) {
-        return lockNodeCount(calls).thenCompose(count -> {
-            int max = ZooKeeperHandles.maxChildren(calls.handle());
+    /** Lists all lock nodes in one response, since ZooKeeper has no paging. Fails if the response would be too long. */
+    private CompletionStage<List<String>> lockNodes(AsyncZooKeeper zooKeeper) {
+        return lockNodeCount(zooKeeper).thenCompose(count -> {
+            int max = ZooKeeperHandles.maxChildren(zooKeeper.handle());
             if (count > max) {
                 throw new BackendRefusedException("list of locks: "
                         + paths.base() + " at "
                         + sessions.endpoints() + " has " + count + " nodes, this ZooKeeper handle can list " + max
                         + ": raise its jute.maxbuffer");
             }
-            return calls.queue(paths.base(), false);
+            return zooKeeper.queue(paths.base(), false);
         });
     }
 
-    private CompletionStage<Integer> lockNodeCount(AsyncZooKeeper calls) {
-        return calls.childCount(paths.base());
+    private CompletionStage<Integer> lockNodeCount(AsyncZooKeeper zooKeeper) {
+        return zooKeeper.childCount(paths.base());
     }
 
-    /** Adds the held locks to a page: lock nodes remain for a while after the last contender has been deleted. */
+    /** Adds only the held locks to a page: a lock node remains for a while after its last contender has been deleted. */
     private CompletionStage<Page> fill(
-            AsyncZooKeeper calls, List<String> names, int from, int limit, List<LockStatus> page) {
+            AsyncZooKeeper zooKeeper, List<String> names, int from, int limit, List<LockStatus> page) {
         if (page.size() == limit || from >= Math.min(names.size(), MAX_READ)) {
             Optional<String> next = from < names.size() ? Optional.of(names.get(from - 1)) : Optional.empty();
             return CompletableFuture.completedFuture(new Page(page, next));
@@ -142,45 +142,45 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
         int until = Math.min(names.size(), from + Math.min(MAX_PIPELINED, limit - page.size()));
         CompletionStage<List<LockStatus>> batch = CompletableFuture.completedFuture(page);
         for (String name : names.subList(from, until)) {
-            batch = batch.thenCombine(status(calls, name), (list, status) -> {
+            batch = batch.thenCombine(status(zooKeeper, name), (list, status) -> {
                 if (!status.holders().isEmpty()) {
                     list.add(status);
                 }
                 return list;
             });
         }
-        return batch.thenCompose(list -> fill(calls, names, until, limit, list));
+        return batch.thenCompose(list -> fill(zooKeeper, names, until, limit, list));
     }
 
     @Override
     public CompletableFuture<Boolean> forceRelease(String name, LockHolder seen) {
         return request(
                         "forced release of lock \"" + LockName.shown(name) + "\"",
-                        calls -> queue(calls, name)
+                        zooKeeper -> queue(zooKeeper, name)
                                 .thenCompose(queue -> queue.isEmpty()
                                                 || !isSameGrant(queue.get(0).holder(), seen)
                                         ? CompletableFuture.completedFuture(false)
-                                        : calls.delete(queue.get(0).path())))
-                .toCompletableFuture(); // names of nodes are never reused, so this cannot delete another
-        // grant
+                                        : zooKeeper.delete(queue.get(0).path())))
+                .toCompletableFuture(); // node names are never reused, so this cannot delete another grant
     }
 
-    private static boolean isSameGrant(LockHolder holds, LockHolder seen) {
-        return holds.token().equals(seen.token()) && holds.raw().equals(seen.raw());
+    private static boolean isSameGrant(LockHolder holder, LockHolder seen) {
+        return holder.token().equals(seen.token()) && holder.raw().equals(seen.raw());
     }
 
     @Override
     public CompletableFuture<List<Finding>> diagnose() {
         CompletionStage<List<Finding>> ensemble = request(
                 "diagnosis",
-                calls -> calls.config()
+                zooKeeper -> zooKeeper
+                        .config()
                         .thenApply(ZooKeeperRiskCheck::ensemble)
                         .exceptionallyCompose(failure -> ZooKeeperErrors.hasCode(failure, Code.NOAUTH)
                                         || ZooKeeperErrors.hasCode(failure, Code.NONODE)
                                 ? CompletableFuture.completedFuture(List.of(ZooKeeperRiskCheck.hiddenConfig(failure)))
                                 : CompletableFuture.failedFuture(failure)));
         CompletionStage<List<Finding>> lockNodes =
-                request("diagnosis", calls -> lockNodeCount(calls).thenApply(ZooKeeperRiskCheck::lockNodes));
+                request("diagnosis", zooKeeper -> lockNodeCount(zooKeeper).thenApply(ZooKeeperRiskCheck::lockNodes));
         return ensemble.thenCombine(lockNodes, (found, ofLockNodes) -> {
                     List<Finding> all = new ArrayList<>(found);
                     all.addAll(ofLockNodes);
@@ -197,23 +197,24 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
     private CompletionStage<List<Finding>> servers() {
         CompletionStage<List<Finding>> all = CompletableFuture.completedFuture(new ArrayList<>());
         for (ServerStatusProbe server : ServerStatusProbe.of(settings, context.requestTimeout())) {
-            all = all.thenCombine(CompletableFuture.supplyAsync(server::ask, context.blocking()), (found, answer) -> {
-                found.addAll(ZooKeeperRiskCheck.server(server.endpoint(), answer));
-                return found;
-            });
+            all = all.thenCombine(
+                    CompletableFuture.supplyAsync(server::query, context.blocking()), (found, response) -> {
+                        found.addAll(ZooKeeperRiskCheck.server(server.endpoint(), response));
+                        return found;
+                    });
         }
         return all;
     }
 
     private <T> CompletionStage<T> request(String what, Function<AsyncZooKeeper, CompletionStage<T>> call) {
-        CompletionStage<T> answer;
+        CompletionStage<T> result;
         try {
             ZooKeeperSession session = sessions.current();
-            answer = session.ready().thenCompose(validity -> call.apply(session.calls()));
+            result = session.ready().thenCompose(validity -> call.apply(session.zooKeeper()));
         } catch (RuntimeException e) {
-            answer = CompletableFuture.failedFuture(e);
+            result = CompletableFuture.failedFuture(e);
         }
-        return sessions.withTimeout(what, answer)
+        return sessions.withTimeout(what, result)
                 .exceptionallyCompose(failure -> CompletableFuture.failedFuture(
                         ZooKeeperErrors.toLockException(failure, what, sessions.endpoints())));
     }

@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Finds what endangers locks in an ensemble, its servers and the client's settings. */
+/** Examines the ensemble, each server and the client's settings, and reports risks to the locks. */
 final class ZooKeeperRiskCheck {
     private static final Pattern VERSION = Pattern.compile("(?m)^Zookeeper version: (\\d+)\\.(\\d+)\\.(\\d+)");
 
-    /** As many as the servers' container manager deletes in a minute. */
+    /** The number of empty containers that a server's container manager deletes in a minute. */
     private static final int MANY_LOCK_NODES = 10_000;
 
     private ZooKeeperRiskCheck() {}
@@ -51,32 +51,32 @@ final class ZooKeeperRiskCheck {
                 "let this user read /zookeeper/config");
     }
 
-    static List<Finding> server(String endpoint, ServerStatusProbe.Answer answer) {
-        if (answer.failure().isPresent() || answer.text().isBlank()) {
+    static List<Finding> server(String endpoint, ServerStatusProbe.Response response) {
+        if (response.failure().isPresent() || response.text().isBlank()) {
             return List.of(new Finding(
                     Severity.WARNING,
                     endpoint + " does not answer: "
-                            + answer.failure().map(Exception::toString).orElse("it closed the connection"),
+                            + response.failure().map(Exception::toString).orElse("it closed the connection"),
                     "repair this server: one more failure may stop all locks"));
         }
-        if (answer.text().contains("not currently serving")) {
+        if (response.text().contains("not currently serving")) {
             return List.of(new Finding(
                     Severity.WARNING,
                     endpoint + " is running but serves no clients: it has no majority",
                     "check this server and its connections to the others"));
         }
-        Matcher version = VERSION.matcher(answer.text());
+        Matcher version = VERSION.matcher(response.text());
         if (!version.find()) {
             return List.of(new Finding(
                     Severity.INFO,
                     "the version of " + endpoint + " is not known: it does not answer the command srvr",
-                    "add srvr to 4lw.commands.whitelist, or check by hand that it is 3.9.3 or newer"));
+                    "add srvr to 4lw.commands.whitelist, or check manually that it is 3.9.3 or newer"));
         }
         int major = Integer.parseInt(version.group(1));
         int minor = Integer.parseInt(version.group(2));
         int patch = Integer.parseInt(version.group(3));
         // Both bugs make servers of an ensemble diverge.
-        return answer.text().contains("Mode: standalone") ? List.of() : knownBugs(endpoint, major, minor, patch);
+        return response.text().contains("Mode: standalone") ? List.of() : knownBugs(endpoint, major, minor, patch);
     }
 
     private static List<Finding> knownBugs(String endpoint, int major, int minor, int patch) {
@@ -106,12 +106,12 @@ final class ZooKeeperRiskCheck {
         return List.of(new Finding(
                 Severity.WARNING,
                 count + " lock nodes under the base path",
-                "find out who creates them: clients delete the nodes of released locks, unless an ACL forbids that, and the"
-                        + " servers remove at most 10,000 empty nodes a minute"));
+                "find out which client creates them: clients delete the nodes of released locks, unless an ACL forbids that,"
+                        + " and the servers remove at most 10,000 empty nodes a minute"));
     }
 
     static List<Finding> settings(ZooKeeperSettings settings, Duration granted) {
-        List<Finding> findings = new ArrayList<>(settings.accessCheck().findings());
+        List<Finding> findings = new ArrayList<>(settings.exposureCheck().findings());
         if (settings.managesHandle() && !granted.equals(settings.sessionTimeout())) {
             findings.add(new Finding(
                     Severity.INFO,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Internal: inspection of locks, diagnosis of servers, and the reasons why a client cannot connect. */
+/** Internal: inspection of locks, checks for risks, and diagnosis of failures to connect. */
 @NullMarked
 package io.mortise.lock.zookeeper.admin;
 

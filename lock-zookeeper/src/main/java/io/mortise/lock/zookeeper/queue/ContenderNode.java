@@ -7,22 +7,28 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * One queued child of a lock node. Its name ends in {@code lock-} and the sequence number that the server assigned, as those of
- * Curator's mutex do.
+ * A contender's node in a lock's queue, with the sequence number parsed from the node's name.
  *
- * @param name the child's name
- * @param sequence signed and 32 bits wide: it wraps
+ * <p>The name ends in {@code lock-} and the sequence number that the server assigned, like the node names of Curator's mutex.
+ *
+ * @param name the child's name, without the path of the lock node
+ * @param sequence the sequence number, which is signed, 32 bits wide, and wraps
  */
 public record ContenderNode(String name, int sequence) {
     private static final String MARK = "lock-";
 
-    /** Parses a name without a pattern, which would take seven times as long: each waiter reads the whole queue. */
+    /**
+     * Parses a child's name; empty if the child is not a contender. Uses no regular expression, which would take seven times as
+     * long: each waiter reads the whole queue.
+     */
     static Optional<ContenderNode> parse(String name) {
         int mark = name.lastIndexOf(MARK);
         int begin = mark + MARK.length();
         int width = name.length() - begin;
         boolean negative = mark >= 0 && width > 0 && name.charAt(begin) == '-';
-        if (mark < 0 || width < 10 || width > (negative ? 11 : 10)) { // %010d: the sign counts
+        if (mark < 0
+                || width < 10
+                || width > (negative ? 11 : 10)) { // the server writes %010d, whose width includes the sign
             return Optional.empty();
         }
         long number = 0;
@@ -38,10 +44,11 @@ public record ContenderNode(String name, int sequence) {
     }
 
     /**
-     * Returns the queue, the holder first, without children of other kinds. Sequence numbers wrap, so they are compared by their
-     * distance from one of them, which is right as long as no two are 2³¹ apart.
+     * Returns the queue in order, the holder first, without children of other kinds. Sequence numbers wrap, so they are
+     * compared by their distance from a reference, which is correct as long as no two of them are 2³¹ apart.
      *
-     * @param reference the child to measure from, usually the own one; empty for any
+     * @param children the names of the lock node's children
+     * @param reference the name of the child to measure from, usually the caller's own; empty for any child
      */
     public static List<ContenderNode> queue(Collection<String> children, Optional<String> reference) {
         List<ContenderNode> found = children.stream()
@@ -58,7 +65,9 @@ public record ContenderNode(String name, int sequence) {
                 .toList();
     }
 
-    /** Returns the prefix of an attempt's node. Its letter is the mode: {@code x} for exclusive, others are reserved. */
+    /**
+     * Returns the prefix of the node name of an attempt. The letter {@code x} means exclusive mode; other letters are reserved.
+     */
     static String prefix(String attemptId) {
         return attemptId + "-x-lock-";
     }

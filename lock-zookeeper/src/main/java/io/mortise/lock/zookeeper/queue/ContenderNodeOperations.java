@@ -16,17 +16,20 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
-/** Creates, finds and deletes the node of one contender, and keeps its state up to date. */
+/** Creates, finds and deletes the ZooKeeper node of one contender, and updates its {@link ContenderNodeStateMachine}. */
 final class ContenderNodeOperations {
     private final LockNodeLifecycle lockNodes;
-    private final ContenderNodeState state;
+    private final ContenderNodeStateMachine state;
     private final ContenderWatches watches;
     private final String lockNode;
     private final String prefix;
     private final LockRequest request;
 
     ContenderNodeOperations(
-            LockNodeLifecycle lockNodes, LockRequest request, ContenderNodeState state, ContenderWatches watches) {
+            LockNodeLifecycle lockNodes,
+            LockRequest request,
+            ContenderNodeStateMachine state,
+            ContenderWatches watches) {
         this.lockNodes = lockNodes;
         this.state = state;
         this.watches = watches;
@@ -36,19 +39,20 @@ final class ContenderNodeOperations {
     }
 
     /**
-     * Creates the node and lists the queue, pipelined in one round trip; in two if the lock node is missing.
+     * Creates the node and lists the queue. Both requests are pipelined in one round trip; a missing lock node takes a second
+     * one.
      *
-     * @return the children of the lock node; empty if the creation must be repeated
+     * @return the names of the lock node's children; empty if the creation must be repeated
      */
     CompletionStage<Optional<List<String>>> create(ZooKeeperSession session) {
         lockNodes.markUsed(lockNode);
         byte[] record = request.ownerRecord().getBytes(StandardCharsets.UTF_8);
-        CompletableFuture<AsyncZooKeeper.CreatedNode> created = session.calls()
+        CompletableFuture<AsyncZooKeeper.CreatedNode> created = session.zooKeeper()
                 .create(lockNode + "/" + prefix, record, lockNodes.acl(), CreateMode.EPHEMERAL_SEQUENTIAL);
-        CompletableFuture<List<String>> listed = session.calls().children(lockNode);
+        CompletableFuture<List<String>> listed = session.zooKeeper().children(lockNode);
         return created.handle((node, failure) -> failure != null && ZooKeeperErrors.hasCode(failure, Code.NONODE)
                         ? createWithLockNode(session, record)
-                        : created(session, node, failure, listed))
+                        : onCreated(session, node, failure, listed))
                 .thenCompose(children -> children);
     }
 
@@ -60,12 +64,12 @@ final class ContenderNodeOperations {
                         state.markNotCreated(); // another contender has created the lock node meanwhile
                         return CompletableFuture.completedFuture(Optional.<List<String>>empty());
                     }
-                    return created(session, node, failure, session.calls().children(lockNode));
+                    return onCreated(session, node, failure, session.zooKeeper().children(lockNode));
                 })
                 .thenCompose(children -> children);
     }
 
-    private CompletableFuture<Optional<List<String>>> created(
+    private CompletableFuture<Optional<List<String>>> onCreated(
             ZooKeeperSession session,
             AsyncZooKeeper.@Nullable CreatedNode node,
             @Nullable Throwable failure,
@@ -76,7 +80,7 @@ final class ContenderNodeOperations {
         }
         Throwable cause = Objects.requireNonNull(failure);
         if (!(ZooKeeperErrors.toLockException(cause, "", "") instanceof BackendUnavailableException)) {
-            state.markNotCreated(); // otherwise it may exist
+            state.markNotCreated(); // after any other failure the node may exist
         }
         return CompletableFuture.failedFuture(cause);
     }
@@ -86,15 +90,15 @@ final class ContenderNodeOperations {
         watches.addOwnNode(session, path);
     }
 
-    /** Finds out whether a create whose reply was lost has made a node: its name contains the attempt id. */
+    /** Finds out by the attempt id in the node's name whether a create request whose reply was lost has created a node. */
     CompletionStage<?> find(ZooKeeperSession session) {
-        return session.calls().queue(lockNode, true).thenCompose(children -> {
+        return session.zooKeeper().queue(lockNode, true).thenCompose(children -> {
             Optional<String> own = ownNode(children);
             if (own.isEmpty()) {
                 state.markNotCreated();
                 return CompletableFuture.completedFuture(false);
             }
-            return session.calls().data(own.get()).thenApply(data -> {
+            return session.zooKeeper().data(own.get()).thenApply(data -> {
                 markCreated(session, own.get(), data.stat().getCzxid());
                 return true;
             });
@@ -108,20 +112,20 @@ final class ContenderNodeOperations {
                 .findFirst();
     }
 
-    /** Deletes the node, after a search for it if its name is not known. Completes with whether it existed. */
+    /** Deletes the node, and searches for it first if its name is unknown. Completes with whether the node existed. */
     CompletionStage<Boolean> delete(ZooKeeperSession session) {
         Optional<String> own = state.node();
         return own.isPresent()
-                ? session.calls().delete(own.get())
-                : session.calls()
+                ? session.zooKeeper().delete(own.get())
+                : session.zooKeeper()
                         .queue(lockNode, true)
                         .thenCompose(children -> ownNode(children)
-                                .map(found -> session.calls().delete(found))
+                                .map(found -> session.zooKeeper().delete(found))
                                 .orElseGet(() -> CompletableFuture.completedFuture(false)));
     }
 
-    /** Has the lock node deleted soon, if nobody uses it until then. */
-    void lockNodeUnused(ZooKeeperSession session) {
+    /** Schedules the deletion of the lock node, unless this client uses the lock node again before that. */
+    void scheduleLockNodeDeletion(ZooKeeperSession session) {
         lockNodes.markUnused(session, lockNode);
     }
 }

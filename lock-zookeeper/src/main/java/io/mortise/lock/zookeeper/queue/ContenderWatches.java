@@ -8,25 +8,27 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.KeeperException.Code;
 
-/** Registers and removes the watches of one contender, on its own node and on its nearest predecessors. */
+/** Registers and removes the watches that one contender has on its own node and its nearest predecessors. */
 final class ContenderWatches {
-    private final ContenderNodeState state;
+    private final ContenderNodeStateMachine state;
     private final NodeWatchRegistry.Listener listener;
 
-    ContenderWatches(ContenderNodeState state, NodeWatchRegistry.Listener listener) {
+    ContenderWatches(ContenderNodeStateMachine state, NodeWatchRegistry.Listener listener) {
         this.state = state;
         this.listener = listener;
     }
 
-    /** Adds the listener for the own node; its watch is registered later. */
+    /** Adds the listener for the contender's own node. The watch on the server is registered later. */
     void addOwnNode(ZooKeeperSession session, String own) {
         session.watches().add(own, listener);
     }
 
     /**
-     * Registers, after a list, all watches that are missing on this connection, pipelined.
+     * Registers, after a list, all watches that are missing on this connection. The requests are pipelined.
      *
-     * @return false if the own node does not exist any more
+     * @param nearest the paths of the nearest predecessors
+     * @param further whether there are more predecessors than the nearest ones
+     * @return completes with false if the contender's own node does not exist any more
      */
     CompletableFuture<Boolean> watchPredecessors(ZooKeeperSession session, List<String> nearest, boolean further) {
         remove(session, state.setPredecessors(nearest, further));
@@ -43,7 +45,7 @@ final class ContenderWatches {
         return ownExists;
     }
 
-    /** Of other contenders' nodes only the next predecessor must be readable to us. */
+    /** Tolerates that an ACL forbids reading this predecessor: only the next predecessor must be readable to the contender. */
     private CompletableFuture<Boolean> unlessUnreadable(
             ZooKeeperSession session, String path, CompletableFuture<Boolean> watched) {
         return watched.exceptionallyCompose(failure -> {
@@ -61,14 +63,14 @@ final class ContenderWatches {
                 .add(
                         path,
                         listener,
-                        () -> session.calls()
+                        () -> session.zooKeeper()
                                 .watch(
                                         path,
                                         session,
                                         stat -> state.predecessorWatched(
                                                 path,
                                                 session.connection(),
-                                                session.calls().isOfThisSession(stat))))
+                                                session.zooKeeper().isOfThisSession(stat))))
                 .thenApply(exists -> {
                     if (!exists) { // deleted between the list and the watch
                         session.watches().remove(path, listener);
@@ -78,33 +80,36 @@ final class ContenderWatches {
                 });
     }
 
-    /** Registers the watch on the own node. Completes with whether the node exists. */
+    /** Registers the watch on the contender's own node. Completes with whether the node exists. */
     CompletableFuture<Boolean> watchOwnNode(ZooKeeperSession session) {
-        return session.calls().watch(state.ownNode(), session, stat -> state.ownNodeWatched(session.connection()));
+        return session.zooKeeper().watch(state.ownNode(), session, stat -> state.ownNodeWatched(session.connection()));
     }
 
-    /** Removes the listeners for predecessors that are all deleted: their watches have fired or will, so the server keeps none. */
+    /**
+     * Removes the listeners for predecessors that are all deleted. Their watches have been triggered or will be, so the server
+     * keeps none.
+     */
     void forgetPredecessors(ZooKeeperSession session) {
         state.clearPredecessors().forEach(path -> session.watches().remove(path, listener));
     }
 
-    /** Removes the watches on predecessors, on the server too. */
+    /** Removes the watches on the predecessors, including those on the server. */
     void removePredecessors(ZooKeeperSession session) {
         remove(session, state.clearPredecessors());
     }
 
-    /** Removes all watches; that on the own node only locally, since the node is being deleted. */
+    /** Removes all watches. The watch on the contender's own node is only removed locally, since that node is being deleted. */
     void removeAll(ZooKeeperSession session) {
         removePredecessors(session);
         state.node().ifPresent(own -> session.watches().remove(own, listener));
     }
 
-    /** Removes the watches on the server too, unless another contender of the session needs them. */
+    /** Removes the listeners, and the watches on the server unless another contender of the session needs them. */
     private void remove(ZooKeeperSession session, List<String> paths) {
         for (String path : paths) {
             session.watches().remove(path, listener, () -> {
                 if (!session.serverDeletesNodes()) {
-                    session.calls().removeWatch(path, session, session.isManaged());
+                    session.zooKeeper().removeWatch(path, session, session.isManaged());
                 }
             });
         }

@@ -15,53 +15,54 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes lock nodes that this client no longer uses (S17).
+ * Deletes empty lock nodes that this client no longer uses. Thread-safe.
  *
- * <p>Names that are used once would pile up otherwise. The server removes empty containers too, but 10,000 a minute at most, and only while its leader keeps up. A node that is used
- * again within {@link #PERIOD} stays, since creating it again costs a round trip. The server refuses to delete a node with
- * children, so a lock node that others use is never touched. Thread-safe.
+ * <p>Rule S17: without the cleanup, the nodes of lock names that are used only once would accumulate. The server removes empty
+ * containers too, but at most 10,000 a minute, and only while its leader keeps up. A node that is used again within {@link
+ * #PERIOD} is kept, since creating it again costs a round trip. The server refuses to delete a node with children, so a lock
+ * node that other clients use is never deleted.
  */
 final class EmptyLockNodeCleanup {
-    /** A node is deleted after it has been unused for one to two of these periods. */
+    /** The time after which an unused node is deleted; the deletion may come up to one period later. */
     static final Duration PERIOD = Duration.ofSeconds(1);
 
     private static final Logger log = LoggerFactory.getLogger(EmptyLockNodeCleanup.class);
 
     private final DeferredWatches timer;
-    private final Map<String, UnusedLockNode> unused = new ConcurrentHashMap<>();
+    private final Map<String, UnusedLockNode> pending = new ConcurrentHashMap<>();
 
-    /** Whether the ACLs let the client delete: below a restricted base path only the server removes containers. */
-    private volatile boolean permitted = true;
+    /** Whether the ACLs permit the client to delete. Below a restricted base path only the server removes containers. */
+    private volatile boolean deletionPermitted = true;
 
     EmptyLockNodeCleanup(LockClock clock) {
         this.timer = new DeferredWatches(clock, PERIOD);
     }
 
-    /** Schedules the deletion of a lock node, below which the client has deleted its own child. */
-    void unused(ZooKeeperSession session, String lockNode) {
-        if (!permitted || session.hasEnded()) {
+    /** Schedules the deletion of a lock node whose child the client has deleted. */
+    void scheduleDeletion(ZooKeeperSession session, String lockNode) {
+        if (!deletionPermitted || session.hasEnded()) {
             return;
         }
-        used(lockNode); // the period starts anew
+        cancelDeletion(lockNode); // restarts the period
         UnusedLockNode node = new UnusedLockNode(session, lockNode);
-        unused.put(lockNode, node);
+        pending.put(lockNode, node);
         timer.add(node);
     }
 
-    /** Cancels the deletion, since the client is about to create a child. */
-    void used(String lockNode) {
-        UnusedLockNode before = unused.remove(lockNode);
+    /** Cancels the deletion of a lock node, because the client is about to create a child there. */
+    void cancelDeletion(String lockNode) {
+        UnusedLockNode before = pending.remove(lockNode);
         if (before != null) {
             timer.remove(before);
         }
     }
 
-    /** Deletes at once what would be deleted later; to be called before the session is closed. Does not wait. */
+    /** Deletes all unused lock nodes now, without waiting. Must be called before the session is closed. */
     void deleteAll() {
-        unused.values().forEach(UnusedLockNode::watchOwn);
+        pending.values().forEach(UnusedLockNode::registerWatch);
     }
 
-    /** A lock node, and the session on which it was last used. */
+    /** An unused lock node, with the session on which it was last used. */
     private final class UnusedLockNode implements DeferredWatches.Held {
         private final ZooKeeperSession session;
         private final String lockNode;
@@ -72,18 +73,18 @@ final class EmptyLockNodeCleanup {
         }
 
         @Override
-        public void watchOwn() {
-            if (unused.remove(lockNode, this) && !session.hasEnded()) {
-                session.calls().delete(lockNode).whenComplete((existed, failure) -> deletionFailed(failure));
+        public void registerWatch() {
+            if (pending.remove(lockNode, this) && !session.hasEnded()) {
+                session.zooKeeper().delete(lockNode).whenComplete((existed, failure) -> onDeletionCompleted(failure));
             }
         }
 
-        private void deletionFailed(@Nullable Throwable failure) {
+        private void onDeletionCompleted(@Nullable Throwable failure) {
             if (failure == null || ZooKeeperErrors.hasCode(failure, Code.NOTEMPTY)) {
                 return;
             }
             if (ZooKeeperErrors.hasCode(failure, Code.NOAUTH)) {
-                permitted = false;
+                deletionPermitted = false;
             }
             log.debug(
                     "event=empty-lock-node-not-deleted node=\"{}\" cause=\"{}\"",

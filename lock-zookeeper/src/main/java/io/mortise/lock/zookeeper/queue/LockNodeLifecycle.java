@@ -12,13 +12,13 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.ACL;
 
-/** Creates the lock nodes of one client, whose children are the contenders, and deletes those that are no longer used. */
+/** Creates the lock nodes below which one client's contenders are queued, and deletes lock nodes that are no longer used. */
 public final class LockNodeLifecycle {
     private final LockPaths paths;
     private final List<ACL> acl;
     private final EmptyLockNodeCleanup cleanup;
 
-    /** Creates nothing yet. */
+    /** Sets the base path and the ACL of the lock nodes; sends no request. */
     public LockNodeLifecycle(String basePath, List<ACL> acl, LockClock clock) {
         this.paths = new LockPaths(basePath);
         this.acl = acl;
@@ -35,19 +35,21 @@ public final class LockNodeLifecycle {
     }
 
     /**
-     * Creates a lock node and its first child in one transaction: the server never removes a container that has had no child.
-     * Fails with NODEEXISTS if the lock node exists by now.
+     * Creates a lock node and its first child in one transaction. The lock node must not be created alone, since the server
+     * never removes a container that has never had a child. Fails with NODEEXISTS if the lock node exists by now.
+     *
+     * @param child the prefix of the child's name
      */
     CompletionStage<AsyncZooKeeper.CreatedNode> createWithChild(
             ZooKeeperSession session, String lockNode, String child, byte[] ownerRecord) {
-        // Creates the base path only if it is missing: a user with permission to create locks may have none for what is
-        // above.
-        return session.calls()
+        // Creates the base path only if it is missing: a user who may create locks may lack permissions above the base
+        // path.
+        return session.zooKeeper()
                 .createInNewContainer(lockNode, child, ownerRecord, acl)
                 .exceptionallyCompose(failure -> ZooKeeperErrors.hasCode(failure, Code.NONODE)
                         ? createBasePath(session)
-                                .thenCompose(
-                                        done -> session.calls().createInNewContainer(lockNode, child, ownerRecord, acl))
+                                .thenCompose(done ->
+                                        session.zooKeeper().createInNewContainer(lockNode, child, ownerRecord, acl))
                                 .toCompletableFuture()
                         : CompletableFuture.failedFuture(failure));
     }
@@ -55,22 +57,23 @@ public final class LockNodeLifecycle {
     private CompletionStage<Boolean> createBasePath(ZooKeeperSession session) {
         CompletionStage<Boolean> created = CompletableFuture.completedFuture(true);
         for (String node : paths.baseNodes()) {
-            created = created.thenCompose(done -> session.calls().ensure(node, acl, CreateMode.PERSISTENT));
+            created =
+                    created.thenCompose(done -> session.zooKeeper().createIfMissing(node, acl, CreateMode.PERSISTENT));
         }
         return created;
     }
 
-    /** Keeps a lock node, below which the client is about to create a child. */
+    /** Cancels the deletion of a lock node, because the client is about to create a child there. */
     void markUsed(String lockNode) {
-        cleanup.used(lockNode);
+        cleanup.cancelDeletion(lockNode);
     }
 
-    /** Has a lock node deleted later, below which the client has deleted its child. */
+    /** Schedules the deletion of a lock node whose child the client has deleted. */
     void markUnused(ZooKeeperSession session, String lockNode) {
-        cleanup.unused(session, lockNode);
+        cleanup.scheduleDeletion(session, lockNode);
     }
 
-    /** Deletes at once what would be deleted later; to be called before the session is closed. Does not wait. */
+    /** Deletes all unused lock nodes now, without waiting. Must be called before the session is closed. */
     public void deleteUnused() {
         cleanup.deleteAll();
     }

@@ -7,17 +7,19 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The paths of lock nodes: one per lock under the base path, named after the lock with escapes (S13).
+ * Maps lock names to the paths of lock nodes below one base path, and node names back to lock names.
+ *
+ * <p>A lock node has the name of its lock, with special characters escaped. Rule S13.
  *
  * @param base the base path
  */
 public record LockPaths(String base) {
-    /** Returns the path of a lock's node, whose children are its queue. */
+    /** Returns the path of a lock's node, whose children are the lock's queue. */
     public String lockNode(LockName name) {
         return (base.equals("/") ? "" : base) + "/" + nodeName(name);
     }
 
-    /** Returns the name of a lock's node. */
+    /** Returns the node name of a lock. */
     public static String nodeName(LockName name) {
         return switch (name.value()) {
             case "." -> "%2E"; // ZooKeeper reserves these three names
@@ -27,13 +29,13 @@ public record LockPaths(String base) {
         };
     }
 
-    /** Returns the name of the lock whose node this is, under the base path; empty if it is not a lock node. */
+    /** Returns the name of the lock that has this node name; empty if the node is not a lock node. */
     public static Optional<String> lockName(String node) {
         try {
             LockName name = new LockName(LockName.unescape(node));
             return nodeName(name).equals(node)
                     ? Optional.of(name.value())
-                    : Optional.empty(); // otherwise somebody else's node
+                    : Optional.empty(); // not a name that Mortise gives a node
         } catch (IllegalArgumentException e) {
             return Optional.empty();
         }

@@ -28,23 +28,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One contender for one lock, with an ephemeral sequential node in the lock's queue.
+ * Acquires and later releases one lock, using an ephemeral sequential node in the lock's queue.
  *
- * <p>The lowest node holds the lock; each other contender watches the two nodes right ahead of its own, and its own. This class
- * has the steps of the protocol; {@link ContenderNodeState} keeps their results.
+ * <p>Each contender makes one attempt to acquire the lock. The contender whose node has the lowest sequence number holds the
+ * lock. Each other contender watches its own node and the two nodes directly ahead of it. This class implements the steps of
+ * the protocol; {@link ContenderNodeStateMachine} keeps their results.
  *
- * <p>The core does not overlap calls, but one that timed out may still be running here: the next one joins it. Events arrive on
- * the session's event thread.
+ * <p>The core does not overlap calls, but a call that timed out may still be running here; the next call then waits for it too.
+ * Events arrive on the session's event thread.
  */
 public final class ZooKeeperContender
         implements Contender, NodeWatchRegistry.Listener, DeferredWatches.Held, ZooKeeperSession.NodeOwner {
-    /** Implements {@link Contender#unwrap}, given the session's handle and the contender's node. */
+    /** Returns backend-specific objects of a contender, to implement {@link Contender#unwrap}. */
     public interface Unwrapper {
-        /** Returns the object of this type; empty for types that are not supported. */
+        /**
+         * Returns an object of this type; empty for types that are not supported.
+         *
+         * @param handle the handle of the contender's session
+         * @param node the path of the contender's node
+         */
         <T> Optional<T> unwrap(Class<T> type, ZooKeeper handle, String node);
     }
 
-    /** How long a lease is held before its node is watched. Deletions must be reported within a second (S7). */
+    /** The time for which a lease is held before its node is watched. A deletion must be reported within a second (S7). */
     public static final Duration WATCH_OWN_NODE_AFTER = Duration.ofMillis(100);
 
     private static final Logger log = LoggerFactory.getLogger(ZooKeeperContender.class);
@@ -57,12 +63,12 @@ public final class ZooKeeperContender
     private final LockRequest request;
     private final ContenderListener listener;
     private final String lockNode;
-    private final ContenderNodeState state = new ContenderNodeState();
+    private final ContenderNodeStateMachine state = new ContenderNodeStateMachine();
     private final ContenderWatches watches = new ContenderWatches(state, this);
     private final ContenderNodeOperations node;
     private volatile @Nullable ZooKeeperSession boundSession;
-    private @Nullable CompletableFuture<AttemptResult> running; // touched by attempt() and end() only
-    private @Nullable CompletableFuture<Boolean> removing; // touched by end() only
+    private @Nullable CompletableFuture<AttemptResult> runningAttempt; // touched by attempt() and end() only
+    private @Nullable CompletableFuture<Boolean> runningRemoval; // touched by end() only
 
     /** Creates a contender that has no node yet. */
     public ZooKeeperContender(
@@ -89,16 +95,16 @@ public final class ZooKeeperContender
             boundSession = bound;
         }
         ZooKeeperSession session = bound;
-        if (running == null || running.isDone()) {
-            running = session.ready()
+        if (runningAttempt == null || runningAttempt.isDone()) {
+            runningAttempt = session.ready()
                     .thenCompose(validity -> nextStep(session, MAX_ROUNDS))
-                    .handle((attempt, failure) -> failure == null ? attempt : failed(session, failure))
+                    .handle((attempt, failure) -> failure == null ? attempt : onFailure(session, failure))
                     .toCompletableFuture();
         }
-        return running.isDone() ? running : sessions.withTimeout(acquireText(), running);
+        return runningAttempt.isDone() ? runningAttempt : sessions.withTimeout(acquireDescription(), runningAttempt);
     }
 
-    private AttemptResult failed(ZooKeeperSession session, Throwable failure) {
+    private AttemptResult onFailure(ZooKeeperSession session, Throwable failure) {
         if (ZooKeeperErrors.hasCode(failure, Code.SESSIONEXPIRED)) {
             session.end("the session expired");
         }
@@ -106,19 +112,20 @@ public final class ZooKeeperContender
             return displacedBySessionEnd(session);
         }
         if (session.hasEnded()) {
-            boundSession = null; // it was never ready, so nothing was sent on it: the next attempt takes a new one
+            boundSession = null; // it was never ready, so nothing was sent on it: the next attempt uses a new session
         }
-        throw new CompletionException(ZooKeeperErrors.toLockException(failure, acquireText(), sessions.endpoints()));
+        throw new CompletionException(
+                ZooKeeperErrors.toLockException(failure, acquireDescription(), sessions.endpoints()));
     }
 
-    /** The core forgets a displaced contender: the session deletes a node that may be left on a borrowed handle. */
+    /** The core forgets a displaced contender, so on an application-supplied handle the session deletes a possible orphan. */
     private AttemptResult displacedBySessionEnd(ZooKeeperSession session) {
         state.beginRelease();
         watches.removeAll(session);
         return new AttemptResult.Displaced("the session with " + sessions.endpoints() + " ended");
     }
 
-    /** Repeats until the store has answered, also if the client is closed and the core no longer repeats it. */
+    /** Retries until the server has replied, even if the client is closed and the core no longer retries. */
     @Override
     public void deleteOrphan() {
         ZooKeeperSession session = boundSession;
@@ -133,7 +140,7 @@ public final class ZooKeeperContender
             boolean connectionLost = StageFailures.unwrap(failure).getCause() instanceof KeeperException keeper
                     && keeper.code() == Code.CONNECTIONLOSS;
             if (connectionLost && !session.serverDeletesNodes()) {
-                deleteOrphan(); // not a busy loop: the handle answers after it has reconnected, or has tried to
+                deleteOrphan(); // not a busy loop: the request ends after the handle has reconnected, or has tried to
             } else {
                 log.warn("event=node-not-deleted lock=\"{}\" cause=\"{}\"", request.name(), failure.toString());
             }
@@ -145,10 +152,10 @@ public final class ZooKeeperContender
         session.deregister(this);
         watches.removeAll(session);
         return new AttemptResult.Displaced(
-                "somebody else deleted the queued node of lock \"" + request.name() + "\" at " + sessions.endpoints());
+                "another client deleted the queued node of lock \"" + request.name() + "\" at " + sessions.endpoints());
     }
 
-    /** Continues where an earlier step or attempt ended. */
+    /** Takes the next step of the protocol, which may follow a step of an earlier attempt. */
     private CompletionStage<AttemptResult> nextStep(ZooKeeperSession session, int rounds) {
         if (state.isDeleted()) {
             return completed(displacedByDeletion(session));
@@ -161,10 +168,10 @@ public final class ZooKeeperContender
         }
         if (rounds == 0) {
             throw new BackendUnavailableException(
-                    acquireText() + " at " + sessions.endpoints() + ": the queue changes too fast");
+                    acquireDescription() + " at " + sessions.endpoints() + ": the queue changes too fast");
         }
         if (state.node().isPresent()) {
-            return session.calls()
+            return session.zooKeeper()
                     .queue(lockNode, !state.areAllWatchesValid(session.connection()))
                     .thenCompose(children -> evaluate(session, children, rounds));
         }
@@ -175,7 +182,7 @@ public final class ZooKeeperContender
 
     private CompletionStage<AttemptResult> createNode(ZooKeeperSession session, int rounds) {
         if (!state.beginCreate()) {
-            throw new BackendUnavailableException(acquireText() + ": withdrawn");
+            throw new BackendUnavailableException(acquireDescription() + " was withdrawn");
         }
         if (!session.register(this)) {
             state.markNotCreated();
@@ -204,9 +211,10 @@ public final class ZooKeeperContender
         if (!request.mayWait()) {
             return completed(new AttemptResult.Waiting(FALLBACK));
         }
-        List<String> nearest = queue.subList(Math.max(0, position - ContenderNodeState.MAX_WATCHED), position).stream()
-                .map(ahead -> lockNode + "/" + ahead.name())
-                .toList();
+        List<String> nearest =
+                queue.subList(Math.max(0, position - ContenderNodeStateMachine.MAX_WATCHED), position).stream()
+                        .map(ahead -> lockNode + "/" + ahead.name())
+                        .toList();
         return watches.watchPredecessors(session, nearest, position > nearest.size())
                 .thenCompose(ownExists -> {
                     if (!ownExists) {
@@ -215,7 +223,7 @@ public final class ZooKeeperContender
                     if (state.isHeadOfQueue() || state.shouldListAgain()) {
                         return nextStep(session, rounds - 1);
                     }
-                    // A session that ended before the listener was added wakes nobody.
+                    // A session that ended before the listener was added does not wake this contender.
                     return completed(
                             session.hasEnded() ? displacedBySessionEnd(session) : new AttemptResult.Waiting(FALLBACK));
                 });
@@ -228,20 +236,20 @@ public final class ZooKeeperContender
         }
         watches.forgetPredecessors(session);
         if (!state.isOwnWatchValid(session.connection())) {
-            deferredWatches.add(this); // the grant is valid without it: the watch only reports a deletion
+            deferredWatches.add(this); // the grant is valid without the watch, which only reports a deletion
         }
         return new AttemptResult.Granted(token.getAsLong(), session.validity().orElseThrow());
     }
 
-    /** Watches the own node if the lock is granted. Does not wait. */
+    /** Watches the contender's own node if the lock is granted. Does not wait. */
     @Override
-    public void watchOwn() {
+    public void registerWatch() {
         ZooKeeperSession session = boundSession;
         if (session != null && state.isGranted() && !state.isOwnWatchValid(session.connection())) {
             String own = state.ownNode();
             watches.watchOwnNode(session).whenComplete((exists, failure) -> {
                 if (failure != null) {
-                    ownNodeNotWatched(session, failure);
+                    onOwnWatchFailed(session, failure);
                 } else if (!exists) {
                     nodeDeleted(own, false);
                 }
@@ -249,8 +257,8 @@ public final class ZooKeeperContender
         }
     }
 
-    /** After a lost connection the next connection is the trigger to try again, and what is forbidden stays so. */
-    private void ownNodeNotWatched(ZooKeeperSession session, Throwable failure) {
+    /** Retries later, except after a lost connection, since the reconnect triggers a retry, and if an ACL forbids the watch. */
+    private void onOwnWatchFailed(ZooKeeperSession session, Throwable failure) {
         if (!ZooKeeperErrors.hasCode(failure, Code.CONNECTIONLOSS)
                 && !ZooKeeperErrors.hasCode(failure, Code.NOAUTH)
                 && !session.hasEnded()) {
@@ -272,26 +280,26 @@ public final class ZooKeeperContender
         }
         switch (state.nodeDeleted(path, session.connection(), released)) {
             case REPORT_LOSS -> listener.lost(new LossReason(LossReason.Kind.REMOVED, "the lock's node was deleted"));
-            case ASK_AGAIN -> listener.wake();
+            case RETRY_ATTEMPT -> listener.wake();
             case NONE -> {}
         }
     }
 
     @Override
     public void nodeChanged(String path) {
-        state.watchUsedUp(path);
-        checkAgain();
+        state.markUnwatched(path);
+        recheck();
     }
 
-    /** ZooKeeper's client registers earlier watches again by itself, unless it is configured not to. */
+    /** Checks the watches: ZooKeeper's client registers them again after a reconnect, but can be configured not to. */
     @Override
     public void reconnected() {
-        checkAgain();
+        recheck();
     }
 
-    private void checkAgain() {
-        watchOwn();
-        listener.wake(); // also if granted: the answer that said so may not have reached the core
+    private void recheck() {
+        registerWatch();
+        listener.wake(); // also after a grant: its result may not have reached the core
     }
 
     @Override
@@ -311,16 +319,16 @@ public final class ZooKeeperContender
             }
             return CompletableFuture.completedFuture(false);
         }
-        // An attempt that timed out may still be running: what it created is known only after it. An earlier removal
-        // may still
-        // be running too, and one is enough.
-        if (removing == null || removing.isDone()) {
-            CompletionStage<Boolean> removed = running == null || running.isDone()
+        // An attempt that timed out may still be running, and only its end shows what it has created. An earlier
+        // removal may
+        // still be running too, and one is enough.
+        if (runningRemoval == null || runningRemoval.isDone()) {
+            CompletionStage<Boolean> removed = runningAttempt == null || runningAttempt.isDone()
                     ? remove(session)
-                    : running.handle((attempt, failure) -> true).thenCompose(done -> remove(session));
-            removing = removed.toCompletableFuture();
+                    : runningAttempt.handle((attempt, failure) -> true).thenCompose(done -> remove(session));
+            runningRemoval = removed.toCompletableFuture();
         }
-        return sessions.withTimeout(releaseText(), removing);
+        return sessions.withTimeout(releaseDescription(), runningRemoval);
     }
 
     private CompletionStage<Boolean> remove(ZooKeeperSession session) {
@@ -335,7 +343,7 @@ public final class ZooKeeperContender
                 watches.removeAll(session);
                 state.markNotCreated();
                 session.deregister(this);
-                node.lockNodeUnused(session);
+                node.scheduleLockNodeDeletion(session);
                 return existed;
             }
             if (ZooKeeperErrors.hasCode(failure, Code.SESSIONEXPIRED)) {
@@ -344,7 +352,7 @@ public final class ZooKeeperContender
                 return false;
             }
             throw new CompletionException(
-                    ZooKeeperErrors.toLockException(failure, releaseText(), sessions.endpoints()));
+                    ZooKeeperErrors.toLockException(failure, releaseDescription(), sessions.endpoints()));
         });
     }
 
@@ -356,11 +364,11 @@ public final class ZooKeeperContender
         }
     }
 
-    private String acquireText() {
+    private String acquireDescription() {
         return "acquire of lock \"" + request.name() + "\"";
     }
 
-    private String releaseText() {
+    private String releaseDescription() {
         return "release of lock \"" + request.name() + "\"";
     }
 
@@ -373,6 +381,6 @@ public final class ZooKeeperContender
         ZooKeeperSession session = boundSession;
         return session == null
                 ? Optional.empty()
-                : unwrapper.unwrap(type, session.calls().handle(), state.ownNode());
+                : unwrapper.unwrap(type, session.zooKeeper().handle(), state.ownNode());
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Internal: a lock's queue of contender nodes, and the contenders that take part in it. */
+/** Internal: lock nodes, the queues of contender nodes below them, and the contenders that are queued there. */
 @NullMarked
 package io.mortise.lock.zookeeper.queue;
 

@@ -22,50 +22,58 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends requests over a ZooKeeper handle and returns futures, which fail with {@link KeeperException}.
+ * Sends asynchronous requests on a ZooKeeper handle, and returns their results as futures.
  *
- * <p>Requests on one handle are sent and answered in their order. Answers, like watch events, arrive on the handle's only event
- * thread.
+ * <p>The futures fail with {@link KeeperException}. The handle sends requests in order, and the server replies in the same
+ * order. Replies, like watch events, arrive on the handle's only event thread.
  */
 public final class AsyncZooKeeper {
     private final ZooKeeper handle;
     private final LockClock clock;
-    private volatile MonotonicTime answeredAt;
+    private volatile MonotonicTime lastResponseAt;
 
     AsyncZooKeeper(ZooKeeper handle, LockClock clock) {
         this.handle = handle;
         this.clock = clock;
-        this.answeredAt = clock.now();
+        this.lastResponseAt = clock.now();
     }
 
-    /** Returns the handle itself. */
+    /** Returns the underlying ZooKeeper handle. */
     public ZooKeeper handle() {
         return handle;
     }
 
-    /** Returns when a server last answered a request, on the client's clock. */
-    MonotonicTime answeredAt() {
-        return answeredAt;
+    /** Returns the time of the last response from a server, on the client's clock. */
+    MonotonicTime lastResponseAt() {
+        return lastResponseAt;
     }
 
-    /** A node that was created. */
+    /**
+     * A node that was created.
+     *
+     * @param czxid the id of the transaction that created the node
+     */
     public record CreatedNode(String path, long czxid) {}
 
-    /** The data of a node, read as UTF-8, and its status. */
+    /**
+     * The data and the status of a node.
+     *
+     * @param text the data, decoded as UTF-8
+     */
     public record NodeData(String text, Stat stat) {}
 
     /** Creates a node. */
     public CompletableFuture<CreatedNode> create(String path, byte[] data, List<ACL> acl, CreateMode mode) {
-        CompletableFuture<CreatedNode> answer = new CompletableFuture<>();
+        CompletableFuture<CreatedNode> result = new CompletableFuture<>();
         handle.create(
                 path,
                 data,
                 acl,
                 mode,
-                (rc, asked, context, name, stat) ->
-                        answer(answer, rc, asked, rc == 0 ? new CreatedNode(name, stat.getCzxid()) : null),
+                (rc, requested, context, name, stat) ->
+                        complete(result, rc, requested, rc == 0 ? new CreatedNode(name, stat.getCzxid()) : null),
                 null);
-        return answer;
+        return result;
     }
 
     /**
@@ -75,18 +83,21 @@ public final class AsyncZooKeeper {
      */
     public CompletableFuture<CreatedNode> createInNewContainer(
             String container, String child, byte[] data, List<ACL> acl) {
-        CompletableFuture<CreatedNode> answer = new CompletableFuture<>();
+        CompletableFuture<CreatedNode> result = new CompletableFuture<>();
         handle.multi(
                 List.of(
                         Op.create(container, new byte[0], acl, CreateMode.CONTAINER),
                         Op.create(container + "/" + child, data, acl, CreateMode.EPHEMERAL_SEQUENTIAL)),
-                (rc, asked, context, results) ->
-                        answer(answer, rc, container, rc == 0 ? created(container, results) : null),
+                (rc, requested, context, results) ->
+                        complete(result, rc, container, rc == 0 ? created(container, results) : null),
                 null);
-        return answer;
+        return result;
     }
 
-    /** All nodes of one transaction have the same zxid, but only a container's result contains it. Paths here include the chroot. */
+    /**
+     * Returns the child that the transaction created. All nodes of one transaction have the same zxid, but only the container's
+     * result contains it. The paths in the results include the chroot.
+     */
     private static CreatedNode created(String container, List<OpResult> results) {
         long czxid = ((OpResult.CreateResult) results.get(0)).getStat().getCzxid();
         String child = ((OpResult.CreateResult) results.get(1)).getPath();
@@ -95,13 +106,14 @@ public final class AsyncZooKeeper {
 
     /** Lists the children of a node. */
     public CompletableFuture<List<String>> children(String path) {
-        CompletableFuture<List<String>> answer = new CompletableFuture<>();
+        CompletableFuture<List<String>> result = new CompletableFuture<>();
         handle.getChildren(
                 path,
                 (Watcher) null,
-                (int rc, String asked, Object context, List<String> children) -> answer(answer, rc, asked, children),
+                (int rc, String requested, Object context, List<String> children) ->
+                        complete(result, rc, requested, children),
                 null);
-        return answer;
+        return result;
     }
 
     /** Returns whether the node belongs to this handle's session. */
@@ -114,42 +126,46 @@ public final class AsyncZooKeeper {
         return data(path, null, stat -> {});
     }
 
-    /** Reads the configuration of the ensemble, whatever the chroot of this handle. */
+    /** Reads the configuration of the ensemble, independently of the handle's chroot. */
     public CompletableFuture<String> config() {
-        CompletableFuture<String> answer = new CompletableFuture<>();
-        handle.getConfig(false, (rc, asked, context, data, stat) -> answer(answer, rc, asked, text(data)), null);
-        return answer;
+        CompletableFuture<String> result = new CompletableFuture<>();
+        handle.getConfig(
+                false, (rc, requested, context, data, stat) -> complete(result, rc, requested, text(data)), null);
+        return result;
     }
 
     /**
-     * Reads a node, and registers a watch if the node exists. By getData, which unlike exists leaves no watch on a missing node.
+     * Reads a node, and registers a watch if the node exists. Uses {@code getData}, which unlike {@code exists} registers no
+     * watch on a missing node.
      *
-     * @param registered runs on the event thread before any later event, so it can tell on which connection that was
+     * @param registered runs on the event thread before any later event, so it can record on which connection the watch was
+     *     registered
      */
     public CompletableFuture<NodeData> data(String path, @Nullable Watcher watcher, Consumer<Stat> registered) {
-        CompletableFuture<NodeData> answer = new CompletableFuture<>();
+        CompletableFuture<NodeData> result = new CompletableFuture<>();
         handle.getData(
                 path,
                 watcher,
-                (rc, asked, context, data, stat) -> {
+                (rc, requested, context, data, stat) -> {
                     if (rc == 0) {
                         registered.accept(stat);
                     }
-                    answer(answer, rc, asked, rc == 0 ? new NodeData(text(data), stat) : null);
+                    complete(result, rc, requested, rc == 0 ? new NodeData(text(data), stat) : null);
                 },
                 null);
-        return answer;
+        return result;
     }
 
-    /** Registers a watch on a node. Completes with whether the node exists, and so is watched. */
+    /** Registers a watch on a node if the node exists. Completes with whether it exists. */
     public CompletableFuture<Boolean> watch(String path, Watcher watcher, Consumer<Stat> registered) {
         return data(path, watcher, registered).thenApply(content -> true).exceptionallyCompose(ifMissing(false));
     }
 
     /**
-     * Lists the children of a lock node; none if it does not exist.
+     * Lists the children of a lock node. Completes with an empty list if the lock node does not exist.
      *
-     * @param syncFirst ensures that a server to which the client has moved is not behind the last one
+     * @param syncFirst whether to send a sync first, so that the client does not read older data after it has changed servers
+     *
      */
     public CompletableFuture<List<String>> queue(String lockNode, boolean syncFirst) {
         CompletableFuture<Boolean> synced = syncFirst ? sync(lockNode) : CompletableFuture.completedFuture(true);
@@ -157,7 +173,7 @@ public final class AsyncZooKeeper {
                 children(lockNode).exceptionallyCompose(ifMissing(List.of())), (ok, children) -> children);
     }
 
-    /** Counts the children of a node, 0 if it does not exist, without listing them. */
+    /** Counts the children of a node without listing them. Completes with 0 if the node does not exist. */
     public CompletableFuture<Integer> childCount(String path) {
         return data(path).thenApply(content -> content.stat().getNumChildren()).exceptionallyCompose(ifMissing(0));
     }
@@ -168,55 +184,57 @@ public final class AsyncZooKeeper {
                 : CompletableFuture.failedFuture(failure);
     }
 
-    /** Creates a node unless it exists. */
-    public CompletableFuture<Boolean> ensure(String path, List<ACL> acl, CreateMode mode) {
+    /** Creates a node unless it already exists. */
+    public CompletableFuture<Boolean> createIfMissing(String path, List<ACL> acl, CreateMode mode) {
         return create(path, new byte[0], acl, mode)
-                .thenApply(made -> true)
+                .thenApply(created -> true)
                 .exceptionallyCompose(failure -> ZooKeeperErrors.hasCode(failure, Code.NODEEXISTS)
                         ? CompletableFuture.completedFuture(true)
                         : CompletableFuture.failedFuture(failure));
     }
 
-    /** Deletes a node. Completes with whether it existed. */
+    /** Deletes a node. Completes with whether the node existed. */
     public CompletableFuture<Boolean> delete(String path) {
-        CompletableFuture<Boolean> answer = new CompletableFuture<>();
+        CompletableFuture<Boolean> result = new CompletableFuture<>();
         handle.delete(
                 path,
                 -1,
-                (rc, asked, context) -> {
+                (rc, requested, context) -> {
                     boolean missing = rc == Code.NONODE.intValue();
-                    answer(answer, missing ? 0 : rc, asked, !missing);
+                    complete(result, missing ? 0 : rc, requested, !missing);
                 },
                 null);
-        return answer;
+        return result;
     }
 
-    /** Makes later reads on this handle see all that was committed before, on whatever server. */
+    /** Makes later reads on this handle see every write that was committed before on any server. */
     public CompletableFuture<Boolean> sync(String path) {
-        CompletableFuture<Boolean> answer = new CompletableFuture<>();
-        handle.sync(path, (rc, asked, context) -> answer(answer, rc, asked, true), null);
-        return answer;
+        CompletableFuture<Boolean> result = new CompletableFuture<>();
+        handle.sync(path, (rc, requested, context) -> complete(result, rc, requested, true), null);
+        return result;
     }
 
     /**
-     * Sends a write that changes nothing. It is answered only once a majority has logged it, and only if the session was alive
-     * then. It needs no more than the permission to read the node.
+     * Sends a write that changes nothing. The server replies only once a majority has logged the write, and only if the session
+     * was alive then. The write needs only the permission to read the node.
      */
-    public CompletableFuture<Boolean> commit(String path) {
-        CompletableFuture<Boolean> answer = new CompletableFuture<>();
+    public CompletableFuture<Boolean> commitNoOp(String path) {
+        CompletableFuture<Boolean> result = new CompletableFuture<>();
         handle.multi(
-                List.of(Op.check(path, -1)), (rc, asked, context, results) -> answer(answer, rc, path, true), null);
-        return answer;
+                List.of(Op.check(path, -1)),
+                (rc, requested, context, results) -> complete(result, rc, path, true),
+                null);
+        return result;
     }
 
-    /** Removes a data watch that nobody needs any more. Does not report failures: such a watch is only superfluous. */
+    /** Removes a data watch that is no longer needed. Does not report failures, since a remaining watch is only superfluous. */
     public void removeWatch(String path, Watcher watcher, boolean managedHandle) {
         if (managedHandle) {
-            handle.removeAllWatches(path, WatcherType.Data, true, (rc, asked, context) -> {}, null);
+            handle.removeAllWatches(path, WatcherType.Data, true, (rc, requested, context) -> {}, null);
         } else {
-            // local=false: a reply that is lost with the connection would suppress the application's Disconnected
-            // event.
-            handle.removeWatches(path, watcher, WatcherType.Data, false, (rc, asked, context) -> {}, null);
+            // local=false: otherwise a reply lost with the connection would suppress the application's Disconnected
+            // event
+            handle.removeWatches(path, watcher, WatcherType.Data, false, (rc, requested, context) -> {}, null);
         }
     }
 
@@ -224,15 +242,15 @@ public final class AsyncZooKeeper {
         return data == null ? "" : new String(data, StandardCharsets.UTF_8);
     }
 
-    private <T> void answer(CompletableFuture<T> answer, int rc, String path, @Nullable T value) {
+    private <T> void complete(CompletableFuture<T> result, int rc, String path, @Nullable T value) {
         if (rc != Code.CONNECTIONLOSS.intValue()) {
-            answeredAt = clock.now();
+            lastResponseAt = clock.now();
         }
         if (rc == 0 && value != null) {
-            answer.complete(value);
+            result.complete(value);
         } else {
             Code code = Code.get(rc);
-            answer.completeExceptionally(KeeperException.create(code == null ? Code.SYSTEMERROR : code, path));
+            result.completeExceptionally(KeeperException.create(code == null ? Code.SYSTEMERROR : code, path));
         }
     }
 }

@@ -8,9 +8,10 @@ import org.apache.zookeeper.client.HostProvider;
 import org.apache.zookeeper.client.StaticHostProvider;
 
 /**
- * A host provider that makes ZooKeeper's client reconnect whenever its list of servers is set again.
+ * A host provider that makes ZooKeeper's client reconnect whenever its server list is updated.
  *
- * <p>That is the only way to make a handle leave a silent server. The servers and their random order stay the same.
+ * <p>An update is the only way to make a handle drop its connection to an unresponsive server. The servers and their random
+ * order stay the same.
  */
 final class ForcedReconnectHostProvider implements HostProvider {
     private final HostProvider order;
@@ -36,6 +37,6 @@ final class ForcedReconnectHostProvider implements HostProvider {
 
     @Override
     public boolean updateServerList(Collection<InetSocketAddress> same, InetSocketAddress current) {
-        return true; // drop the connection
+        return true; // makes the client drop its connection
     }
 }

@@ -17,24 +17,28 @@ import org.apache.zookeeper.Watcher.Event.EventType;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The listeners of one session by node. They share one watcher, so the handle keeps one watch per node. */
+/**
+ * A registry of one session's watch listeners, keyed by the path of the watched node.
+ *
+ * <p>All listeners share one watcher, so the handle keeps one watch per node.
+ */
 public final class NodeWatchRegistry {
-    /** A listener for the events of watched nodes. Called on the event thread; returns at once. */
+    /** A listener for events of watched nodes. Called on the event thread; must return at once. */
     public interface Listener {
-        /** Returns whether this is the listener's own node and the listener is releasing it. */
+        /** Returns whether the path is the listener's own node and the listener is releasing that node. */
         boolean isReleasing(String path);
 
         /**
          * Handles the deletion of a node.
          *
-         * @param released whether a listener of this registry released it
+         * @param released whether a listener of this registry released the node
          */
         void nodeDeleted(String path, boolean released);
 
-        /** Handles any other event; the watch is used up. */
+        /** Handles any other event of a node. The watch has been triggered and is no longer registered. */
         void nodeChanged(String path);
 
-        /** Handles a new connection of the same session. */
+        /** Handles a reconnect of the same session. */
         void reconnected();
 
         /** Handles the end of the session. */
@@ -43,7 +47,9 @@ public final class NodeWatchRegistry {
 
     private static final Logger log = LoggerFactory.getLogger(NodeWatchRegistry.class);
 
-    /** Not a monitor, since requests are sent while it is held, and ZooKeeper's client takes a lock of its own for each. */
+    /**
+     * Not a monitor: requests are sent while it is held, and ZooKeeper's client takes one of its own locks for each request.
+     */
     private final ReentrantLock lock = new ReentrantLock();
 
     @GuardedBy("lock")
@@ -62,8 +68,10 @@ public final class NodeWatchRegistry {
     }
 
     /**
-     * Adds a listener and sends the request that registers the watch, in one step. So the removal of that watch for another
-     * listener is sent before both or not at all.
+     * Adds a listener and sends the request that registers the watch, atomically. So a concurrent removal of that watch for
+     * another listener is sent either before both or not at all.
+     *
+     * @param registration sends the request
      */
     public <T> T add(String path, Listener listener, Supplier<T> registration) {
         lock.lock();
@@ -75,7 +83,7 @@ public final class NodeWatchRegistry {
         }
     }
 
-    /** Removes a listener from a node, and keeps the watch on the server. */
+    /** Removes a listener from a node, but keeps the watch on the server. */
     public void remove(String path, Listener listener) {
         lock.lock();
         try {
@@ -88,7 +96,7 @@ public final class NodeWatchRegistry {
     /**
      * Removes a listener from a node.
      *
-     * @param unwatch sends the request that removes the watch; runs if the node has no other listener
+     * @param unwatch sends the request that removes the watch; called if the node has no other listener
      */
     public void remove(String path, Listener listener, Runnable unwatch) {
         lock.lock();
@@ -125,7 +133,7 @@ public final class NodeWatchRegistry {
         notify(all(), Listener::sessionEnded);
     }
 
-    /** A listener that fails must not keep the notification from the others. */
+    /** Notifies all listeners, even if one of them throws. */
     private static void notify(Collection<Listener> listeners, Consumer<Listener> notification) {
         for (Listener listener : listeners) {
             try {

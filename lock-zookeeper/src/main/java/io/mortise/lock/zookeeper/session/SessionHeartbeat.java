@@ -11,7 +11,11 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Sends the requests that prove that a session is alive, and makes a managed handle leave a silent server. */
+/**
+ * Sends the requests that check whether a session is alive.
+ *
+ * <p>If the server stops responding, a handle that Mortise manages is reconnected to another server.
+ */
 final class SessionHeartbeat {
     private static final Logger log = LoggerFactory.getLogger(SessionHeartbeat.class);
 
@@ -29,77 +33,82 @@ final class SessionHeartbeat {
         this.context = context;
     }
 
-    /** Sends the first sync, from which the first deadline counts. Nobody has a node yet, see {@link #sendProof}. */
+    /**
+     * Sends the first sync, from which the first deadline counts. No contender has a node yet, see {@link #sendLivenessCheck}.
+     */
     void start() {
         if (session.hasEnded() || session.validity().isPresent()) {
             return;
         }
         MonotonicTime sent = context.clock().now();
-        session.calls().sync(settings.basePath()).whenComplete((answered, failure) -> {
+        session.zooKeeper().sync(settings.basePath()).whenComplete((reply, failure) -> {
             if (failure == null) {
                 ZooKeeperSessionValidity validity =
                         new ZooKeeperSessionValidity(session, context.clock(), session.negotiatedTimeout(), sent);
-                if (session.opened(validity)) {
-                    context.keep(validity);
+                if (session.markReady(validity)) {
+                    context.register(validity);
                     scheduleFollowUp(validity);
                 }
             } else {
                 log.info("event=session-sync-failed cause=\"{}\"", failure.toString());
-                context.clock().schedule(FIRST_SYNC_RETRY, this::start); // it may have failed without a disconnect
+                context.clock()
+                        .schedule(FIRST_SYNC_RETRY, this::start); // needed if the sync failed without a disconnect
             }
         });
     }
 
     /**
-     * Sends a write while any contender has a node, and a {@code sync} otherwise.
+     * Sends a no-op write while any contender has a node, and a {@code sync} otherwise.
      *
-     * <p>A leader that was cut off answers a {@code sync} but commits nothing. While nobody has a node, a {@code sync} is enough
-     * and costs the servers no disk: no grant depends on it, since the next node is created by a later write, which proves more.
+     * <p>A leader that was cut off still replies to a {@code sync} but commits nothing. While no contender has a node, a {@code
+     * sync} is enough and causes the servers no disk writes. No grant depends on it, since the next node is created by a later
+     * write, which proves more.
      */
-    private CompletableFuture<Boolean> sendProof() {
+    private CompletableFuture<Boolean> sendLivenessCheck() {
         return session.hasContenders()
-                ? session.calls().commit(settings.basePath())
-                : session.calls().sync(settings.basePath());
+                ? session.zooKeeper().commitNoOp(settings.basePath())
+                : session.zooKeeper().sync(settings.basePath());
     }
 
-    /** Proves by one request that the session is alive, whatever the number of grants. */
+    /** Sends one liveness check, which renews the session and thus every grant on it. */
     void renew(ZooKeeperSessionValidity validity) {
         if (session.hasEnded()) {
             return;
         }
-        MonotonicTime sent = context.clock().now(); // before the kind of proof is chosen: a later node is created later
-        CompletableFuture<Boolean> proof = sendProof();
+        // Taken before the kind of check is chosen, so that a node that the choice misses is created after this time.
+        MonotonicTime sent = context.clock().now();
+        CompletableFuture<Boolean> check = sendLivenessCheck();
         long connection = session.connection();
-        if (session.isManaged()) { // the application's handle is left alone
+        if (session.isManaged()) { // the connection of the application's handle must not be dropped
             SilentServerDetector.start(
                     context.clock(),
                     validity.silenceLimit(),
-                    session.calls()::answeredAt,
-                    proof,
-                    () -> context.blocking().execute(() -> leaveServer(proof, connection)));
+                    session.zooKeeper()::lastResponseAt,
+                    check,
+                    () -> context.blocking().execute(() -> switchServer(check, connection)));
         }
-        proof.whenComplete((answered, failure) -> {
+        check.whenComplete((reply, failure) -> {
             if (failure == null) {
                 validity.renewed(sent, context.clock().now());
                 scheduleFollowUp(validity);
             } else if (ZooKeeperErrors.hasCode(failure, Code.SESSIONEXPIRED)) {
                 session.end("the session expired");
             } else {
-                validity.unknown(failure);
+                validity.renewalUnknown(failure);
             }
         });
     }
 
-    private void leaveServer(CompletableFuture<Boolean> proof, long connection) {
-        if (!proof.isDone() && session.connection() == connection && !session.hasEnded()) {
+    private void switchServer(CompletableFuture<Boolean> check, long connection) {
+        if (!check.isDone() && session.connection() == connection && !session.hasEnded()) {
             log.info("event=server-silent session=0x{} hint=\"connects to another\"", session.sessionId());
-            ZooKeeperHandles.leaveServer(session.calls().handle(), settings);
-            // wakes the client's send thread, which would notice only when it next has something to send
-            session.calls().sync(settings.basePath());
+            ZooKeeperHandles.switchServer(session.zooKeeper().handle(), settings);
+            // wakes the client's send thread, which would otherwise notice the change only with its next request
+            session.zooKeeper().sync(settings.basePath());
         }
     }
 
-    /** Schedules one extra renewal if the latest one proved little and none is scheduled yet. */
+    /** Schedules one extra renewal if the latest one did not prove enough and no extra renewal is scheduled yet. */
     private void scheduleFollowUp(ZooKeeperSessionValidity validity) {
         Optional<Duration> pause = validity.followUpAfter();
         if (pause.isPresent() && followUpScheduled.compareAndSet(false, true)) {

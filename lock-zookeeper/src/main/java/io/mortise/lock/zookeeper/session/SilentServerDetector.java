@@ -8,48 +8,50 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * Detects a server that has stopped answering.
+ * Detects that a server has stopped responding to requests.
  *
- * <p>ZooKeeper's client waits for two thirds of the session timeout, and then up to a second more: by then short sessions have
- * lost their leases. A server that still answers earlier requests is not silent but busy, and would be so again after a reconnect.
+ * <p>ZooKeeper's own client waits for two thirds of the session timeout, and then up to a second more. By then a short session
+ * has lost its leases. A server that still replies to earlier requests is busy rather than silent, and would also be busy after
+ * a reconnect.
  */
 final class SilentServerDetector {
     private SilentServerDetector() {}
 
     /**
-     * Runs an action once the server has answered nothing for a while, unless the request that was just sent is answered.
+     * Runs an action once the server has sent no response for a while, unless the request that was just sent completes first.
      *
-     * @param silenceLimit how long the server may answer nothing
-     * @param answeredAt when the server last answered anything
+     * @param silenceLimit the time for which the server may send no response
+     * @param lastResponseAt the time of the server's last response
+     * @param request the request that was just sent
      */
     static void start(
             LockClock clock,
             Duration silenceLimit,
-            Supplier<MonotonicTime> answeredAt,
+            Supplier<MonotonicTime> lastResponseAt,
             CompletableFuture<?> request,
             Runnable onSilence) {
-        start(clock, silenceLimit, clock.now(), answeredAt, request, onSilence);
+        start(clock, silenceLimit, clock.now(), lastResponseAt, request, onSilence);
     }
 
     private static void start(
             LockClock clock,
             Duration silenceLimit,
             MonotonicTime since,
-            Supplier<MonotonicTime> answeredAt,
+            Supplier<MonotonicTime> lastResponseAt,
             CompletableFuture<?> request,
             Runnable onSilence) {
-        Duration left = silenceLimit.minus(clock.since(since));
-        LockClock.Timer timer = clock.schedule(left.isNegative() ? Duration.ZERO : left, () -> {
-            MonotonicTime answered = answeredAt.get();
+        Duration remaining = silenceLimit.minus(clock.since(since));
+        LockClock.Timer timer = clock.schedule(remaining.isNegative() ? Duration.ZERO : remaining, () -> {
+            MonotonicTime lastResponse = lastResponseAt.get();
             if (request.isDone()) {
                 return;
             }
-            if (answered.isAfter(since)) {
-                start(clock, silenceLimit, answered, answeredAt, request, onSilence);
+            if (lastResponse.isAfter(since)) {
+                start(clock, silenceLimit, lastResponse, lastResponseAt, request, onSilence);
             } else {
                 onSilence.run();
             }
         });
-        request.whenComplete((answered, failure) -> timer.cancel());
+        request.whenComplete((reply, failure) -> timer.cancel());
     }
 }

@@ -8,19 +8,20 @@ import io.mortise.lock.spi.support.StageFailures;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 
-/** Translates ZooKeeper's errors into the exceptions that the core understands. */
+/** Translates ZooKeeper's error codes into the exceptions of the lock API. */
 public final class ZooKeeperErrors {
     private ZooKeeperErrors() {}
 
-    /** Returns whether a request failed with this code. */
+    /** Returns whether the request failed with this code. */
     public static boolean hasCode(Throwable failure, Code code) {
         return StageFailures.unwrap(failure) instanceof KeeperException keeper && keeper.code() == code;
     }
 
     /**
-     * Returns the exception for a failed request: its outcome is unknown, or it was refused for good.
+     * Returns the exception for a failed request: {@link BackendRefusedException} if the server refused the request, and {@link
+     * BackendUnavailableException} if the outcome is unknown.
      *
-     * @param what names the request in the message
+     * @param what the name of the request in the message
      */
     public static LockException toLockException(Throwable failure, String what, String endpoints) {
         Throwable cause = StageFailures.unwrap(failure);

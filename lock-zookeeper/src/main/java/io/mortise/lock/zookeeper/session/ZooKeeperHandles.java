@@ -11,33 +11,36 @@ import org.apache.zookeeper.common.ZKConfig;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Opens and closes the ZooKeeper handles that Mortise manages. */
+/** Opens, reconnects and closes the ZooKeeper handles that Mortise itself creates. */
 public final class ZooKeeperHandles {
     private static final Logger log = LoggerFactory.getLogger(ZooKeeperHandles.class);
 
     private ZooKeeperHandles() {}
 
-    /** The largest answer that a managed handle accepts: the children of a node come in one. ZooKeeper's default is 1 MiB. */
-    private static final int MAX_ANSWER_BYTES = 64 << 20;
+    /**
+     * The largest response that a managed handle accepts. All children of a node are listed in one response. ZooKeeper's
+     * default is 1 MiB.
+     */
+    private static final int MAX_RESPONSE_BYTES = 64 << 20;
 
-    /** What a child takes in a list of children, with a margin over usual names. */
+    /** The size of one entry in a list of children, with a margin over the length of usual names. */
     private static final int BYTES_PER_CHILD = 256;
 
-    /** Opens a handle, which connects in the background. */
+    /** Opens a handle that connects in the background. */
     static ZooKeeper open(ZooKeeperSettings settings, Duration requestTimeout, Watcher watcher) {
         ZKClientConfig config = settings.clientConfig().orElseGet(() -> {
             ZKClientConfig defaults = new ZKClientConfig();
-            // Infinite by default; it bounds close(), the only blocking call.
+            // Unlimited by default. The timeout bounds close(), the only blocking call.
             defaults.setProperty(ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT, Long.toString(requestTimeout.toMillis()));
             if (defaults.getProperty(ZKConfig.JUTE_MAXBUFFER) == null) {
-                defaults.setProperty(ZKConfig.JUTE_MAXBUFFER, Integer.toString(MAX_ANSWER_BYTES));
+                defaults.setProperty(ZKConfig.JUTE_MAXBUFFER, Integer.toString(MAX_RESPONSE_BYTES));
             }
             return defaults;
         });
         String servers = settings.connectString().orElseThrow();
         int timeout = Math.toIntExact(settings.sessionTimeout().toMillis());
         try {
-            // False: never connect to a read-only server, which cannot grant a lock.
+            // canBeReadOnly is false: a read-only server cannot grant a lock
             ZooKeeper handle =
                     new ZooKeeper(servers, timeout, watcher, false, new ForcedReconnectHostProvider(servers), config);
             settings.authInfos().forEach(info -> info.addTo(handle));
@@ -47,8 +50,8 @@ public final class ZooKeeperHandles {
         }
     }
 
-    /** Drops the connection of a managed handle, which then connects to another server within about a second. */
-    static void leaveServer(ZooKeeper handle, ZooKeeperSettings settings) {
+    /** Drops the connection of a managed handle, so that the handle connects to another server within about a second. */
+    static void switchServer(ZooKeeper handle, ZooKeeperSettings settings) {
         try {
             handle.updateServerList(settings.connectString().orElseThrow());
         } catch (IOException e) {
@@ -56,14 +59,16 @@ public final class ZooKeeperHandles {
         }
     }
 
-    /** Returns how many children this handle can list: a longer answer would cost it its connection. */
+    /**
+     * Returns the number of children that this handle can list. A longer response would make the handle lose its connection.
+     */
     public static int maxChildren(ZooKeeper handle) {
         int bytes = handle.getClientConfig()
                 .getInt(ZKConfig.JUTE_MAXBUFFER, ZKClientConfig.CLIENT_MAX_PACKET_LENGTH_DEFAULT);
         return bytes / BYTES_PER_CHILD;
     }
 
-    /** Closes a handle. Blocks until the server has answered or the request timeout has passed. */
+    /** Closes a handle. Blocks until the server has replied or the request timeout has passed. */
     static void close(ZooKeeper handle) {
         try {
             handle.close();

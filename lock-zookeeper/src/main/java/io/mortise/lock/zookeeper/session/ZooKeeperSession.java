@@ -26,15 +26,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One ZooKeeper session, from its first connection to its end; it never revives.
+ * A ZooKeeper session, from its first connection until it ends.
  *
- * <p>It is the only watcher of all that Mortise watches on its handle, so it sees state changes and node events in the order in
- * which the server sent them. An event of either kind may report that a connection was lost.
+ * <p>An ended session is never reused. The session is the only watcher that its client registers on the handle, so it receives
+ * state changes and node events in the order in which the server sent them. An event of either kind may report a lost
+ * connection.
  */
 public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
-    /** A contender with a node, or possibly one, that belongs to this session. */
+    /** A contender that has, or may have, a node on this session. */
     public interface NodeOwner {
-        /** Deletes the node of a session that has ended for Mortise but lives on in a borrowed handle. Does not wait. */
+        /**
+         * Deletes the contender's node, without waiting. Called when the session has ended for Mortise, but the application's
+         * handle keeps it alive on the server.
+         */
         void deleteOrphan();
     }
 
@@ -52,7 +56,7 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
     private final Set<NodeOwner> contenders = ConcurrentHashMap.newKeySet();
     private final long number = SESSIONS.incrementAndGet();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
-    private final CompletableFuture<AsyncZooKeeper> calls = new CompletableFuture<>();
+    private final CompletableFuture<AsyncZooKeeper> zooKeeper = new CompletableFuture<>();
     private final SessionHeartbeat heartbeat;
     private volatile long connection;
     private volatile boolean ended;
@@ -66,26 +70,26 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
         this.heartbeat = new SessionHeartbeat(this, settings, context);
     }
 
-    /** Starts to connect; {@link #ready} reports the outcome. */
+    /** Starts to connect a new session. {@link #ready} reports the outcome. */
     public static ZooKeeperSession start(ZooKeeperSettings settings, BackendContext context) {
         ZooKeeperSession session = new ZooKeeperSession(settings, context);
         try {
-            Optional<Supplier<ZooKeeper>> borrowed = settings.handleSupplier();
-            if (borrowed.isPresent()) {
-                session.borrow(borrowed.get().get());
+            Optional<Supplier<ZooKeeper>> supplied = settings.handleSupplier();
+            if (supplied.isPresent()) {
+                session.useSuppliedHandle(supplied.get().get());
             } else {
                 ZooKeeper handle = ZooKeeperHandles.open(settings, context.requestTimeout(), session);
-                session.calls.complete(new AsyncZooKeeper(handle, context.clock()));
+                session.zooKeeper.complete(new AsyncZooKeeper(handle, context.clock()));
             }
         } catch (RuntimeException | Error e) {
-            session.calls.completeExceptionally(e);
+            session.zooKeeper.completeExceptionally(e);
             throw e;
         }
         return session;
     }
 
-    private void borrow(ZooKeeper handle) {
-        calls.complete(new AsyncZooKeeper(handle, context.clock()));
+    private void useSuppliedHandle(ZooKeeper handle) {
+        zooKeeper.complete(new AsyncZooKeeper(handle, context.clock()));
         if (!handle.getState().isAlive()) {
             ended = true;
             ready.fail(unavailable("the application's ZooKeeper handle is " + handle.getState()
@@ -96,12 +100,16 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
         watchStates();
     }
 
-    /** Watches a node that never exists, to be notified of the states of a borrowed handle: its default watcher is not ours. */
+    /**
+     * Watches a node that never exists, to be notified of state changes of an application-supplied handle: the handle's default
+     * watcher belongs to the application.
+     */
     private void watchStates() {
         if (ended) {
             return;
         }
-        calls().handle()
+        zooKeeper()
+                .handle()
                 .addWatch(
                         stateWatchPath(),
                         this,
@@ -109,9 +117,9 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
                         (rc, path, ignored) -> {
                             if (rc == Code.OK.intValue()) {
                                 connected();
-                            } else if (!calls().handle().getState().isAlive()) {
+                            } else if (!zooKeeper().handle().getState().isAlive()) {
                                 end("the application's ZooKeeper handle is "
-                                        + calls().handle().getState());
+                                        + zooKeeper().handle().getState());
                             } else {
                                 log.info("event=session-watch-failed rc={}", Code.get(rc));
                                 context.clock().schedule(WATCH_RETRY, this::watchStates);
@@ -124,27 +132,33 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
         return (base.equals("/") ? "" : base) + "/.mortise-session-" + context.clientId() + "-" + number;
     }
 
-    /** Returns the session's requests. The event thread can be faster than the handle's constructor: it waits here. */
-    public AsyncZooKeeper calls() {
-        return calls.join();
+    /**
+     * Returns the object that sends the session's requests. Waits for the handle's constructor to return, since the handle's
+     * event thread may call this earlier.
+     */
+    public AsyncZooKeeper zooKeeper() {
+        return zooKeeper.join();
     }
 
-    /** Returns the listeners for the events of nodes. */
+    /** Returns the registry of the listeners for node events. */
     public NodeWatchRegistry watches() {
         return watches;
     }
 
-    /** Returns whether Mortise opened the handle, and not the application. */
+    /** Returns whether Mortise, rather than the application, opened the handle. */
     public boolean isManaged() {
         return managed;
     }
 
-    /** Returns the number of the connection. It grows with each disconnect and reconnect, in the order of the events. */
+    /** Returns the number of the connection, which increases with each disconnect and reconnect, in the order of the events. */
     public long connection() {
         return connection;
     }
 
-    /** Returns whether it has ended for leases and waiters. On a borrowed handle nodes can still be deleted. */
+    /**
+     * Returns whether the session has ended for leases and waiters. On an application-supplied handle its nodes can still be
+     * deleted then.
+     */
     @Override
     public boolean hasEnded() {
         return ended;
@@ -152,18 +166,21 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
 
     /** Returns whether the server has deleted the session's nodes, or will do so without a request. */
     public boolean serverDeletesNodes() {
-        return ended && (managed || !calls().handle().getState().isAlive());
+        return ended && (managed || !zooKeeper().handle().getState().isAlive());
     }
 
-    /** Completes once an answer has proved that the session is alive; fails with the exception for waiters. */
+    /**
+     * Returns a stage that completes once a reply has proved that the session is alive. It fails with the exception for waiters
+     * if the session ends before that.
+     */
     public CompletionStage<ZooKeeperSessionValidity> ready() {
         BackendRefusedException refused = refusal;
         return refused == null ? ready.join() : CompletableFuture.failedFuture(refused);
     }
 
-    /** Returns the session's validity once it is ready. */
+    /** Returns the session's validity; empty until the session is ready. */
     public Optional<ZooKeeperSessionValidity> validity() {
-        return ready.now();
+        return ready.openSession();
     }
 
     @Override
@@ -172,8 +189,8 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
             stateChanged(event.getState());
         } else {
             if (event.getState() == Event.KeeperState.Disconnected) {
-                disconnected(); // a watch whose removal was lost with the connection: the state has no event of its own
-                // then
+                // The removal of a watch was lost with the connection. Then no separate event reports the new state.
+                disconnected();
             }
             watches.dispatch(event);
         }
@@ -198,10 +215,13 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
         }
     }
 
-    @SuppressWarnings("NonAtomicVolatileUpdate") // only ever changed on the handle's event thread
+    @SuppressWarnings("NonAtomicVolatileUpdate") // only changed on the handle's event thread
     private void connected() {
         connection++;
-        validity().ifPresent(ZooKeeperSessionValidity::checkDeadline); // a reconnect past the deadline revives nothing
+        validity()
+                .ifPresent(
+                        ZooKeeperSessionValidity
+                                ::checkDeadline); // a reconnect after the deadline must not revive leases
         if (ended) {
             return;
         }
@@ -215,18 +235,18 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
         }
     }
 
-    /** Returns the timeout that the present server granted: another server may have other bounds. */
+    /** Returns the timeout that the current server granted. Another server may have other limits. */
     Duration negotiatedTimeout() {
-        return Duration.ofMillis(calls().handle().getSessionTimeout());
+        return Duration.ofMillis(zooKeeper().handle().getSessionTimeout());
     }
 
-    @SuppressWarnings("NonAtomicVolatileUpdate") // only ever changed on the handle's event thread
+    @SuppressWarnings("NonAtomicVolatileUpdate") // only changed on the handle's event thread
     private void disconnected() {
         connection++;
     }
 
-    /** Makes the session ready. Returns false if it has ended already. */
-    boolean opened(ZooKeeperSessionValidity validity) {
+    /** Makes the session ready. Returns false if it has already ended. */
+    boolean markReady(ZooKeeperSessionValidity validity) {
         log.info(
                 "event=session-ready session=0x{} timeout_ms={}",
                 sessionId(),
@@ -234,19 +254,21 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
         return ready.complete(validity);
     }
 
-    /** Proves by one request that the session is alive, whatever the number of grants. */
+    /** Sends one liveness check, which renews the session and thus every grant on it. */
     void renew(ZooKeeperSessionValidity validity) {
         heartbeat.renew(validity);
     }
 
-    /** Ends the session because the server, the application or an answer said so. */
+    /** Ends the session, because the server, the application or a reply reported its end. */
     public void end(String why) {
-        over(new LossReason(LossReason.Kind.SESSION_ENDED, why));
+        end(new LossReason(LossReason.Kind.SESSION_ENDED, why));
     }
 
-    /** Ends the session. All leases are lost first, then waiters are woken to take a new session, then the handle is closed. */
+    /**
+     * Ends the session: reports the loss of all leases, then wakes the waiters to use a new session, then closes the handle.
+     */
     @Override
-    public void over(LossReason reason) {
+    public void end(LossReason reason) {
         synchronized (this) {
             if (ended) {
                 return;
@@ -260,30 +282,32 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
         ready.fail(unavailable(reason.detail()));
         watches.sessionEnded();
         if (managed) {
-            contenders.clear(); // closing the handle deletes their nodes
+            contenders.clear(); // the server deletes their nodes when the handle is closed
             context.blocking().execute(this::closeHandle);
             return;
         }
         contenders.forEach(NodeOwner::deleteOrphan);
-        if (calls().handle().getState().isAlive()) {
-            // Not removeWatches: that asks the server whether there is a watch, and leaves it there.
-            calls().handle()
+        if (zooKeeper().handle().getState().isAlive()) {
+            // Not removeWatches: it only checks whether the server has the watch, and does not remove it there.
+            zooKeeper()
+                    .handle()
                     .removeAllWatches(stateWatchPath(), WatcherType.Any, false, (rc, path, ignored) -> {}, null);
         }
         closed.complete(null);
     }
 
     /**
-     * Registers a contender that is about to create a node. On a borrowed handle that node can outlive this session.
+     * Registers a contender that is about to create a node. On an application-supplied handle that node can outlive this
+     * session.
      *
-     * @return false if the session has ended: the contender must not create a node
+     * @return false if the session has ended, so that the contender must not create a node
      */
     public boolean register(NodeOwner contender) {
         contenders.add(contender);
         return !ended;
     }
 
-    /** Removes a contender that certainly has no node any more. */
+    /** Removes a contender that certainly no longer has a node. */
     public void deregister(NodeOwner contender) {
         contenders.remove(contender);
     }
@@ -297,22 +321,25 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
         return new BackendUnavailableException("no session with " + endpoints + ": " + why);
     }
 
-    /** Blocks until the server has dropped the session and its nodes, or the request timeout has passed. */
+    /** Closes a managed handle. Blocks until the server has ended the session and deleted its nodes, or the timeout has passed. */
     private void closeHandle() {
         try {
-            ZooKeeperHandles.close(calls().handle());
+            ZooKeeperHandles.close(zooKeeper().handle());
         } finally {
             closed.complete(null);
         }
     }
 
-    /** Completes when a managed handle is closed; at once for a borrowed one, which stays open. */
+    /**
+     * Returns a future that completes when a managed handle has been closed. For an application-supplied handle, which stays
+     * open, it completes when the session ends.
+     */
     @Override
     public CompletableFuture<Void> closed() {
         return closed;
     }
 
     String sessionId() {
-        return Long.toHexString(calls().handle().getSessionId());
+        return Long.toHexString(zooKeeper().handle().getSessionId());
     }
 }

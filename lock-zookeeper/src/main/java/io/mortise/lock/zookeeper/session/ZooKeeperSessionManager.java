@@ -7,13 +7,13 @@ import io.mortise.lock.spi.support.BoundedCloseWait;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 
-/** Keeps one session per client, and opens the next one when it is needed after the last one has ended. */
+/** Provides a client's current ZooKeeper session, and opens a new session on demand after the current one has ended. */
 public final class ZooKeeperSessionManager {
     private final BackendContext context;
     private final String endpoints;
     private final CurrentSession<ZooKeeperSession> sessions;
 
-    /** As last negotiated: what is known while the next session connects. */
+    /** The last negotiated session timeout, which is used while the next session connects. */
     private volatile Duration sessionTimeout;
 
     /** Creates a manager that has no session yet. */
@@ -29,7 +29,7 @@ public final class ZooKeeperSessionManager {
         return sessions.get();
     }
 
-    /** Returns the servers as a URL without credentials. */
+    /** Returns the URL of the servers, without credentials. */
     public String endpoints() {
         return endpoints;
     }
@@ -43,22 +43,22 @@ public final class ZooKeeperSessionManager {
     }
 
     /**
-     * Adds a deadline of one request timeout to a request.
+     * Limits the time of a request to one request timeout.
      *
-     * @param what names the request in the exception
+     * @param what the name of the request in the exception
      */
     public <T> CompletionStage<T> withTimeout(String what, CompletionStage<T> request) {
-        return context.timed(what + " at " + endpoints, request);
+        return context.withRequestTimeout(what + " at " + endpoints, request);
     }
 
-    /** Ends the session without waiting: a server that did not answer before would not answer this either. */
+    /** Ends the session without waiting for the server, because connecting to it has failed. */
     public void abort() {
-        sessions.end();
+        sessions.close();
     }
 
-    /** Ends the session, and waits until the server has dropped it or the close deadline has passed. */
+    /** Ends the session, and waits until the server has ended it or the close deadline has passed. */
     public void close() {
-        sessions.end()
+        sessions.close()
                 .ifPresent(last -> BoundedCloseWait.await(
                         last.closed(),
                         context.requestTimeout(),

@@ -9,10 +9,10 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Tracks until when a session is proved alive, on which all its grants depend.
+ * Tracks the time until which a ZooKeeper session, and thus each grant on it, is known to be valid.
  *
- * <p>An answered write proves it, since only a server in touch with a majority can answer one: a server that is cut off still
- * answers pings, and a leader that is cut off answers {@code sync}s.
+ * <p>A completed write proves that the session is alive, since only a server that is connected to a majority can complete one.
+ * A server that is cut off still replies to pings, and a leader that is cut off still replies to {@code sync} requests.
  */
 public final class ZooKeeperSessionValidity extends GrantValidity {
     private final ZooKeeperSession session;
@@ -20,9 +20,10 @@ public final class ZooKeeperSessionValidity extends GrantValidity {
     private final SessionDeadlineCalculator deadlines;
 
     /**
-     * Starts with a session whose first request has just been answered.
+     * Creates the validity of a session whose first request has just completed.
      *
-     * @param sessionTimeout as negotiated
+     * @param sessionTimeout the negotiated session timeout
+     * @param sent the time when the first request was sent
      */
     ZooKeeperSessionValidity(ZooKeeperSession session, LockClock clock, Duration sessionTimeout, MonotonicTime sent) {
         super(
@@ -34,33 +35,35 @@ public final class ZooKeeperSessionValidity extends GrantValidity {
         this.deadlines = new SessionDeadlineCalculator(sessionTimeout, sent, clock.now(), session.isManaged());
     }
 
-    /** Sends one renewal for all grants of the session. */
+    /** Sends one renewal request for all grants of the session. */
     public void renew() {
         session.renew(this);
     }
 
-    /** Moves the deadline after a renewal that was answered just now. */
+    /** Extends the deadline after a renewal has completed. */
     void renewed(MonotonicTime sent, MonotonicTime received) {
-        extend(deadlines.answered(sent, received));
+        extend(deadlines.onReply(sent, received));
     }
 
-    /** Returns when an extra renewal should follow because the latest one proved little; empty if none should. */
+    /**
+     * Returns the time after which an extra renewal should follow, because the latest one did not prove enough; empty if none.
+     */
     Optional<Duration> followUpAfter() {
-        return deadlines.provedLittle() ? Optional.of(deadlines.reportInterval()) : Optional.empty();
+        return deadlines.needsFollowUp() ? Optional.of(deadlines.reportInterval()) : Optional.empty();
     }
 
-    /** Returns how long a server may answer nothing before the client must look for another one to meet the deadline. */
+    /** Returns how long a server may send no response before the client must switch to another one to meet the deadline. */
     Duration silenceLimit() {
         return sessionTimeout.dividedBy(4);
     }
 
-    /** Returns the session timeout as negotiated. */
+    /** Returns the negotiated session timeout. */
     public Duration sessionTimeout() {
         return sessionTimeout;
     }
 
     @Override
     protected void onLost(LossReason reason) {
-        session.over(reason);
+        session.end(reason);
     }
 }

@@ -15,15 +15,17 @@ import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 
 /**
- * The validated settings of a client: servers or a borrowed handle, paths, session timeout and credentials. Immutable.
+ * The validated settings of a lock client on ZooKeeper, such as its servers, session timeout and credentials. Immutable.
  *
- * @param connectString the servers of a managed handle; empty if the handle is borrowed
- * @param handleSupplier supplies the application's handle; empty if Mortise opens its own
- * @param basePath the node under which locks live
- * @param sessionTimeout as requested; the server may bound it
- * @param acl set on every node that is created
- * @param authInfos credentials that are sent after connecting
- * @param clientConfig properties of ZooKeeper's client, for TLS and SASL
+ * <p>A client has either servers, to which Mortise opens a managed handle, or a supplier of the application's own handle.
+ *
+ * @param connectString the servers of a managed handle; empty if the application supplies the handle
+ * @param handleSupplier the supplier of the application's handle; empty if Mortise opens the handle
+ * @param basePath the path of the node below which the lock nodes are created
+ * @param sessionTimeout the requested session timeout; the server may grant a different one
+ * @param acl the ACL of every node that is created
+ * @param authInfos the credentials that are sent after connecting
+ * @param clientConfig the properties of ZooKeeper's client, for TLS and SASL
  */
 public record ZooKeeperSettings(
         Optional<String> connectString,
@@ -34,12 +36,12 @@ public record ZooKeeperSettings(
         List<AuthInfo> authInfos,
         Optional<ZKClientConfig> clientConfig) {
 
-    /** A credential in ZooKeeper's form. Never prints its content. */
+    /** A credential as ZooKeeper defines it: a scheme and its data. Never prints its content. */
     public static final class AuthInfo {
         private final String scheme;
         private final byte[] auth;
 
-        /** Copies the credential. */
+        /** Creates a credential from a copy of the data. */
         public AuthInfo(String scheme, byte[] auth) {
             this.scheme = scheme;
             this.auth = auth.clone();
@@ -80,43 +82,46 @@ public record ZooKeeperSettings(
                 connectString, handleSupplier, basePath, sessionTimeout, acl, authInfos, Optional.of(config));
     }
 
-    /** Returns whether Mortise opens and closes the handle itself, instead of borrowing the application's. */
+    /** Returns whether Mortise opens and closes the handle, instead of using the application's. */
     public boolean managesHandle() {
         return handleSupplier.isEmpty();
     }
 
-    /** Returns the chroot at the end of the connect string: the root of all paths. */
+    /** Returns the chroot at the end of the connect string, to which all paths are relative. */
     public Optional<String> chroot() {
         return connectString.map(servers -> new ConnectStringParser(servers).getChrootPath());
     }
 
-    /** Returns the addresses in the connect string; none for a borrowed handle. */
+    /** Returns the addresses in the connect string; none for an application-supplied handle. */
     public List<InetSocketAddress> servers() {
         return connectString
                 .map(servers -> List.copyOf(new ConnectStringParser(servers).getServerAddresses()))
                 .orElse(List.of());
     }
 
-    /** Returns the properties of ZooKeeper's client, or its defaults. */
+    /** Returns the properties of ZooKeeper's client, or its default properties if none were set. */
     public ZKClientConfig clientConfigOrDefault() {
         return clientConfig.orElseGet(ZKClientConfig::new);
     }
 
-    /** Returns whether a client with these properties uses TLS: ZooKeeper's client does so with Netty only. */
+    /** Returns whether a client with these properties uses TLS. ZooKeeper's client does so only with Netty. */
     public static boolean usesTls(ZKClientConfig config) {
         String socket = config.getProperty(ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, "");
         return config.getBoolean(ZKClientConfig.SECURE_CLIENT) && socket.contains("Netty");
     }
 
-    /** Returns whether this ACL permits everyone to do more than read. */
+    /** Returns whether this ACL permits everyone more than reading. */
     public static boolean isOpenToAll(List<ACL> acl) {
         return acl.stream()
                 .anyMatch(entry -> entry.getId().equals(ZooDefs.Ids.ANYONE_ID_UNSAFE)
                         && (entry.getPerms() & ~ZooDefs.Perms.READ) != 0);
     }
 
-    /** Checks who can reach the locks. Of a borrowed handle only the ACL is known, not what the handle sends. */
-    public StoreExposureCheck accessCheck() {
+    /**
+     * Checks who can access the locks. Of an application-supplied handle only the ACL is known, not the credentials and the
+     * encryption that it uses.
+     */
+    public StoreExposureCheck exposureCheck() {
         boolean tls = usesTls(clientConfigOrDefault());
         List<String> hosts =
                 servers().stream().map(InetSocketAddress::getHostString).toList();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Internal: the client's ZooKeeper session, its handle, its requests, and the checks that it is alive. */
+/** Internal: a client's ZooKeeper session, the requests and watches on it, and the checks that it is alive. */
 @NullMarked
 package io.mortise.lock.zookeeper.session;
 

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Administration of locks, also with nodes that other clients created. */
+/** Tests the administration of locks, including queues with nodes that other libraries created. */
 @Tag("once")
 @Timeout(60)
 class ZooKeeperLockAdminTest {
@@ -103,7 +103,7 @@ class ZooKeeperLockAdminTest {
             assertThat(holder.host()).isPresent();
             assertThat(holder.since()).isPresent();
             assertThat(holder.metadata()).isEqualTo(Map.of("job", "nightly run", "ä/%", "=\n"));
-            assertThat(holder.foreign()).isFalse();
+            assertThat(holder.isForeign()).isFalse();
             assertThat(status.waiters())
                     .extracting(waiter -> waiter.metadata().get("i"))
                     .containsExactly("0", "1", "2", "3");
@@ -148,7 +148,7 @@ class ZooKeeperLockAdminTest {
         List<Lease> held = new ArrayList<>();
         for (int i = 0; i < 23; i++) {
             held.add(client.named("p/" + i).acquire());
-            client.named("free/" + i).acquire().close(); // its node stays a while
+            client.named("free/" + i).acquire().close(); // its node remains for a while
         }
         client.named("q").acquire();
         TreeSet<String> expected =
@@ -170,23 +170,23 @@ class ZooKeeperLockAdminTest {
     @Test
     void aMissingBasePathHasNoLocks() throws Exception {
         assertThat(get(admin().list("", 5, "")).locks()).isEmpty();
-        assertThat(get(admin().forceRelease("n", ghost("x", 1)))).isFalse();
+        assertThat(get(admin().forceRelease("n", holder("x", 1)))).isFalse();
     }
 
-    private static LockHolder ghost(String raw, long token) {
+    private static LockHolder holder(String raw, long token) {
         return LockHolder.foreign(raw).token(token);
     }
 
     @Test
-    void forceReleaseTakesOnlyTheGrantThatWasSeen() throws Exception {
+    void forceReleaseRemovesOnlyTheGrantThatTheOperatorSaw() throws Exception {
         Lease lease = client.named("n").acquire();
         CompletableFuture<Lease> waiter = client.named("n").acquireAsync();
         ZooKeeperTestSupport.awaitWaiters(client, "n", 1);
         LockStatus status = ZooKeeperTestSupport.status(client, "n");
         LockHolder seen = status.holders().get(0);
-        assertThat(get(admin().forceRelease("n", ghost(seen.raw(), lease.fencingToken() + 1))))
+        assertThat(get(admin().forceRelease("n", holder(seen.raw(), lease.fencingToken() + 1))))
                 .isFalse();
-        assertThat(get(admin().forceRelease("n", ghost(seen.raw() + " ", lease.fencingToken()))))
+        assertThat(get(admin().forceRelease("n", holder(seen.raw() + " ", lease.fencingToken()))))
                 .isFalse();
         assertThat(get(admin().forceRelease("n", status.waiters().get(0)))).isFalse();
         assertThat(get(admin().forceRelease("other", seen))).isFalse();
@@ -203,7 +203,7 @@ class ZooKeeperLockAdminTest {
     }
 
     @Test
-    void diagnoseTellsOfAStandaloneServerAndAnOpenAcl() throws Exception {
+    void diagnoseReportsAStandaloneServerAndAnOpenAcl() throws Exception {
         assertThat(ZooKeeperTestSupport.diagnosis(client))
                 .extracting(LockAdmin.Finding::what)
                 .containsExactly(
@@ -222,7 +222,7 @@ class ZooKeeperLockAdminTest {
     }
 
     @Test
-    void S18_foreignNodesAreShownAsSuch() throws Exception {
+    void S18_foreignNodesAreShownAsForeign() throws Exception {
         ZooKeeperTestSupport.createPath(plain, base + "/f");
         String curator = plain.create(
                 base + "/f/_c_0b0b0b0b-1c1c-2d2d-3e3e-4f4f4f4f4f4f-lock-",
@@ -231,7 +231,7 @@ class ZooKeeperLockAdminTest {
                 CreateMode.EPHEMERAL_SEQUENTIAL);
         plain.create(base + "/f/x-lock-", null, ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT_SEQUENTIAL);
         LockStatus status = ZooKeeperTestSupport.status(client, "f");
-        assertThat(status.holders().get(0).foreign()).isTrue();
+        assertThat(status.holders().get(0).isForeign()).isTrue();
         assertThat(status.holders().get(0).raw()).isEqualTo("10.0.0.1");
         assertThat(status.holders().get(0).metadata())
                 .containsEntry("client", "Curator")
@@ -239,7 +239,7 @@ class ZooKeeperLockAdminTest {
                 .containsEntry("session", "0x" + Long.toHexString(plain.getSessionId()));
         assertThat(status.waiters().get(0).metadata())
                 .doesNotContainKey("client")
-                .containsEntry("session", "none: it stays until somebody deletes it");
+                .containsEntry("session", "none: the node stays until a client deletes it");
     }
 
     @Test
@@ -247,7 +247,7 @@ class ZooKeeperLockAdminTest {
         String id = "0123456789abcdef0123456789abcdef";
         List<String> hostile = List.of(
                 "",
-                "\u001b[2J\nholder: somebody else",
+                "\u001b[2J\nholder: another owner",
                 id,
                 id + " m1 pid=99999999999999999999 since=yesterday host=%zz meta.=x meta.a=%00 =b",
                 id + " m1 " + "meta.k=v ".repeat(5_000),
@@ -275,14 +275,14 @@ class ZooKeeperLockAdminTest {
         queue.addAll(status.waiters());
         assertThat(queue).hasSize(hostile.size() + 2);
         assertThat(queue.subList(0, hostile.size())).extracting(LockHolder::raw).isEqualTo(hostile);
-        assertThat(queue.get(0).foreign()).isTrue();
+        assertThat(queue.get(0).isForeign()).isTrue();
         assertThat(queue.get(3).pid()).isEmpty();
         assertThat(queue.get(3).since()).isEmpty();
         assertThat(queue.get(3).host()).contains("%zz");
         assertThat(get(admin().list("", 100, "")).locks())
                 .extracting(LockStatus::name)
                 .containsExactly("n");
-        // A forged holder can be taken away, too, as what it is.
+        // A forged holder can be force-released, too.
         assertThat(get(admin().forceRelease("n", queue.get(0)))).isTrue();
         assertThat(ZooKeeperTestSupport.status(client, "n").holders().get(0).raw())
                 .isEqualTo(hostile.get(1));

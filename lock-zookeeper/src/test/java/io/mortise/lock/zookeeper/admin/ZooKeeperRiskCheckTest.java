@@ -19,13 +19,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** Tests that risky server versions, ensemble sizes and failed servers are reported. */
 @Tag("once")
 @Timeout(90)
 class ZooKeeperRiskCheckTest {
     private static final Duration SOON = Duration.ofSeconds(60);
 
     private static List<Finding> findings(String text) {
-        return ZooKeeperRiskCheck.server("h:1", new ServerStatusProbe.Answer(text, Optional.empty()));
+        return ZooKeeperRiskCheck.server("h:1", new ServerStatusProbe.Response(text, Optional.empty()));
     }
 
     @ParameterizedTest
@@ -59,7 +60,7 @@ class ZooKeeperRiskCheckTest {
     }
 
     @Test
-    void whatIsUnknownAboutAServerIsReported() {
+    void anUnknownVersionAndAnUnreadableConfigurationAreReported() {
         assertThat(findings("srvr is not executed because it is not in the whitelist.\n")
                         .get(0)
                         .what())
@@ -90,7 +91,7 @@ class ZooKeeperRiskCheckTest {
     }
 
     @Test
-    void anEnsembleIsDiagnosedBelowAChrootTooAndSoIsAFailedServer() throws Exception {
+    void aFailedServerOfAnEnsembleIsReportedToAClientWithAChroot() throws Exception {
         try (ZooKeeperTestEnsemble ensemble = ZooKeeperTestEnsemble.start()) {
             ZooKeeper plain = ZooKeeperTestSupport.openHandle(ensemble.connectString());
             ZooKeeperTestSupport.createPath(plain, "/some/root");
@@ -99,7 +100,7 @@ class ZooKeeperRiskCheckTest {
                     ZooKeeperTestSupport.options(ensemble.connectString() + "/some/root", Duration.ofSeconds(10)))) {
                 Await.until("no findings are left", SOON, () -> what(client).isEmpty());
                 ensemble.kill(ensemble.follower());
-                Await.until("one does not answer", SOON, () -> {
+                Await.until("one server does not answer", SOON, () -> {
                     List<String> what = what(client);
                     return what.size() == 1 && what.get(0).contains("does not answer");
                 });
@@ -107,7 +108,7 @@ class ZooKeeperRiskCheckTest {
         }
     }
 
-    /** While the client searches for another server, requests fail. */
+    /** Returns the findings, or the failure of a request: requests fail while the client searches for another server. */
     private static List<String> what(LockClient client) {
         try {
             return ZooKeeperTestSupport.diagnosis(client).stream()

@@ -13,11 +13,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which children of a lock node are queued, and in which order. */
+/** Tests which children of a lock node are queued, and in which order. */
 class ContenderNodeTest {
     private static final String ID = "0123456789abcdef0123456789abcdef";
 
-    /** As PrepRequestProcessor of the server writes it. */
+    /** Returns a node name as the server's PrepRequestProcessor formats it. */
     private static String node(int sequence) {
         return ContenderNode.prefix(ID) + String.format(Locale.ENGLISH, "%010d", sequence);
     }
@@ -27,7 +27,7 @@ class ContenderNodeTest {
     }
 
     @Test
-    void S12_theOrderIsTheSequenceNumbersWhateverTheRestOfTheName() {
+    void S12_onlyTheSequenceNumberDeterminesTheOrder() {
         List<String> children = List.of("zz-lock-0000000002", "aa-lock-0000000010", "mm-lock-0000000001");
         assertThat(ContenderNode.queue(children, Optional.empty()))
                 .extracting(ContenderNode::name)
@@ -36,12 +36,12 @@ class ContenderNodeTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 999_999_999, Integer.MAX_VALUE, Integer.MIN_VALUE, -1, -5, -999_999_999, -1_000_000_000})
-    void everySequenceNumberOfTheServerIsRead(int sequence) {
+    void everySequenceNumberOfTheServerIsParsed(int sequence) {
         assertThat(ContenderNode.parse(node(sequence))).contains(new ContenderNode(node(sequence), sequence));
     }
 
     @Test
-    void S12_theOrderIsRightWhereTheNumberWraps() {
+    void S12_theOrderIsCorrectWhenTheSequenceNumberWraps() {
         List<Integer> order =
                 List.of(Integer.MAX_VALUE - 1, Integer.MAX_VALUE, Integer.MIN_VALUE, Integer.MIN_VALUE + 1);
         List<String> children =
@@ -59,7 +59,7 @@ class ContenderNodeTest {
     }
 
     @Test
-    void S12_theOrderIsRightWhereTheNumberReturnsToZero() {
+    void S12_theOrderIsCorrectWhenTheSequenceNumberReturnsToZero() {
         List<String> children = List.of(node(1), node(-2), node(0), node(-1));
         for (String own : children) {
             assertThat(sequences(ContenderNode.queue(children, Optional.of(own))))
@@ -90,7 +90,7 @@ class ContenderNodeTest {
                 "lock--3000000000",
                 "_c_5f8ad2ce-2b28-4a0e-9c3f-0f6ef8b8a3d2-__WRIT__0000000001",
                 "LOCK-0000000001",
-                "lock-٠٠٠٠٠٠٠٠٠١", // digits, but not the server's
+                "lock-٠٠٠٠٠٠٠٠٠١", // not ASCII digits
                 "lease-0000000001",
             })
     void childrenOfOtherKindsAreIgnored(String node) {
@@ -100,10 +100,10 @@ class ContenderNodeTest {
     }
 
     @Test
-    void hostileNamesAreReadLiterally() {
+    void hostileNamesAreParsedLiterally() {
         List<String> hostile = List.of("lock-lock-0000000007", "a\nb\u0000-lock-0000000008", "%00%2F-lock-0000000009");
         assertThat(sequences(ContenderNode.queue(hostile, Optional.empty()))).containsExactly(7, 8, 9);
-        assertThat(ContenderNode.parse("lock-".repeat(100_000))).isEmpty(); // in linear time
+        assertThat(ContenderNode.parse("lock-".repeat(100_000))).isEmpty(); // must take linear time
     }
 
     @Test

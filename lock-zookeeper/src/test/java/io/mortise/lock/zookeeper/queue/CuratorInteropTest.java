@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Curator's mutex on the same path excludes us, and we exclude it. */
+/** Tests that a Mortise lock and Curator's mutex on the same path exclude and wake each other. */
 @Tag("once")
 @Timeout(60)
 class CuratorInteropTest {
@@ -103,12 +103,12 @@ class CuratorInteropTest {
         String name = "woken";
         InterProcessMutex mutex = mutex(name);
         Lease lease = client.named(name).acquire();
-        CompletableFuture<Long> curatorGot = new CompletableFuture<>();
-        CompletableFuture<Void> letGo = new CompletableFuture<>();
+        CompletableFuture<Long> curatorAcquired = new CompletableFuture<>();
+        CompletableFuture<Void> curatorMayRelease = new CompletableFuture<>();
         Future<?> waiter = threads.submit(() -> {
             mutex.acquire();
-            curatorGot.complete(System.nanoTime());
-            letGo.get(20, TimeUnit.SECONDS);
+            curatorAcquired.complete(System.nanoTime());
+            curatorMayRelease.get(20, TimeUnit.SECONDS);
             mutex.release();
             return null;
         });
@@ -117,13 +117,13 @@ class CuratorInteropTest {
         ZooKeeperTestSupport.awaitWaiters(client, name, 2);
         long released = System.nanoTime();
         lease.close();
-        assertThat(Duration.ofNanos(curatorGot.get(10, TimeUnit.SECONDS) - released))
+        assertThat(Duration.ofNanos(curatorAcquired.get(10, TimeUnit.SECONDS) - released))
                 .isLessThan(ZooKeeperTestSupport.WOKEN);
         assertThat(next).isNotDone();
         released = System.nanoTime();
-        letGo.complete(null);
+        curatorMayRelease.complete(null);
         next.get(10, TimeUnit.SECONDS).close();
-        // Well below the fallback timer, which would hide a lost wake-up.
+        // Well below the time of the fallback timer, which would hide a lost wake-up.
         assertThat(Duration.ofNanos(System.nanoTime() - released)).isLessThan(ZooKeeperTestSupport.WOKEN);
         waiter.get(10, TimeUnit.SECONDS);
     }
@@ -136,11 +136,11 @@ class CuratorInteropTest {
         ZooKeeperTestSupport.awaitWaiters(client, "seen", 1);
         LockStatus status = ZooKeeperTestSupport.status(client, "seen");
         assertThat(status.holders()).singleElement().satisfies(holder -> {
-            assertThat(holder.foreign()).isTrue();
+            assertThat(holder.isForeign()).isTrue();
             assertThat(holder.owner()).isEmpty();
             assertThat(holder.token()).isPresent();
         });
-        assertThat(status.waiters()).singleElement().matches(waiting -> !waiting.foreign());
+        assertThat(status.waiters()).singleElement().matches(waiting -> !waiting.isForeign());
         mutex.release();
         waiter.get(10, TimeUnit.SECONDS).close();
     }
@@ -151,12 +151,12 @@ class CuratorInteropTest {
         String name = "crowd";
         AtomicInteger inside = new AtomicInteger();
         AtomicInteger done = new AtomicInteger();
-        int[] plainCounter = {0}; // written without any care of its own: only the lock orders its threads
+        int[] plainCounter = {0}; // not thread-safe: only the lock orders the threads
         List<Future<?>> workers = new ArrayList<>();
         try (LockClient other = connect()) {
             for (int i = 0; i < 12; i++) {
                 int kind = i % 3;
-                InterProcessMutex mutex = mutex(name); // one each: as different processes
+                InterProcessMutex mutex = mutex(name); // a separate mutex for each thread acts as a separate process
                 workers.add(threads.submit(() -> {
                     for (int r = 0; r < rounds; r++) {
                         if (kind == 0) {
@@ -181,7 +181,7 @@ class CuratorInteropTest {
         assertThat(done).hasValue(12 * rounds);
         assertThat(plainCounter[0]).isEqualTo(12 * rounds);
         Await.until(
-                "nothing is left",
+                "no node is left",
                 ZooKeeperTestSupport.SOON,
                 () -> server.liveEphemerals().isEmpty());
     }

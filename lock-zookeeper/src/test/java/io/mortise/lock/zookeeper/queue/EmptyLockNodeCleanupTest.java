@@ -9,20 +9,20 @@ import io.mortise.lock.zookeeper.session.ZooKeeperSession;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Test;
 
-/** Which failures end the cleanup, by the clock and without a server. */
+/** Tests which failures stop the cleanup of lock nodes, with a manual clock and without a server. */
 class EmptyLockNodeCleanupTest {
     private final ManualClock clock = new ManualClock();
 
-    /** A failure such as a lost connection is no reason to leave all nodes behind from then on. */
+    /** A failure such as a lost connection must not stop later deletions. */
     @Test
-    void S17_aFailedDeletionStopsOthersOnlyIfItIsForbidden() throws Exception {
+    void S17_onlyAForbiddenDeletionStopsLaterDeletions() throws Exception {
         try (StubZooKeeper handle = new StubZooKeeper()) {
             ZooKeeperSession session = handle.session(clock);
             EmptyLockNodeCleanup cleanup = new EmptyLockNodeCleanup(clock);
             for (Code answer :
                     new Code[] {Code.CONNECTIONLOSS, Code.NOTEMPTY, Code.SESSIONMOVED, Code.NOAUTH, Code.OK}) {
                 handle.deletion = answer;
-                cleanup.unused(session, "/" + answer);
+                cleanup.scheduleDeletion(session, "/" + answer);
                 clock.advance(EmptyLockNodeCleanup.PERIOD.multipliedBy(2));
             }
             assertThat(handle.deleted).containsExactly("/CONNECTIONLOSS", "/NOTEMPTY", "/SESSIONMOVED", "/NOAUTH");

@@ -14,7 +14,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The mapping from names to nodes and back (S13). */
+/**
+ * Tests the mapping from lock names to nodes and back.
+ *
+ * <p>Rule S13.
+ */
 public class LockPathsTest {
     public static final List<String> ODD_NAMES = List.of(
             ".",
@@ -77,7 +81,7 @@ public class LockPathsTest {
     }
 
     @Test
-    void S13_namesAreDistinctReadBackAndLegal() {
+    void S13_nodesAreDistinctAndLegalAndMapBackToTheirNames() {
         Set<String> names = new HashSet<>(ODD_NAMES);
         Random random = new Random(11);
         String alphabet = "./%2EeFzä \u0000";
@@ -99,7 +103,7 @@ public class LockPathsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"a b", "%", "%2", "%zz", "%2f", "%61", "%FF", "zookeeper", "ä", ".."})
-    void nodesThatNoLockIsNamedAfterAreIgnored(String node) {
+    void nodesThatBelongToNoLockNameAreIgnored(String node) {
         assertThat(LockPaths.lockName(node)).isEmpty();
     }
 

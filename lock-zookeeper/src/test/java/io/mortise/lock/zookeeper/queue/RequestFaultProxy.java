@@ -21,21 +21,24 @@ import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.server.Request;
 
 /**
- * Breaks a client's connection at an exact step: reads ZooKeeper's frames, counts the requests, and resets the connection
- * before the request reaches the server, or before the reply reaches the client.
+ * A proxy that resets a client's connection at an exact request of the ZooKeeper protocol.
+ *
+ * <p>The proxy reads ZooKeeper's frames and counts the requests. It resets the connection either before the request reaches the
+ * server, or before the reply reaches the client.
  */
 final class RequestFaultProxy implements AutoCloseable {
     enum Fault {
-        /** The request is lost, not executed. */
+        /** The request is lost and not executed. */
         REQUEST_LOST,
-        /** The request is executed, its reply is lost. */
+        /** The request is executed, but its reply is lost. */
         REPLY_LOST
     }
 
-    private record Planned(int step, Fault fault) {}
+    private record PlannedFault(int step, Fault fault) {}
 
-    // What the client or the renewal sends by itself is no step of the protocol; renewals fall into no round.
-    private static final Set<Integer> NOT_COUNTED =
+    // Requests that ZooKeeper's client sends by itself are no steps of the lock protocol. No renewal is due during a
+    // round.
+    private static final Set<Integer> UNCOUNTED_REQUESTS =
             Set.of(OpCode.ping, OpCode.auth, OpCode.setWatches, OpCode.setWatches2, OpCode.closeSession);
 
     private static final int MAX_BYTES = 1 << 20;
@@ -43,10 +46,10 @@ final class RequestFaultProxy implements AutoCloseable {
     private final int target;
     private final ServerSocket listener;
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
-    private final Queue<Planned> plan = new ArrayDeque<>(); // guarded by this, as the next three
+    private final Queue<PlannedFault> plan = new ArrayDeque<>(); // guarded by this, as the next three
     private final List<String> steps = new ArrayList<>();
     private int sinceFault;
-    private final Set<String> broken = new HashSet<>();
+    private final Set<String> faultedRequests = new HashSet<>();
 
     RequestFaultProxy(int target) {
         this.target = target;
@@ -62,22 +65,22 @@ final class RequestFaultProxy implements AutoCloseable {
         return "127.0.0.1:" + listener.getLocalPort();
     }
 
-    /** Restarts the count, and breaks the connection at this step; the first one is 1. */
+    /** Restarts the count, and resets the connection at this step. The first step is 1. */
     synchronized void failAt(int step, Fault fault) {
         plan.clear();
         steps.clear();
         sinceFault = 0;
-        plan.add(new Planned(step, fault));
+        plan.add(new PlannedFault(step, fault));
     }
 
-    /** Restarts the count after the previous fault, and breaks the connection once more. */
-    synchronized void thenAt(int step, Fault fault) {
-        plan.add(new Planned(step, fault));
+    /** Plans another fault, at a step that is counted from the previous fault. */
+    synchronized void thenFailAt(int step, Fault fault) {
+        plan.add(new PlannedFault(step, fault));
     }
 
-    /** Returns the kinds of request at which it has broken the connection. */
-    synchronized Set<String> broken() {
-        return Set.copyOf(broken);
+    /** Returns the kinds of request at which the proxy has reset the connection. */
+    synchronized Set<String> faultedRequests() {
+        return Set.copyOf(faultedRequests);
     }
 
     /** Cancels the planned faults. */
@@ -90,18 +93,18 @@ final class RequestFaultProxy implements AutoCloseable {
         return steps.toString();
     }
 
-    private synchronized Optional<Fault> next(int type) {
-        if (NOT_COUNTED.contains(type)) {
+    private synchronized Optional<Fault> nextFault(int type) {
+        if (UNCOUNTED_REQUESTS.contains(type)) {
             return Optional.empty();
         }
         steps.add(Request.op2String(type));
         sinceFault++;
-        Planned planned = plan.peek();
+        PlannedFault planned = plan.peek();
         if (planned == null || sinceFault < planned.step) {
             return Optional.empty();
         }
         plan.remove();
-        broken.add(Request.op2String(type));
+        faultedRequests.add(Request.op2String(type));
         sinceFault = 0;
         steps.add(planned.fault.name());
         return Optional.of(planned.fault);
@@ -115,8 +118,8 @@ final class RequestFaultProxy implements AutoCloseable {
                 sockets.add(client);
                 sockets.add(server);
                 Connection connection = new Connection(client, server);
-                daemon(connection::requests);
-                daemon(connection::replies);
+                daemon(connection::forwardRequests);
+                daemon(connection::forwardReplies);
             }
         } catch (IOException e) {
             close();
@@ -124,7 +127,7 @@ final class RequestFaultProxy implements AutoCloseable {
     }
 
     private static void daemon(Runnable task) {
-        Thread thread = new Thread(task, "step-proxy");
+        Thread thread = new Thread(task, "request-fault-proxy");
         thread.setDaemon(true);
         thread.start();
     }
@@ -134,7 +137,7 @@ final class RequestFaultProxy implements AutoCloseable {
         try {
             listener.close();
         } catch (IOException e) {
-            // closed as far as it matters
+            // the listener no longer accepts connections, which is all that matters
         }
         sockets.forEach(RequestFaultProxy::reset);
     }
@@ -143,14 +146,15 @@ final class RequestFaultProxy implements AutoCloseable {
         try (socket) {
             socket.setSoLinger(true, 0);
         } catch (IOException e) {
-            // Closed by the other side.
+            // the other side has closed the connection
         }
     }
 
     private final class Connection {
         private final Socket client;
         private final Socket server;
-        private volatile long fatalReply = Long.MIN_VALUE;
+        /** The xid of the request whose reply is lost. */
+        private volatile long lostReply = Long.MIN_VALUE;
 
         Connection(Socket client, Socket server) throws IOException {
             this.client = client;
@@ -159,22 +163,22 @@ final class RequestFaultProxy implements AutoCloseable {
             server.setTcpNoDelay(true);
         }
 
-        void requests() {
+        void forwardRequests() {
             boolean first = true;
             try {
                 DataInputStream in = new DataInputStream(client.getInputStream());
                 DataOutputStream out = new DataOutputStream(server.getOutputStream());
                 while (true) {
                     byte[] frame = read(in);
-                    if (!first && fatalReply == Long.MIN_VALUE) { // later requests do not count
+                    if (!first && lostReply == Long.MIN_VALUE) { // later requests are not counted
                         ByteBuffer header = ByteBuffer.wrap(frame);
                         int xid = header.getInt();
-                        Optional<Fault> fault = next(header.getInt());
+                        Optional<Fault> fault = nextFault(header.getInt());
                         if (fault.equals(Optional.of(Fault.REQUEST_LOST))) {
                             return;
                         }
                         if (fault.equals(Optional.of(Fault.REPLY_LOST))) {
-                            fatalReply = xid;
+                            lostReply = xid;
                         }
                     }
                     first = false;
@@ -183,18 +187,18 @@ final class RequestFaultProxy implements AutoCloseable {
             } catch (IOException e) {
                 // one side has closed the connection
             } finally {
-                end();
+                closeBoth();
             }
         }
 
-        void replies() {
+        void forwardReplies() {
             boolean first = true;
             try {
                 DataInputStream in = new DataInputStream(server.getInputStream());
                 DataOutputStream out = new DataOutputStream(client.getOutputStream());
                 while (true) {
                     byte[] frame = read(in);
-                    if (!first && ByteBuffer.wrap(frame).getInt() == fatalReply) {
+                    if (!first && ByteBuffer.wrap(frame).getInt() == lostReply) {
                         return;
                     }
                     first = false;
@@ -203,18 +207,18 @@ final class RequestFaultProxy implements AutoCloseable {
             } catch (IOException e) {
                 // one side has closed the connection
             } finally {
-                end();
+                closeBoth();
             }
         }
 
-        private void end() {
+        private void closeBoth() {
             reset(client);
             reset(server);
             sockets.remove(client);
             sockets.remove(server);
         }
 
-        /** A connecting client also sends a four letter word, which would be read as a length of 1.9 GB. */
+        /** Reads one frame. A connecting client also sends a four letter word, which reads as a length of 1.9 GB. */
         private static byte[] read(DataInputStream in) throws IOException {
             int length = in.readInt();
             if (length > MAX_BYTES) {

@@ -34,31 +34,38 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * The connection breaks at each request that an operation sends, one after the other: the request lost, or executed and its
- * reply lost; and once more while the client recovers. Afterwards there is one grant at most, its token is its node's
- * czxid, no orphan is left, and the next client gets the lock at once.
+ * Tests lost requests and lost replies at each request that an operation sends.
+ *
+ * <p>In each round the connection breaks at another request, which either is lost or is executed and loses its reply. Some
+ * rounds break the connection once more while the client recovers. Afterwards at most one grant exists, its token is its node's
+ * czxid, no orphan remains, and the next client gets the lock at once.
  */
 @Tag("once")
 class ZooKeeperAmbiguityTest {
-    /** Long enough that no renewal falls into a round. */
+    /** Long enough that no renewal is due during a round. */
     private static final Duration SESSION = Duration.ofSeconds(40);
 
-    /** ZooKeeper's client takes a second or two for each, all rounds do so at once, and the machine may stall. */
+    /** Long enough for two reconnects of one or two seconds each, in all rounds at once and on a machine that may stall. */
     private static final ClientOptions TWO_RECONNECTS =
             ClientOptions.defaults().requestTimeout(ZooKeeperTestSupport.SOON);
 
     private static final int ROUNDS_AT_ONCE = 26;
-    /** More requests than any of the operations sends. */
+    /** A step beyond the last request of every operation. */
     private static final int MAX_STEPS = 9;
 
     private final AtomicInteger count = new AtomicInteger();
-    private final Set<String> broken = ConcurrentHashMap.newKeySet();
+    private final Set<String> faultedRequests = ConcurrentHashMap.newKeySet();
     private ZooKeeperTestServer server;
     private ZooKeeper operator;
     private LockClient other;
 
-    /** One operation through the proxy on a lock of its own; whether the planned faults are due is up to the proxy. */
+    /** An operation that runs through the proxy on a separate lock. */
     private interface Operation {
+        /**
+         * Runs the operation.
+         *
+         * @param plan plans the faults of the round; called before the first request that may break
+         */
         void run(LockClient client, RequestFaultProxy proxy, String lock, Runnable plan) throws Exception;
     }
 
@@ -66,8 +73,8 @@ class ZooKeeperAmbiguityTest {
     void start() throws Exception {
         server = ZooKeeperTestServer.start();
         operator = ZooKeeperTestSupport.openHandle(server.connectString());
-        ZooKeeperTestSupport.createPath(
-                operator, "/locks"); // otherwise any client might create it, and each request for that is a step
+        // Otherwise any client might create the base path, and each request for that would be a step.
+        ZooKeeperTestSupport.createPath(operator, "/locks");
         other = ZooKeeperTestSupport.connectClient(server.connectString(), SESSION);
     }
 
@@ -84,35 +91,37 @@ class ZooKeeperAmbiguityTest {
     }
 
     @Test
-    void S05_S08_uncontendedAcquireAndRelease() throws Exception {
+    void S05_S08_anUncontendedAcquireAndReleaseSurviveEachFault() throws Exception {
         everyStep(Set.of("multi", "create2", "getChildren", "delete", "sync"), (client, proxy, lock, plan) -> {
             plan.run();
             Lease lease = client.named(lock).acquire();
-            // at once: the watch of a longer lease would be a step before the release
+            // released at once, since the watch of a longer lease would be a step before the release
             assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
         });
     }
 
-    /** Until the request that watches its node has been sent, and broken where that is the step. */
+    /** The lease is held until the request that watches its node has been sent, and has failed if that is the step. */
     @Test
-    void S05_S07_leaseHeldForAWhile() throws Exception {
+    void S05_S07_aLongerLeaseSurvivesEachFault() throws Exception {
         everyStep(Set.of("getData", "delete"), (client, proxy, lock, plan) -> {
             long start = System.nanoTime();
             Lease lease = client.named(lock).acquire();
             plan.run();
             boolean inTime = System.nanoTime() - start < ZooKeeperContender.WATCH_OWN_NODE_AFTER.toNanos();
-            // On a machine that stalled it may have been sent before the plan, which counts from itself on.
+            // If this machine stalled, the request may have been sent before the faults were planned, so that it is not
+            // counted.
+
             boolean sent = Await.holdsWithin(
                     inTime ? ZooKeeperTestSupport.SOON : ZooKeeperContender.WATCH_OWN_NODE_AFTER.multipliedBy(5),
                     () -> proxy.toString().contains("getData"));
-            assertThat(sent || !inTime).as("its node is watched").isTrue();
+            assertThat(sent || !inTime).as("the lease's node is watched").isTrue();
             checkGrant(lease);
             assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
         });
     }
 
     @Test
-    void S08_contendedAcquire() throws Exception {
+    void S08_aContendedAcquireSurvivesEachFault() throws Exception {
         everyStep(Set.of("create2", "getChildren", "getData", "delete", "sync"), (client, proxy, lock, plan) -> {
             Lease holder = other.named(lock).acquire();
             plan.run();
@@ -127,7 +136,7 @@ class ZooKeeperAmbiguityTest {
     }
 
     @Test
-    void S08_waiterWithAnotherOneBetween() throws Exception {
+    void S08_aWaiterBehindAWithdrawnWaiterSurvivesEachFault() throws Exception {
         everyStep(Set.of("create2", "getChildren", "getData", "delete", "sync"), (client, proxy, lock, plan) -> {
             Lease holder = other.named(lock).acquire();
             CompletableFuture<Lease> between = other.named(lock).acquireAsync();
@@ -145,21 +154,22 @@ class ZooKeeperAmbiguityTest {
     }
 
     @Test
-    void S08_S09_failedTry() throws Exception {
+    void S08_S09_aFailedTryAcquireLeavesNoNodeAfterAnyFault() throws Exception {
         everyStep(Set.of("create2", "getChildren", "delete"), (client, proxy, lock, plan) -> {
             Lease holder = other.named(lock).acquire();
             plan.run();
             try {
                 assertThat(client.named(lock).tryAcquire()).isEmpty();
             } catch (BackendUnavailableException e) {
-                assertThat(e).hasMessageContaining(proxy.connectString()); // reported as such, not as busy
+                assertThat(e)
+                        .hasMessageContaining(proxy.connectString()); // an outage may be reported, but not as "busy"
             }
-            assertAlone(holder);
+            assertAloneAndRelease(holder);
         });
     }
 
     @Test
-    void S08_S10_cancelledWaiter() throws Exception {
+    void S08_S10_aCancelledWaiterLeavesNoNodeAfterAnyFault() throws Exception {
         everyStep(Set.of("create2", "getChildren", "getData", "delete"), (client, proxy, lock, plan) -> {
             Lease holder = other.named(lock).acquire();
             plan.run();
@@ -169,9 +179,9 @@ class ZooKeeperAmbiguityTest {
         });
     }
 
-    /** Which step it has reached by then is a race. */
+    /** The cancellation races with the steps of the acquire. */
     @Test
-    void S08_S10_waiterCancelledAtOnce() throws Exception {
+    void S08_S10_aWaiterCancelledAtOnceLeavesNoNodeAfterAnyFault() throws Exception {
         everyStep(Set.of(), (client, proxy, lock, plan) -> {
             Lease holder = other.named(lock).acquire();
             plan.run();
@@ -181,50 +191,50 @@ class ZooKeeperAmbiguityTest {
 
     private void cancel(CompletableFuture<Lease> waiter, Lease holder) throws Exception {
         waiter.cancel(true);
-        assertAlone(holder);
+        assertAloneAndRelease(holder);
     }
 
     @Test
-    void S08_S10_interruptedWaiter() throws Exception {
+    void S08_S10_anInterruptedWaiterLeavesNoNodeAfterAnyFault() throws Exception {
         everyStep(Set.of("create2", "getChildren", "getData", "delete"), (client, proxy, lock, plan) -> {
             Lease holder = other.named(lock).acquire();
             plan.run();
-            Blocked waiter = new Blocked(client.named(lock));
+            BlockedAcquire waiter = new BlockedAcquire(client.named(lock));
             awaitWatch(proxy);
             interrupt(waiter, holder);
         });
     }
 
     @Test
-    void S08_S10_waiterInterruptedAtOnce() throws Exception {
+    void S08_S10_aWaiterInterruptedAtOnceLeavesNoNodeAfterAnyFault() throws Exception {
         everyStep(Set.of(), (client, proxy, lock, plan) -> {
             Lease holder = other.named(lock).acquire();
             plan.run();
-            interrupt(new Blocked(client.named(lock)), holder);
+            interrupt(new BlockedAcquire(client.named(lock)), holder);
         });
     }
 
-    /** Checks that soon nobody else is queued and the lease is held as before, and releases it. */
-    private void assertAlone(Lease holder) throws Exception {
+    /** Checks that no other contender stays queued and that the lease is still held, and then releases the lease. */
+    private void assertAloneAndRelease(Lease holder) throws Exception {
         ZooKeeperTestSupport.awaitNodes(operator, holder.lockName(), 1);
         checkGrant(holder);
         holder.close();
     }
 
-    /** Waits until the request that watches the predecessor has been sent, and broken if that is the step. */
+    /** Waits until the request that watches the predecessor has been sent, and has failed if that is the step. */
     private static void awaitWatch(RequestFaultProxy proxy) {
         Await.until(
-                "it watches its predecessor",
+                "the waiter watches its predecessor",
                 ZooKeeperTestSupport.SOON,
                 () -> proxy.toString().contains("getData"));
     }
 
     /** A thread that blocks in an acquire until it is interrupted. */
-    private static final class Blocked {
+    private static final class BlockedAcquire {
         private final CompletableFuture<Object> outcome = new CompletableFuture<>();
         private final Thread thread;
 
-        Blocked(DistributedLock lock) {
+        BlockedAcquire(DistributedLock lock) {
             thread = new Thread(() -> {
                 try {
                     outcome.complete(lock.acquire());
@@ -236,14 +246,14 @@ class ZooKeeperAmbiguityTest {
         }
     }
 
-    private void interrupt(Blocked waiter, Lease holder) throws Exception {
+    private void interrupt(BlockedAcquire waiter, Lease holder) throws Exception {
         waiter.thread.interrupt();
         assertThat(ZooKeeperTestSupport.woken(waiter.outcome)).isInstanceOf(InterruptedException.class);
-        assertAlone(holder);
+        assertAloneAndRelease(holder);
     }
 
     @Test
-    void S05_release() throws Exception {
+    void S05_aReleaseSurvivesEachFault() throws Exception {
         everyStep(Set.of("delete"), (client, proxy, lock, plan) -> {
             DistributedLock named = client.named(lock);
             Lease lease = named.acquire();
@@ -254,7 +264,7 @@ class ZooKeeperAmbiguityTest {
     }
 
     @Test
-    void S14_aRefusalIsNotAnUnknownOutcome() throws Exception {
+    void S14_aRefusedAcquireIsNotAnUnknownOutcome() throws Exception {
         operator.create("/closed", new byte[0], ZooKeeperTestSupport.READ_ONLY, CreateMode.PERSISTENT);
         try (LockClient refused = ZooKeeperLocks.connect(
                 ZooKeeperTestSupport.options(server.connectString(), SESSION).basePath("/closed"))) {
@@ -271,7 +281,7 @@ class ZooKeeperAmbiguityTest {
                     int at = step;
                     rounds.add(pool.submit(() -> round(operation, at, fault, 0)));
                 }
-                // Once more during the recovery: the lost create, then each step of the search.
+                // In these rounds the reply to the create is lost, and then one step of the recovery fails.
                 for (int again = 1; again <= 4; again++) {
                     int second = again;
                     rounds.add(pool.submit(() -> round(operation, 1, Fault.REPLY_LOST, second)));
@@ -280,7 +290,7 @@ class ZooKeeperAmbiguityTest {
             for (Future<?> round : rounds) {
                 round.get(60, TimeUnit.SECONDS);
             }
-            assertThat(broken).containsAll(steps);
+            assertThat(faultedRequests).containsAll(steps);
         } finally {
             pool.shutdownNow();
         }
@@ -295,18 +305,18 @@ class ZooKeeperAmbiguityTest {
                 operation.run(client, proxy, lock, () -> {
                     proxy.failAt(step, fault);
                     if (second > 0) {
-                        proxy.thenAt(second, fault);
+                        proxy.thenFailAt(second, fault);
                     }
                 });
                 ZooKeeperTestSupport.awaitNodes(operator, lock, 0);
                 proxy.cancelFaults();
-                broken.addAll(proxy.broken());
+                faultedRequests.addAll(proxy.faultedRequests());
                 long start = System.nanoTime();
                 Lease next = other.named(lock).acquire();
                 assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(ZooKeeperTestSupport.WOKEN);
                 checkGrant(next);
                 next.close();
-                // Whatever the client still had to send goes before this.
+                // Any requests that the client still had to send are sent before this acquire.
                 client.named(lock).acquire().close();
                 assertThat(ZooKeeperTestSupport.queue(operator, lock)).isEmpty();
             } catch (Exception | AssertionError e) {

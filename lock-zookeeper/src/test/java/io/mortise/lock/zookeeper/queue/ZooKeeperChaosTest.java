@@ -45,25 +45,33 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Contention while faults come at random moments. Each holder writes its token to a node of the lock's, in one transaction
- * with the check that its own node is there: in the store's order of writes, tokens never fall. A grant to a contender that is not the
- * head of the queue would write an older token after a newer one, or a newer before an older.
+ * Tests exclusion and fencing tokens under contention while faults occur at random times.
+ *
+ * <p>Each holder writes its token to a data node of the lock, in one transaction that also checks that the holder's node
+ * exists. In the server's order of writes, tokens must never decrease. A grant to a contender that is not the head of the queue
+ * would write an older token after a newer one, or a newer token before an older one.
  */
 @Tag("once")
+@Tag("long")
 class ZooKeeperChaosTest {
     private static final Logger log = LoggerFactory.getLogger(ZooKeeperChaosTest.class);
     private static final Duration SESSION = Duration.ofSeconds(20);
-    private static final Duration LASTS = Duration.ofSeconds(3);
+    private static final Duration TEST_DURATION = Duration.ofSeconds(3);
     private static final int CLIENTS = 3;
     private static final int LOCKS = 5;
     private static final int THREADS = 2;
-    /** How many waiters each client has where the queue is deep. */
-    private static final int CROWD = 12;
+    /** The number of waiters of each client in the tests with a deep queue. */
+    private static final int DEEP_QUEUE_THREADS = 12;
 
     private record Write(long zxid, long token) {}
 
-    /** What a lock protects; when it was last released. */
-    private record Resource(String lock, Queue<Write> writes, AtomicInteger inside, AtomicLong freed) {}
+    /**
+     * The resource that a lock protects.
+     *
+     * @param inside the number of threads that hold the lock
+     * @param released the time of the last release of the lock, in nanoseconds
+     */
+    private record Resource(String lock, Queue<Write> writes, AtomicInteger inside, AtomicLong released) {}
 
     private final List<Resource> resources = new ArrayList<>();
     private final Set<String> violations = ConcurrentHashMap.newKeySet();
@@ -106,7 +114,7 @@ class ZooKeeperChaosTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2})
-    void S01_S03_operatorDeletesWaitersWhileConnectionsAreReset(long seed) throws Exception {
+    void S01_S03_exclusionHoldsWhileAnOperatorDeletesWaitersAndConnectionsAreReset(long seed) throws Exception {
         Random random = new Random(seed);
         contend(seed, LOCKS, THREADS, true, () -> {
             if (random.nextInt(4) == 0) {
@@ -119,7 +127,7 @@ class ZooKeeperChaosTest {
 
     @ParameterizedTest
     @ValueSource(longs = {3, 4})
-    void S01_S03_sessionsExpireAtRandomMoments(long seed) throws Exception {
+    void S01_S03_exclusionHoldsWhileSessionsExpire(long seed) throws Exception {
         Random random = new Random(seed);
         contend(seed, LOCKS, THREADS, false, () -> {
             List<Long> victims = new ArrayList<>(server.sessions());
@@ -131,12 +139,12 @@ class ZooKeeperChaosTest {
         });
     }
 
-    /** Those ahead withdraw, are deleted and granted in any order, while connections come and go. */
+    /** Predecessors withdraw, are deleted and are granted the lock in any order, while clients reconnect. */
     @ParameterizedTest
     @ValueSource(longs = {5, 6})
-    void S01_S03_deepQueueWithWithdrawalsWhileConnectionsAreReset(long seed) throws Exception {
+    void S01_S03_exclusionHoldsInADeepQueueWithWithdrawalsAndReconnects(long seed) throws Exception {
         Random random = new Random(seed);
-        contend(seed, 1, CROWD, true, () -> {
+        contend(seed, 1, DEEP_QUEUE_THREADS, true, () -> {
             if (random.nextInt(30) == 0) {
                 proxies.get(random.nextInt(CLIENTS)).resetConnections();
             }
@@ -148,19 +156,19 @@ class ZooKeeperChaosTest {
 
     @ParameterizedTest
     @ValueSource(longs = {7, 8})
-    void S11_deepQueueWithWithdrawalsNeverWaitsForTheFallbackTimer(long seed) throws Exception {
+    void S11_aDeepQueueWithWithdrawalsNeverWaitsForTheFallbackTimer(long seed) throws Exception {
         Random random = new Random(seed);
-        contend(seed, 1, CROWD, true, () -> {
+        contend(seed, 1, DEEP_QUEUE_THREADS, true, () -> {
             deleteAWaiter(resources.get(0).lock, random);
             LockSupport.parkNanos(random.nextInt(40) * 1_000_000L);
         });
         assertThat(withdrawals).hasPositiveValue();
         assertThat(Duration.ofNanos(longestIdle.get()))
-                .as("nobody had the lock though all wanted it")
+                .as("no client held the lock though all waited for it")
                 .isLessThan(Duration.ofSeconds(4));
     }
 
-    /** Only one that is certainly not the holder: the head of the queue still exists in the same transaction. */
+    /** Deletes a node that is certainly not the holder's: the transaction checks that the head of the queue still exists. */
     private void deleteAWaiter(String lock, Random random) {
         List<String> queue = ZooKeeperTestSupport.queue(operator, lock);
         if (queue.size() < 2) {
@@ -176,7 +184,7 @@ class ZooKeeperChaosTest {
         }
     }
 
-    private void contend(long seed, int locks, int threads, boolean sessionsLast, Runnable fault) throws Exception {
+    private void contend(long seed, int locks, int threads, boolean sessionsSurvive, Runnable fault) throws Exception {
         ExecutorService pool = Executors.newCachedThreadPool();
         try {
             List<Future<?>> workers = new ArrayList<>();
@@ -189,19 +197,19 @@ class ZooKeeperChaosTest {
                         if (random.nextInt(4) == 0) {
                             withdraw(client, resource, random);
                         } else {
-                            hold(client, resource, sessionsLast);
+                            hold(client, resource, sessionsSurvive);
                         }
                     }
                     return null;
                 }));
             }
             long start = System.nanoTime();
-            while (System.nanoTime() - start < LASTS.toNanos()) {
+            while (System.nanoTime() - start < TEST_DURATION.toNanos()) {
                 fault.run();
             }
             stopping = true;
             for (Future<?> worker : workers) {
-                worker.get(20, TimeUnit.SECONDS); // nobody waits for what nobody holds
+                worker.get(20, TimeUnit.SECONDS); // fails if a worker waits for a lock that no client holds
             }
         } finally {
             stopping = true;
@@ -228,7 +236,7 @@ class ZooKeeperChaosTest {
         assertThat(written).isGreaterThan(CLIENTS * LOCKS);
     }
 
-    /** Its grant may come first; then it is released unused. */
+    /** Cancels an acquire after a random time. If the lock was granted before, the lease is released unused. */
     private void withdraw(LockClient client, Resource resource, Random random) throws Exception {
         CompletableFuture<Lease> waiter = client.named(resource.lock).acquireAsync();
         LockSupport.parkNanos(random.nextInt(30) * 1_000_000L);
@@ -237,52 +245,57 @@ class ZooKeeperChaosTest {
         } else {
             granted(resource);
             waiter.get().release();
-            resource.freed.set(System.nanoTime());
+            resource.released.set(System.nanoTime());
         }
     }
 
     private void granted(Resource resource) {
-        long freed = resource.freed.get();
-        if (freed != 0) {
-            longestIdle.accumulate(System.nanoTime() - freed);
+        long released = resource.released.get();
+        if (released != 0) {
+            longestIdle.accumulate(System.nanoTime() - released);
         }
     }
 
-    private void hold(LockClient client, Resource resource, boolean sessionsLast) throws Exception {
+    private void hold(LockClient client, Resource resource, boolean sessionsSurvive) throws Exception {
         Lease lease = client.named(resource.lock).acquireAsync().get(15, TimeUnit.SECONDS);
         granted(resource);
         grants.incrementAndGet();
-        if (resource.inside.incrementAndGet() > 1 && sessionsLast) {
+        if (resource.inside.incrementAndGet() > 1 && sessionsSurvive) {
             violations.add(resource.lock + ": two leases at once, one with token " + lease.fencingToken());
         }
         try {
-            check(lease, sessionsLast);
+            check(lease, sessionsSurvive);
             write(lease).ifPresent(zxid -> resource.writes.add(new Write(zxid, lease.fencingToken())));
         } finally {
             resource.inside.decrementAndGet();
             lease.release();
-            resource.freed.set(System.nanoTime());
+            resource.released.set(System.nanoTime());
         }
     }
 
-    /** A synced read: the holder's node is the head of the queue. That of an expired session is deleted before its client knows. */
-    private void check(Lease lease, boolean sessionsLast) {
+    /**
+     * Checks by a synced read that the holder's node is the head of the queue. The node may be missing if sessions expire,
+     * since the server deletes it before the client is notified.
+     */
+    private void check(Lease lease, boolean sessionsSurvive) {
         String node =
                 lease.unwrap(ZooKeeperFencingCondition.class).orElseThrow().node();
         List<String> queue = ZooKeeperTestSupport.queue(operator, lease.lockName());
-        if ((sessionsLast || queue.contains(node)) && queue.indexOf(node) != 0) {
+        if ((sessionsSurvive || queue.contains(node)) && queue.indexOf(node) != 0) {
             violations.add(lease.lockName() + ": granted to " + node + ", but the queue is " + queue);
         }
     }
 
     private static Optional<Long> write(Lease lease) throws InterruptedException {
-        ZooKeeperFencingCondition guard =
+        ZooKeeperFencingCondition condition =
                 lease.unwrap(ZooKeeperFencingCondition.class).orElseThrow();
         byte[] token = Long.toString(lease.fencingToken()).getBytes(StandardCharsets.UTF_8);
         try {
-            List<OpResult> done =
-                    guard.zooKeeper().multi(List.of(guard.check(), Op.setData("/" + lease.lockName(), token, -1)));
-            return Optional.of(((OpResult.SetDataResult) done.get(1)).getStat().getMzxid());
+            List<OpResult> results = condition
+                    .zooKeeper()
+                    .multi(List.of(condition.check(), Op.setData("/" + lease.lockName(), token, -1)));
+            return Optional.of(
+                    ((OpResult.SetDataResult) results.get(1)).getStat().getMzxid());
         } catch (KeeperException e) {
             return Optional.empty();
         }

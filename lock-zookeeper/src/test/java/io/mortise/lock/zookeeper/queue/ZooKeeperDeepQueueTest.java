@@ -23,22 +23,26 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Queues with several predecessors: when a waiter lists the queue, and that predecessors may be deleted in any order. */
+/** Tests a waiter with several predecessors, which may be deleted in any order. */
 @Tag("once")
 @Timeout(60)
 class ZooKeeperDeepQueueTest extends TwoClientsTest {
-    /** Positions in the queue: three predecessors of the waiter, and the waiter itself. */
+    /** The positions in the queue: three predecessors of the waiter, and the waiter itself. */
     private static final int HOLDER = 0;
 
     private static final int TWO_AHEAD = 1;
     private static final int AHEAD = 2;
     private static final int OWN = 3;
 
-    /** A lock where our waiter is queued behind nodes of another client. */
+    /**
+     * A lock whose waiter is queued behind three nodes of the operator.
+     *
+     * @param nodes the paths of all nodes in the queue
+     */
     private record Queue(String lock, List<String> nodes, CompletableFuture<Lease> waiter) {}
 
     @Test
-    void S11_deletionOfThePredecessorIsTheGrantWithoutARequest() throws Exception {
+    void S11_theDeletionOfTheLastPredecessorIsTheGrantWithoutARequest() throws Exception {
         Queue queue = queue("deep");
         operator.delete(queue.nodes.get(HOLDER), -1);
         Map<String, Long> before = server.requests();
@@ -52,12 +56,12 @@ class ZooKeeperDeepQueueTest extends TwoClientsTest {
         operator.delete(queue.nodes.get(AHEAD), -1);
         Lease lease = queue.waiter.get(10, TimeUnit.SECONDS);
         assertThat(ZooKeeperTestSupport.sent(server, listed)).isEqualTo(Map.of("delete", 1L));
-        assertThat(ZooKeeperTestSupport.guard(lease).node()).isEqualTo(queue.nodes.get(OWN));
+        assertThat(ZooKeeperTestSupport.fencingCondition(lease).node()).isEqualTo(queue.nodes.get(OWN));
         lease.close();
     }
 
     @Test
-    void S11_withTwoPredecessorsNobodyListsAgain() throws Exception {
+    void S11_withTwoPredecessorsNoWaiterListsAgain() throws Exception {
         Queue queue = queue("two");
         operator.delete(queue.nodes.get(HOLDER), -1);
         Map<String, Long> listed = server.requests();
@@ -67,20 +71,21 @@ class ZooKeeperDeepQueueTest extends TwoClientsTest {
                 ZooKeeperTestSupport.SOON,
                 () -> ZooKeeperTestSupport.sent(server, listed).containsKey("getChildren"));
         CompletableFuture<Lease> next = other.named("two").acquireAsync();
-        // Per session its own node and predecessors: for the waiter two, for the next one three.
+        // Each session watches its own node and its predecessors: the waiter's two nodes, and the next waiter's three.
         Await.until("all watches are registered", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 5);
         Map<String, Long> before = server.requests();
         operator.delete(queue.nodes.get(AHEAD), -1);
         queue.waiter.get(10, TimeUnit.SECONDS).close();
         next.get(10, TimeUnit.SECONDS).close();
-        // The second one's first list showed both predecessors, and it was notified of both deletions: it lists no
-        // more.
+        // The next waiter's first list showed both predecessors, and it was notified of both deletions, so it does not
+        // list
+        // again.
         assertThat(ZooKeeperTestSupport.sent(server, before)).isEqualTo(Map.of("delete", 3L));
     }
 
-    /** In one transaction, so that no list can come in between. */
+    /** The nodes are deleted in one transaction, so that no list can show only one of the deletions. */
     @Test
-    void S01_deletionOfBothPredecessorsAtOnceIsNoGrantWhileTheHolderExists() throws Exception {
+    void S01_theDeletionOfBothWatchedPredecessorsIsNoGrantWhileTheHolderExists() throws Exception {
         for (int i = 0; i < 20; i++) {
             Queue queue = queue("both" + i);
             Map<String, Long> before = server.requests();
@@ -95,10 +100,10 @@ class ZooKeeperDeepQueueTest extends TwoClientsTest {
         }
     }
 
-    /** A list in each hand-off would make it two round trips. */
+    /** With a list, a hand-off would take two round trips. */
     @Test
     void S11_aHandOffTakesOneRoundTripEvenWithShortHolds() throws Exception {
-        Duration oneWay = Duration.ofMillis(150); // so long that a busy machine does not double it
+        Duration oneWay = Duration.ofMillis(150); // long enough that a busy machine does not double the delay
         int waiters = 7;
         List<TcpProxy> proxies = new ArrayList<>();
         List<LockClient> clients = new ArrayList<>();
@@ -131,7 +136,7 @@ class ZooKeeperDeepQueueTest extends TwoClientsTest {
     }
 
     @Test
-    void S01_S11_predecessorsMayBeDeletedInAnyOrderAndOurOwnNodeToo() throws Exception {
+    void S01_S11_theOwnNodeAndItsPredecessorsMayBeDeletedInAnyOrder() throws Exception {
         List<List<Integer>> orders = permutations(List.of(HOLDER, TWO_AHEAD, AHEAD, OWN));
         for (List<Integer> order : orders) {
             Queue queue = queue("order-" + order);
@@ -143,9 +148,9 @@ class ZooKeeperDeepQueueTest extends TwoClientsTest {
         }
     }
 
-    /** Some are deleted while the waiter is cut off, so that its watches replay in any order; the others after that. */
+    /** Some nodes are deleted while the waiter is cut off, so that their events arrive in any order; the others after that. */
     @Test
-    void S01_S11_predecessorsMayBeDeletedInAnyOrderOverAReconnect() throws Exception {
+    void S01_S11_nodesMayBeDeletedInAnyOrderBeforeAndAfterAReconnect() throws Exception {
         List<List<Integer>> orders = permutations(List.of(HOLDER, TWO_AHEAD, AHEAD, OWN));
         List<Queue> queues = new ArrayList<>();
         for (int deleted = 1; deleted <= 4; deleted++) {
@@ -160,7 +165,7 @@ class ZooKeeperDeepQueueTest extends TwoClientsTest {
             }
         }
         proxy.heal();
-        client.named("connected").acquire().close(); // ZooKeeper's client may take two seconds to come back
+        client.named("connected").acquire().close(); // ZooKeeper's client may take two seconds to reconnect
         for (int i = 0; i < queues.size(); i++) {
             check(queues.get(i), orders.get(i % orders.size()), 1 + i / orders.size(), true);
         }
@@ -172,17 +177,21 @@ class ZooKeeperDeepQueueTest extends TwoClientsTest {
         int watchesBefore = server.watchCount();
         for (int i = 0; i < 20; i++) {
             CompletableFuture<Lease> waiter = other.named("left").acquireAsync();
-            // On its own node, on its predecessor, which our waiter watches too but in another session, and on the one
-            // before that.
+            // It watches its own node and its two predecessors. The first waiter's watch on its own node belongs to
+            // another
+            // session and is counted separately.
             Await.until(
                     "all watches are registered",
                     ZooKeeperTestSupport.SOON,
                     () -> server.watchCount() == watchesBefore + 3);
             waiter.cancel(true);
-            Await.until("none is left", ZooKeeperTestSupport.SOON, () -> server.watchCount() == watchesBefore);
+            Await.until(
+                    "no watch of the second waiter is left",
+                    ZooKeeperTestSupport.SOON,
+                    () -> server.watchCount() == watchesBefore);
         }
         queue.waiter.cancel(true);
-        Await.until("none at all is left", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 0);
+        Await.until("no watch is left", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 0);
         for (int at = HOLDER; at < OWN; at++) {
             operator.delete(queue.nodes.get(at), -1);
         }
@@ -192,11 +201,14 @@ class ZooKeeperDeepQueueTest extends TwoClientsTest {
     void S10_S11_aWithdrawalKeepsTheWatchesOfTheNextWaiterInItsSession() throws Exception {
         Queue queue = queue("shared");
         CompletableFuture<Lease> behind = client.named("shared").acquireAsync();
-        // On two predecessors of the first, which is the predecessor of the second, and on their own nodes.
+        // The watched nodes are the first waiter's two predecessors and both waiters' own nodes.
         Await.until("all watches are registered", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 4);
         queue.waiter.cancel(true);
         ZooKeeperTestSupport.awaitNodes(operator, "shared", 4);
-        Await.until("those of the second are registered", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 3);
+        Await.until(
+                "the second waiter's watches are registered",
+                ZooKeeperTestSupport.SOON,
+                () -> server.watchCount() == 3);
         for (int at = HOLDER; at < OWN; at++) {
             operator.delete(queue.nodes.get(at), -1);
         }
@@ -220,15 +232,22 @@ class ZooKeeperDeepQueueTest extends TwoClientsTest {
         return new Queue(lock, ZooKeeperTestSupport.queue(operator, lock), waiter);
     }
 
-    /** Deletes the remaining nodes, and checks that the waiter has the lock once it is the head, and not before. */
+    /**
+     * Deletes the remaining nodes, and checks that the waiter gets the lock when its node is the head of the queue, and not
+     * before.
+     *
+     * @param deleted the number of nodes that are already deleted
+     * @param awaitEach whether to wait before each deletion until the queue shows the expected nodes
+     */
     private void check(Queue queue, List<Integer> order, int deleted, boolean awaitEach) throws Exception {
-        List<Integer> left = new ArrayList<>(order.subList(deleted, order.size()));
+        List<Integer> remaining = new ArrayList<>(order.subList(deleted, order.size()));
         while (true) {
-            boolean first = left.isEmpty() || left.equals(List.of(OWN));
-            if (first) {
+            boolean isHead = remaining.isEmpty() || remaining.equals(List.of(OWN));
+            if (isHead) {
                 Lease lease = ZooKeeperTestSupport.woken(queue.waiter);
                 assertThat(ZooKeeperTestSupport.queue(operator, queue.lock))
-                        .containsExactly(ZooKeeperTestSupport.guard(lease).node());
+                        .containsExactly(
+                                ZooKeeperTestSupport.fencingCondition(lease).node());
                 lease.close();
                 return;
             }
@@ -236,10 +255,10 @@ class ZooKeeperDeepQueueTest extends TwoClientsTest {
                 ZooKeeperTestSupport.awaitNodes(
                         operator,
                         queue.lock,
-                        (int) left.stream().filter(at -> at != OWN).count() + 1);
+                        (int) remaining.stream().filter(at -> at != OWN).count() + 1);
             }
             assertThat(queue.waiter).isNotDone();
-            operator.delete(queue.nodes.get(left.remove(0)), -1);
+            operator.delete(queue.nodes.get(remaining.remove(0)), -1);
         }
     }
 

@@ -25,7 +25,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Nothing grows with use (S17): the nodes of unused locks are deleted. */
+/**
+ * Tests that the nodes of unused locks are deleted, and that the nodes of locks in use are kept.
+ *
+ * <p>Rule S17.
+ */
 @Tag("once")
 @Timeout(90)
 class ZooKeeperLeftoversTest {
@@ -67,7 +71,7 @@ class ZooKeeperLeftoversTest {
     }
 
     @Test
-    void S17_aThousandNamesUsedOnceLeaveNothing() throws Exception {
+    void S17_aThousandNamesUsedOnceLeaveNoNodeAndNoWatch() throws Exception {
         List<CompletableFuture<Integer>> all = new ArrayList<>();
         for (int i = 0; i < 1000; i++) {
             all.add(client.named("once/" + i).callAsync(lease -> CompletableFuture.completedFuture(1)));
@@ -75,49 +79,49 @@ class ZooKeeperLeftoversTest {
         for (CompletableFuture<Integer> each : all) {
             each.get(30, TimeUnit.SECONDS);
         }
-        Await.until("the server has removed them", Duration.ofSeconds(30), () -> lockNodes() == 0);
+        Await.until("all lock nodes are deleted", Duration.ofSeconds(30), () -> lockNodes() == 0);
         Await.until("no watch is left", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 0);
         assertThat(plain.exists("/locks", false)).isNotNull();
     }
 
     @Test
-    void S17_aLockThatIsHeldStays() throws Exception {
+    void S17_theNodeOfAHeldLockIsKept() throws Exception {
         try (Lease lease = client.named("held").acquire()) {
             client.named("other").acquire().close();
-            Await.until("the other is removed", Duration.ofSeconds(30), () -> lockNodes() == 1);
+            Await.until("the other lock node is deleted", Duration.ofSeconds(30), () -> lockNodes() == 1);
             assertThat(lease.isHeld()).isTrue();
             assertThat(client.named("held").tryAcquire()).isEmpty();
         }
     }
 
-    /** Tokens rise though the numbers of the nodes begin again. */
+    /** Tokens increase although the sequence numbers of the nodes start again at zero. */
     @Test
-    void S03_tokensRiseOverRemovals() throws Exception {
+    void S03_tokensIncreaseAcrossDeletionsOfTheLockNode() throws Exception {
         long last = 0;
         for (int i = 0; i < 5; i++) {
             Lease lease = client.named("again").acquire();
-            assertThat(ZooKeeperTestSupport.guard(lease).node()).endsWith("lock-0000000000");
+            assertThat(ZooKeeperTestSupport.fencingCondition(lease).node()).endsWith("lock-0000000000");
             assertThat(lease.fencingToken()).isGreaterThan(last);
             last = lease.fencingToken();
             lease.close();
-            Await.until("it is removed", Duration.ofSeconds(30), () -> lockNodes() == 0);
+            Await.until("the lock node is deleted", Duration.ofSeconds(30), () -> lockNodes() == 0);
         }
     }
 
     @Test
-    void S17_anAcquireThatMeetsTheRemovalWorks() throws Exception {
+    void S17_anAcquireThatRacesWithTheDeletionOfTheLockNodeSucceeds() throws Exception {
         int acquired = 0;
         long start = System.nanoTime();
-        // An operator who removes as fast as the server at its worst: between our creation of the lock node and of our
-        // child in
-        // it.
+        // The remover imitates the worst case of the server: it may delete the lock node before the client creates its
+        // child
+        // there.
         Thread remover = new Thread(() -> {
             while (!Thread.currentThread().isInterrupted()) {
                 LockSupport.parkNanos(3_000_000);
                 try {
                     plain.delete("/locks/raced", -1);
                 } catch (KeeperException e) {
-                    // not there, or not empty
+                    // the node is missing, or not empty
                 } catch (InterruptedException e) {
                     return;
                 }

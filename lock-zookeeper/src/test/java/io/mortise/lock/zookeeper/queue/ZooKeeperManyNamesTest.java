@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Many names, on a server that does not remove empty lock nodes by itself. */
+/** Tests many lock names on a server that does not remove empty lock nodes. */
 @Tag("once")
 @Timeout(120)
 class ZooKeeperManyNamesTest {
@@ -65,7 +65,7 @@ class ZooKeeperManyNamesTest {
     }
 
     @Test
-    void S17_namesUsedOnceLeaveNoNodeWithoutTheServersHelp() throws Exception {
+    void S17_theClientDeletesTheNodesOfNamesUsedOnce() throws Exception {
         List<CompletableFuture<Integer>> all = new ArrayList<>();
         for (int i = 0; i < 2_000; i++) {
             all.add(client.named("once/" + i).callAsync(lease -> CompletableFuture.completedFuture(1)));
@@ -73,21 +73,21 @@ class ZooKeeperManyNamesTest {
         for (CompletableFuture<Integer> each : all) {
             each.get(30, TimeUnit.SECONDS);
         }
-        Await.until("the client has deleted them", Duration.ofSeconds(30), () -> lockNodes() == 0);
+        Await.until("the client has deleted all lock nodes", Duration.ofSeconds(30), () -> lockNodes() == 0);
     }
 
     @Test
     void S16_S17_aClientThatClosesLeavesNoNode() throws Exception {
         try (LockClient other = ZooKeeperTestSupport.connectClient(server.connectString(), SESSION)) {
             other.named("a").acquire().close();
-            other.named("b").acquire(); // released by the close
+            other.named("b").acquire(); // close() releases the lease
         }
         assertThat(lockNodes()).isZero();
     }
 
     @Test
     void S17_aLockNodeIsNeverCreatedWithoutItsFirstChild() throws Exception {
-        client.named("before").acquire().close(); // makes the base path
+        client.named("before").acquire().close(); // creates the base path
         Map<String, Long> before = server.requests();
         Lease lease = client.named("new").acquire();
         assertThat(ZooKeeperTestSupport.sent(server, before))
@@ -97,10 +97,11 @@ class ZooKeeperManyNamesTest {
     }
 
     @Test
-    void S03_theTokenOfALocksFirstGrantIsTheIdOfItsTransaction() throws Exception {
+    void S03_theTokenOfALocksFirstGrantIsTheCzxidOfItsNode() throws Exception {
         Lease lease = client.named("new").acquire();
-        long czxid =
-                operator.exists(ZooKeeperTestSupport.guard(lease).node(), false).getCzxid();
+        long czxid = operator.exists(
+                        ZooKeeperTestSupport.fencingCondition(lease).node(), false)
+                .getCzxid();
         assertThat(lease.fencingToken()).isEqualTo(czxid);
         lease.close();
     }
@@ -113,17 +114,20 @@ class ZooKeeperManyNamesTest {
         client.named("kept").acquire().close();
         Map<String, Long> before = server.requests();
         Await.until(
-                "its deletion was tried",
+                "the client has tried to delete the lock node",
                 ZooKeeperTestSupport.SOON,
                 () -> ZooKeeperTestSupport.sent(server, before).containsKey("delete"));
         Map<String, Long> refused = server.requests();
         try (Lease lease = client.named("kept").acquire()) {
             assertThat(lease.isHeld()).isTrue();
         }
-        long late =
+        long deadline =
                 System.nanoTime() + EmptyLockNodeCleanup.PERIOD.multipliedBy(3).toNanos();
-        Await.until("it would have been tried again", ZooKeeperTestSupport.SOON, () -> System.nanoTime() - late > 0);
-        assertThat(ZooKeeperTestSupport.sent(server, refused)).containsEntry("delete", 1L); // of the contender
+        Await.until(
+                "a second deletion would have been sent",
+                ZooKeeperTestSupport.SOON,
+                () -> System.nanoTime() - deadline > 0);
+        assertThat(ZooKeeperTestSupport.sent(server, refused)).containsEntry("delete", 1L); // the contender's node
         assertThat(lockNodes()).isEqualTo(1);
     }
 
@@ -148,7 +152,7 @@ class ZooKeeperManyNamesTest {
             assertThat(first.next()).isPresent();
             List<String> held = new ArrayList<>();
             String cursor = "";
-            do { // as far as needed to see that pages of free locks end
+            do { // long enough to show that the pages of free locks end
                 LockAdmin.Page page = get(ZooKeeperTestSupport.admin(lister).list("tenant-and-purpose:99", 10, cursor));
                 page.locks().stream().map(LockStatus::name).forEach(held::add);
                 cursor = page.next().orElse("");
@@ -158,10 +162,10 @@ class ZooKeeperManyNamesTest {
                     .extracting(LockAdmin.Finding::what)
                     .contains(MANY + " lock nodes under the base path");
 
-            try (LockClient borrowed = ZooKeeperLocks.connect(
-                    ZooKeeperOptions.using(() -> operator))) { // with the packet limit of an application
+            try (LockClient onHandle = ZooKeeperLocks.connect(
+                    ZooKeeperOptions.using(() -> operator))) { // this handle has ZooKeeper's default packet limit
                 assertThatThrownBy(
-                                () -> get(ZooKeeperTestSupport.admin(borrowed).list("", 10, "")))
+                                () -> get(ZooKeeperTestSupport.admin(onHandle).list("", 10, "")))
                         .hasCauseInstanceOf(BackendRefusedException.class)
                         .hasMessageContaining("has " + MANY + " nodes, this ZooKeeper handle can list 4095");
                 assertThat(operator.getState()).isEqualTo(ZooKeeper.States.CONNECTED);

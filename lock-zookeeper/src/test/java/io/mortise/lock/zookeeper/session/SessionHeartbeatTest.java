@@ -11,30 +11,33 @@ import java.time.Duration;
 import org.apache.zookeeper.AsyncCallback;
 import org.junit.jupiter.api.Test;
 
-/** When a session's deadline counts from, by the clock and without a server. */
+/** Tests from which time a session's deadline counts, with a manual clock and without a server. */
 class SessionHeartbeatTest {
     private final ManualClock clock = new ManualClock();
 
-    /** Sending takes time, as if the process were paused meanwhile. */
-    private final class SlowToSend extends StubZooKeeper {
+    /** A stub whose requests take time to send, as if the process were paused meanwhile. */
+    private final class SlowSendingZooKeeper extends StubZooKeeper {
         private final Duration sending;
 
-        SlowToSend(Duration sending) throws IOException {
+        SlowSendingZooKeeper(Duration sending) throws IOException {
             this.sending = sending;
         }
 
         @Override
-        public void sync(String path, AsyncCallback.VoidCallback answer, Object asked) {
-            clock.leap(sending);
-            super.sync(path, answer, asked);
+        public void sync(String path, AsyncCallback.VoidCallback callback, Object context) {
+            clock.advanceWithoutTimers(sending);
+            super.sync(path, callback, context);
         }
     }
 
-    /** If it counted from after the send, a pause between the two would make a holder believe for longer, by as much. */
+    /**
+     * If the deadline counted from after the send, a pause during the send would let a holder consider the lease valid for
+     * longer.
+     */
     @Test
-    void S02_aProofCountsFromBeforeItWasSent() throws Exception {
+    void S02_theDeadlineCountsFromBeforeTheCheckWasSent() throws Exception {
         Duration sending = Duration.ofSeconds(1);
-        try (StubZooKeeper handle = new SlowToSend(sending)) {
+        try (StubZooKeeper handle = new SlowSendingZooKeeper(sending)) {
             ZooKeeperSession session = handle.session(clock);
             ZooKeeperSessionValidity validity = session.validity().orElseThrow();
             assertThat(validity.validUntil())
@@ -42,7 +45,7 @@ class SessionHeartbeatTest {
             Duration threeQuarters = StubZooKeeper.TIMEOUT.multipliedBy(3).dividedBy(4);
             MonotonicTime sent = clock.now();
             for (int i = 0; i < 10; i++) {
-                clock.leap(Duration.ofSeconds(2));
+                clock.advanceWithoutTimers(Duration.ofSeconds(2));
                 sent = clock.now();
                 session.renew(validity);
                 assertThat(clock.since(sent)).isEqualTo(sending);

@@ -9,46 +9,47 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
+/** Tests when a server counts as silent, with a manual clock. */
 class SilentServerDetectorTest {
     private static final Duration SILENCE_LIMIT = Duration.ofSeconds(4);
 
     private final ManualClock clock = new ManualClock();
-    private final CompletableFuture<Boolean> proof = new CompletableFuture<>();
-    private MonotonicTime answeredAt = clock.now().minus(Duration.ofNanos(1));
-    private int left;
+    private final CompletableFuture<Boolean> request = new CompletableFuture<>();
+    private MonotonicTime lastResponseAt = clock.now().minus(Duration.ofNanos(1));
+    private int detections;
 
     private void start() {
-        SilentServerDetector.start(clock, SILENCE_LIMIT, () -> answeredAt, proof, () -> left++);
+        SilentServerDetector.start(clock, SILENCE_LIMIT, () -> lastResponseAt, request, () -> detections++);
     }
 
     @Test
-    void S07_aServerThatAnswersNothingIsLeftOnce() {
+    void S07_aServerThatSendsNoResponseIsDetectedOnce() {
         start();
         clock.advance(SILENCE_LIMIT.minusMillis(1));
-        assertThat(left).isZero();
+        assertThat(detections).isZero();
         clock.advance(Duration.ofMillis(1));
-        assertThat(left).isOne();
-        assertThat(clock.timers()).isZero();
+        assertThat(detections).isOne();
+        assertThat(clock.timerCount()).isZero();
     }
 
     @Test
-    void S07_aServerWithALongQueueIsNotLeft() {
+    void S07_aBusyServerIsNotSilent() {
         start();
         for (int i = 0; i < 10; i++) {
             clock.advance(SILENCE_LIMIT.minusMillis(1));
-            answeredAt = clock.now();
+            lastResponseAt = clock.now();
         }
-        assertThat(left).isZero();
+        assertThat(detections).isZero();
         clock.advance(SILENCE_LIMIT);
-        assertThat(left).as("counted from its last answer").isOne();
+        assertThat(detections).as("counted from the last response").isOne();
     }
 
     @Test
-    void S07_anAnsweredProofEndsTheWait() {
+    void S07_aCompletedRequestEndsTheDetection() {
         start();
-        proof.complete(true);
-        assertThat(clock.timers()).isZero();
+        request.complete(true);
+        assertThat(clock.timerCount()).isZero();
         clock.advance(SILENCE_LIMIT);
-        assertThat(left).isZero();
+        assertThat(detections).isZero();
     }
 }

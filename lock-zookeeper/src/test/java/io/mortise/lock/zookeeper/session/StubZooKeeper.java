@@ -16,22 +16,22 @@ import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 
-/** A handle without a server, for tests of single steps: answers at once, on the calling thread. */
+/** A ZooKeeper handle without a server, which completes each request at once on the calling thread. */
 public class StubZooKeeper extends ZooKeeper {
     static final Duration TIMEOUT = Duration.ofSeconds(20);
 
     /** The nodes whose deletion was requested. */
     public final List<String> deleted = new ArrayList<>();
 
-    /** The answer to the next deletions. */
+    /** The result of the next deletions. */
     public Code deletion = Code.OK;
 
-    /** Opens no connection. */
+    /** Creates the handle without opening a connection. */
     public StubZooKeeper() throws IOException {
         super("127.0.0.1:1", Math.toIntExact(TIMEOUT.toMillis()), event -> {});
     }
 
-    /** Returns a session that borrows this handle, with a context that is sufficient if nobody waits for the session. */
+    /** Returns a session on this handle. Its context is a stub that suffices as long as no contender waits for the session. */
     public ZooKeeperSession session(LockClock clock) {
         BackendContext context = (BackendContext) Proxy.newProxyInstance(
                 StubZooKeeper.class.getClassLoader(),
@@ -60,18 +60,18 @@ public class StubZooKeeper extends ZooKeeper {
 
     @Override
     public void addWatch(
-            String path, Watcher watcher, AddWatchMode mode, AsyncCallback.VoidCallback answer, Object asked) {
-        answer.processResult(Code.OK.intValue(), path, asked);
+            String path, Watcher watcher, AddWatchMode mode, AsyncCallback.VoidCallback callback, Object context) {
+        callback.processResult(Code.OK.intValue(), path, context);
     }
 
     @Override
-    public void sync(String path, AsyncCallback.VoidCallback answer, Object asked) {
-        answer.processResult(Code.OK.intValue(), path, asked);
+    public void sync(String path, AsyncCallback.VoidCallback callback, Object context) {
+        callback.processResult(Code.OK.intValue(), path, context);
     }
 
     @Override
-    public void delete(String path, int version, AsyncCallback.VoidCallback answer, Object asked) {
+    public void delete(String path, int version, AsyncCallback.VoidCallback callback, Object context) {
         deleted.add(path);
-        answer.processResult(deletion.intValue(), path, asked);
+        callback.processResult(deletion.intValue(), path, context);
     }
 }

@@ -27,45 +27,56 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The leader is cut off together with the holders' clients: it serves them on until it steps down, while the others elect
- * anew and give the locks away. One monotonic clock for all. {@code -Dmortise.partitions=30} for more than a regular run has
- * time for.
+ * Tests that a lock has only one holder if the leader is cut off together with the holders' clients.
  *
- * <p>Restarted followers are ahead of the leader by seconds. Others only now and then. Let p be the last ping of the leader
- * that reached them. They elect a sync limit later, which takes e, some 0.3 s, and end the sessions of the holders, of timeout
- * T, after T more, rounded up by some u to a whole tick. The leader checks once a tick, so it steps down a sync limit and a tick
- * after p if p was sent as a tick began, and half a tick earlier otherwise. A holder that took its last answer for a proof of
- * ¾ T would hold the lock together with the next one for a tick - T/4 - e - u. That needs a cut in the first half of a tick, ticks that are long against e, sessions
- * of little more than the two ticks that servers allow, some of which have a small u, and a renewal that comes late.
+ * <p>The cut-off leader keeps serving the holders until it steps down, while the other servers elect a new leader and grant the
+ * locks to the next waiters. All clients share one monotonic clock. {@code -Dmortise.partitions=30} runs more partitions than a
+ * regular run has time for.
+ *
+ * <p>The other servers are always ahead of the old leader by seconds if they were restarted, and otherwise only sometimes. Let
+ * p be the last ping of the leader that reached them. They start an election one sync limit later, which takes e, about 0.3 s.
+ * They end the holders' sessions, of timeout T, another T later, rounded up by some u to a whole tick. The old leader checks
+ * once a tick, so it steps down a sync limit and a tick after p if p was sent at the beginning of a tick, and half a tick
+ * earlier otherwise. If a holder's last reply proved ¾ T, its lease would overlap with the next one for a tick - T/4 - e - u.
+ * Such an overlap needs a cut in the first half of a tick, ticks that are long compared with e, sessions of little more than
+ * the two ticks that servers allow, some of them with a small u, and a late renewal.
  */
 @Tag("once")
-@Timeout(value = 20, unit = TimeUnit.MINUTES) // for many partitions; a regular run takes less than a minute for all
-@Execution(ExecutionMode.CONCURRENT) // they wait for most of the time
+@Timeout(value = 20, unit = TimeUnit.MINUTES) // for many partitions; a regular run takes less than a minute
+@Execution(ExecutionMode.CONCURRENT) // the tests wait most of the time
 class ZooKeeperCutOffLeaderTest {
     private static final Logger log = LoggerFactory.getLogger(ZooKeeperCutOffLeaderTest.class);
     private static final int PARTITIONS = Integer.getInteger("mortise.partitions", 1);
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final Duration LONG_TICK = Duration.ofSeconds(3);
 
-    /** What became of one lock: its holder beside the cut-off leader, and the next one. */
+    /**
+     * The hand-over of one lock from a holder on the side of the cut-off leader to the next waiter.
+     *
+     * @param stillHeld whether the first holder considered its lease valid at the time of the next grant
+     */
     private record Handover(Lease holder, CompletableFuture<Lease> next, CompletableFuture<Boolean> stillHeld) {
         CompletableFuture<?> lost() {
             return holder.lost();
         }
 
-        /** Asks in this order: a second answer that is true has been true since before the first question. */
+        /**
+         * Returns whether both leases are held. The next lease is checked last: if it is held then, it was also held when the
+         * first lease was checked.
+         */
         boolean overlaps() {
             return next.isDone() && holder.isHeld() && next.join().isHeld();
         }
     }
 
     @Test
-    void S01_S07_theLeaderIsCutOff() {
+    @Tag("long") // these rarely detect the rule that ADR 0031 replaced
+    void S01_S07_noOverlapIfTheLeaderIsCutOff() {
         Random random = new Random(17);
         try (ZooKeeperTestEnsemble ensemble = ZooKeeperTestEnsemble.start(LONG_TICK, LONG_TICK)) {
             new Partitions("cut", ensemble, LONG_TICK, 12) {
                 @Override
-                long cutAfter(int round) {
+                long cutTime(int round) {
                     return System.nanoTime() + random.nextLong(LONG_TICK.toNanos());
                 }
             }.run();
@@ -73,13 +84,13 @@ class ZooKeeperCutOffLeaderTest {
     }
 
     @Test
-    void S01_S07_theLeaderIsCutOffAndItsFollowersAreRestarted() {
+    void S01_S07_noOverlapIfTheLeaderIsCutOffAndItsFollowersAreRestarted() {
         Duration tick = ZooKeeperTestEnsemble.TICK;
         Random random = new Random(18);
         try (ZooKeeperTestEnsemble ensemble = ZooKeeperTestEnsemble.start()) {
             new Partitions("followers restarted", ensemble, tick.multipliedBy(2), 4) {
                 @Override
-                long cutAfter(int round) {
+                long cutTime(int round) {
                     return System.nanoTime() + random.nextLong(2 * tick.toNanos());
                 }
 
@@ -92,28 +103,32 @@ class ZooKeeperCutOffLeaderTest {
         }
     }
 
-    /** The instants of the cuts go through the first half of a tick of the leader, which therefore is a new one each time. */
+    /**
+     * The times of the cuts are spread over the first half of a tick of the leader. Each round has a new leader, so that the
+     * time of its ticks is known.
+     */
     @Test
-    void S01_S07_theLeaderIsCutOffAtTheBeginningOfATick() {
+    @Tag("long") // these rarely detect the rule that ADR 0031 replaced
+    void S01_S07_noOverlapIfTheLeaderIsCutOffAtTheBeginningOfATick() {
         try (ZooKeeperTestEnsemble ensemble = ZooKeeperTestEnsemble.start(LONG_TICK, LONG_TICK)) {
             new Partitions("aligned to the tick", ensemble, LONG_TICK, 12) {
-                private long leads;
+                private long leaderSince;
 
                 @Override
                 void before() {
                     int old = ensemble.leader();
                     ensemble.kill(old);
                     ensemble.leader();
-                    leads = System.nanoTime(); // and counts its ticks from here
+                    leaderSince = System.nanoTime(); // the leader counts its ticks from here
                     ensemble.restart(old);
                     ensemble.awaitServing(LIMIT);
                 }
 
                 @Override
-                long cutAfter(int round) {
+                long cutTime(int round) {
                     long tick = LONG_TICK.toNanos();
-                    long ticks = (System.nanoTime() - leads) / tick + 1;
-                    return leads + ticks * tick + (2 * round + 1) * tick / (4L * PARTITIONS);
+                    long ticks = (System.nanoTime() - leaderSince) / tick + 1;
+                    return leaderSince + ticks * tick + (2 * round + 1) * tick / (4L * PARTITIONS);
                 }
             }.run();
         }
@@ -126,12 +141,12 @@ class ZooKeeperCutOffLeaderTest {
         private final Duration tick;
         private final int holders;
 
-        /** All but the leader. */
+        /** The servers other than the leader. */
         List<Integer> others = List.of();
 
         private final List<Long> overlaps = new ArrayList<>();
-        private int believers;
-        private int stillHeld;
+        private int heldAtCut;
+        private int stillHeldAtGrant;
 
         Partitions(String kind, ZooKeeperTestEnsemble ensemble, Duration tick, int holders) {
             this.kind = kind;
@@ -142,8 +157,8 @@ class ZooKeeperCutOffLeaderTest {
 
         void before() {}
 
-        /** The instant of the cut, the locks being held and waited for. */
-        abstract long cutAfter(int round);
+        /** Returns the time of the cut. Called when all locks are held and have a waiter. */
+        abstract long cutTime(int round);
 
         void afterCut() {}
 
@@ -159,8 +174,10 @@ class ZooKeeperCutOffLeaderTest {
                 }
                 ensemble.awaitServing(LIMIT);
             }
-            assertThat(believers).as("holders at the cuts").isGreaterThan(PARTITIONS * holders / 2);
-            assertThat(stillHeld).as("grants while the one before was believed").isZero();
+            assertThat(heldAtCut).as("leases held at the cuts").isGreaterThan(PARTITIONS * holders / 2);
+            assertThat(stillHeldAtGrant)
+                    .as("grants while the previous lease was still held")
+                    .isZero();
             assertThat(overlaps).as("time with two holders").containsOnly(0L);
         }
 
@@ -171,25 +188,25 @@ class ZooKeeperCutOffLeaderTest {
                     .boxed()
                     .toList();
             List<Handover> locks = handovers(leader, kind + " " + round, clients);
-            long cut = cutAfter(round);
+            long cut = cutTime(round);
             while (System.nanoTime() < cut) {
                 LockSupport.parkNanos(cut - System.nanoTime());
             }
             long start = System.nanoTime();
             ensemble.isolate(leader);
-            believers +=
+            heldAtCut +=
                     (int) locks.stream().filter(lock -> lock.holder.isHeld()).count();
             afterCut();
-            overlaps.add(watch(locks));
-            int believed =
+            overlaps.add(longestOverlap(locks));
+            int stillHeld =
                     (int) locks.stream().filter(lock -> lock.stillHeld.join()).count();
-            stillHeld += believed;
+            stillHeldAtGrant += stillHeld;
             log.info(
                     "event=figures kind=\"{}\" round={} overlap_ms={} still_held={} over_ms={}",
                     kind,
                     round,
                     overlaps.get(round) / 1_000_000,
-                    believed,
+                    stillHeld,
                     (System.nanoTime() - start) / 1_000_000);
             Await.until(
                     "all holders are notified",
@@ -197,7 +214,9 @@ class ZooKeeperCutOffLeaderTest {
                     () -> locks.stream().allMatch(lock -> lock.lost().isDone()));
         }
 
-        /** The holders' sessions have timeouts of two ticks to two and a half, and each renews at another time. */
+        /**
+         * Acquires all locks. The holders' sessions have timeouts of two to two and a half ticks, and renew at different times.
+         */
         private List<Handover> handovers(int leader, String prefix, List<LockClient> clients) {
             LockClient next = ZooKeeperLocks.connect(
                     ZooKeeperTestSupport.options(
@@ -223,11 +242,11 @@ class ZooKeeperCutOffLeaderTest {
         }
     }
 
-    /** Until all are handed over: how long the longest overlap was at least, in nanoseconds. */
-    private static long watch(List<Handover> locks) {
+    /** Waits until all locks are handed over, and returns a lower bound of the longest overlap in nanoseconds. */
+    private static long longestOverlap(List<Handover> locks) {
         long[] since = new long[locks.size()];
         long[] longest = {0};
-        Await.until("all are granted to the next one, and given up by the first", LIMIT, () -> {
+        Await.until("all locks are granted to the next waiters, and lost by the first holders", LIMIT, () -> {
             boolean done = true;
             for (int i = 0; i < since.length; i++) {
                 Handover lock = locks.get(i);

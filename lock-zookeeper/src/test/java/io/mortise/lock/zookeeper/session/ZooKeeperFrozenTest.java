@@ -27,19 +27,19 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The server or the holder is frozen or killed: every call ends within its bound. */
+/** Tests that every call ends within its time limit while the server or the holder is frozen or killed. */
 @Tag("once")
 class ZooKeeperFrozenTest {
     private static final Logger log = LoggerFactory.getLogger(ZooKeeperFrozenTest.class);
     private static final Duration SESSION = Duration.ofSeconds(20);
     private static final Duration REQUEST = Duration.ofSeconds(1);
     private static final Duration UNAVAILABLE = Duration.ofSeconds(3);
-    /** What a loaded machine may add. */
+    /** The additional time that a loaded machine may need. */
     private static final Duration SLACK = Duration.ofSeconds(4);
 
     private static ZooKeeperTestProcess server;
 
-    /** A process that holds a lock, and answers whether it does when asked. */
+    /** The main class of a process that holds a lock, and reports for each input line whether the lease is still held. */
     static final class Holder {
         public static void main(String[] args) throws Exception {
             LockClient client = ZooKeeperTestSupport.connectClient(args[0], Duration.ofMillis(Long.parseLong(args[1])));
@@ -67,7 +67,7 @@ class ZooKeeperFrozenTest {
     }
 
     @Test
-    void S02_S03_frozenHolderDoesNotHoldWhenItWakes() throws Exception {
+    void S02_S03_aFrozenHolderNoLongerHoldsTheLockWhenItResumes() throws Exception {
         Duration timeout = Duration.ofSeconds(5);
         List<String> args = List.of(server.connectString(), Long.toString(timeout.toMillis()), "frozen");
         try (LockClient client = client(SESSION);
@@ -82,7 +82,7 @@ class ZooKeeperFrozenTest {
                         .tryAcquire(timeout.plusSeconds(15))
                         .orElseThrow();
                 assertThat(lease.fencingToken()).isGreaterThan(token);
-                holder.writeLine("after"); // it is the first thing that it reads
+                holder.writeLine("after"); // the first line that the holder reads after it resumes
                 holder.resume();
                 assertThat(holder.nextLine(ZooKeeperTestSupport.SOON)).isEqualTo("after=false");
                 assertThat(lease.isHeld()).isTrue();
@@ -123,7 +123,7 @@ class ZooKeeperFrozenTest {
         Object run() throws InterruptedException;
     }
 
-    /** How long the call took to say that the server does not answer, and which one. */
+    /** Returns how long the call took to fail with an error that names the unavailable server. */
     private static Duration unavailable(Call call) {
         long start = System.nanoTime();
         assertThatThrownBy(call::run)
@@ -133,8 +133,8 @@ class ZooKeeperFrozenTest {
     }
 
     @Test
-    void S03_S15_leaseOutlivesARestartOfTheServerAndTokensRise() throws Exception {
-        try (LockClient client = client(SESSION.multipliedBy(3)); // a restart takes its time
+    void S03_S15_aLeaseOutlivesARestartOfTheServerAndTokensIncrease() throws Exception {
+        try (LockClient client = client(SESSION.multipliedBy(3)); // long enough for a restart
                 LockClient other = client(SESSION)) {
             Lease lease = client.named("restarted").acquire();
             server.kill();
@@ -159,7 +159,7 @@ class ZooKeeperFrozenTest {
     }
 
     @Test
-    void S10_interruptReturnsAtOnceWhileTheServerIsFrozen() throws Exception {
+    void S10_anInterruptEndsAnAcquireAtOnceWhileTheServerIsFrozen() throws Exception {
         try (LockClient client = client(SESSION)) {
             client.named("interrupted").acquire().close();
             long best = Long.MAX_VALUE;
@@ -178,7 +178,7 @@ class ZooKeeperFrozenTest {
                         }
                     });
                     waiter.start();
-                    TimeUnit.MILLISECONDS.sleep(10L * i); // at different moments of its attempt
+                    TimeUnit.MILLISECONDS.sleep(10L * i); // interrupts each attempt at a different step
                     long interrupted = System.nanoTime();
                     waiter.interrupt();
                     best = Math.min(best, ended.get(20, TimeUnit.SECONDS) - interrupted);
@@ -188,7 +188,8 @@ class ZooKeeperFrozenTest {
             }
             log.info("event=figures interrupt_best_us={}", best / 1000);
             assertThat(Duration.ofNanos(best)).isLessThan(Duration.ofMillis(50));
-            // None of the ten has left a node in front.
+            // None of the ten waiters has left a node that blocks the queue.
+
             client.named("interrupted")
                     .tryAcquire(Duration.ofSeconds(5))
                     .orElseThrow()

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A holder that is cut off ends its lease before the store grants the lock to the next contender. */
+/** Tests that the lease of a holder that is cut off ends before the next contender is granted the lock. */
 @Tag("once")
 class ZooKeeperPartitionTest {
     private static final Logger log = LoggerFactory.getLogger(ZooKeeperPartitionTest.class);
@@ -28,19 +28,19 @@ class ZooKeeperPartitionTest {
     private static final Duration TICK = Duration.ofMillis(500);
 
     @Test
-    void S01_S07_S11_blackHoledHolderGivesUpBeforeTheNextOneIsGranted() throws Exception {
+    void S01_S07_S11_theLeaseOfABlackHoledHolderEndsBeforeTheNextGrant() throws Exception {
         try (ZooKeeperTestServer server = ZooKeeperTestServer.start();
                 TcpProxy proxy = TcpProxy.to("127.0.0.1", server.port());
                 LockClient cutOff = ZooKeeperTestSupport.connectClient(proxy.address(), SESSION);
                 LockClient other = ZooKeeperTestSupport.connectClient(server.connectString(), SESSION);
                 ZooKeeper operator = ZooKeeperTestSupport.openHandle(server.connectString())) {
-            lossComesFirst(cutOff, other, operator, "black hole", proxy::blackHole, Duration.ofMillis(200));
+            assertLossBeforeGrant(cutOff, other, operator, "black hole", proxy::blackHole, Duration.ofMillis(200));
         }
     }
 
     @Test
-    void S01_S07_S11_holderOnAnIsolatedFollowerGivesUpBeforeTheMajorityGrants() throws Exception {
-        // The follower serves on, pings included, for longer than the session lasts.
+    void S01_S07_S11_theLeaseOfAHolderOnAnIsolatedFollowerEndsBeforeTheMajorityGrants() throws Exception {
+        // The follower keeps serving, pings included, for longer than the session timeout.
         try (ZooKeeperTestEnsemble ensemble = ZooKeeperTestEnsemble.start(Duration.ofSeconds(12))) {
             int leader = ensemble.leader();
             int follower = (leader + 1) % ZooKeeperTestEnsemble.SIZE;
@@ -48,13 +48,14 @@ class ZooKeeperPartitionTest {
             try (LockClient cutOff = ZooKeeperTestSupport.connectClient(ensemble.connectString(follower), SESSION);
                     LockClient other = ZooKeeperTestSupport.connectClient(ensemble.connectString(majority), SESSION);
                     ZooKeeper operator = ZooKeeperTestSupport.openHandle(ensemble.connectString(majority))) {
-                lossComesFirst(cutOff, other, operator, "isolated follower", () -> ensemble.isolate(follower), TICK);
+                assertLossBeforeGrant(
+                        cutOff, other, operator, "isolated follower", () -> ensemble.isolate(follower), TICK);
                 ensemble.heal();
             }
         }
     }
 
-    private static void lossComesFirst(
+    private static void assertLossBeforeGrant(
             LockClient cutOff, LockClient other, ZooKeeper operator, String fault, Runnable cut, Duration tick)
             throws Exception {
         Lease lease = cutOff.named("cut").acquire();
@@ -68,7 +69,7 @@ class ZooKeeperPartitionTest {
         CompletableFuture<Long> granted = waiter.thenApply(next -> System.nanoTime());
         CompletableFuture<Boolean> both = waiter.thenApply(next -> lease.isHeld());
         ZooKeeperTestSupport.awaitNodes(operator, "cut", 2);
-        // Two renewals later the first sync is no longer what the deadline counts from.
+        // After two renewals the deadline no longer counts from the first sync.
         LockSupport.parkNanos(SESSION.multipliedBy(2).dividedBy(5).toNanos());
         long start = System.nanoTime();
         cut.run();

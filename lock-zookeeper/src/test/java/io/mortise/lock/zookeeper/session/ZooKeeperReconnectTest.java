@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Reconnects before the session ends, also while an operator deletes nodes. */
+/** Tests reconnects before the session ends, and deletions of nodes by an operator. */
 @Tag("once")
 class ZooKeeperReconnectTest extends TwoClientsTest {
     private static final Duration REQUEST = Duration.ofSeconds(1);
@@ -46,7 +46,7 @@ class ZooKeeperReconnectTest extends TwoClientsTest {
     }
 
     @Test
-    void S11_waiterIsWokenAfterReconnects() throws Exception {
+    void S11_aWaiterIsWokenAfterReconnects() throws Exception {
         Lease holder = other.named("woken").acquire();
         CompletableFuture<Lease> waiter = client.named("woken").acquireAsync();
         Await.until("three watches are registered", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 3);
@@ -56,7 +56,7 @@ class ZooKeeperReconnectTest extends TwoClientsTest {
     }
 
     @Test
-    void S11_waiterIsGrantedWhatWasReleasedWhileItWasCutOff() throws Exception {
+    void S11_aWaiterIsGrantedALockThatWasReleasedWhileTheWaiterWasCutOff() throws Exception {
         Lease holder = other.named("missed").acquire();
         CompletableFuture<Lease> waiter = client.named("missed").acquireAsync();
         Await.until("three watches are registered", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 3);
@@ -83,7 +83,7 @@ class ZooKeeperReconnectTest extends TwoClientsTest {
     }
 
     @Test
-    void S05_S08_releaseWithinAShortCutIsReleased() throws Exception {
+    void S05_S08_aReleaseDuringAReconnectRemovesTheNode() throws Exception {
         Lease lease = client.named("short").acquire();
         proxy.resetConnections();
         ReleaseOutcome outcome = lease.release();
@@ -92,7 +92,7 @@ class ZooKeeperReconnectTest extends TwoClientsTest {
     }
 
     @Test
-    void S05_S07_nodeDeletedByAnOperator() throws Exception {
+    void S05_S07_aNodeDeletedByAnOperatorIsALossAndTheNextWaiterIsGranted() throws Exception {
         Lease lease = client.named("deleted").acquire();
         List<LossReason> losses = new CopyOnWriteArrayList<>();
         lease.lost().thenAccept(losses::add);
@@ -116,11 +116,11 @@ class ZooKeeperReconnectTest extends TwoClientsTest {
     }
 
     /**
-     * The watches replay in any order after a reconnect: our own node was deleted first, then the one ahead, and another
-     * client has the lock. Neither of the notifications is a grant, whichever comes first.
+     * After a reconnect, the events of the watches arrive in any order. The waiter's own node was deleted first, then the node
+     * ahead, and another client holds the lock. Neither of the two events is a grant, whichever arrives first.
      */
     @Test
-    void S01_aWaitersNodeDeletedBeforeItsPredecessorWhileCutOff() throws Exception {
+    void S01_aWaiterWhoseNodeWasDeletedBeforeItsPredecessorIsNotGranted() throws Exception {
         List<Lease> holders = new ArrayList<>();
         List<CompletableFuture<Lease>> cutOff = new ArrayList<>();
         List<CompletableFuture<Lease>> behind = new ArrayList<>();
@@ -132,30 +132,30 @@ class ZooKeeperReconnectTest extends TwoClientsTest {
             behind.add(other.named(lock).acquireAsync());
             ZooKeeperTestSupport.awaitNodes(operator, lock, 3);
         }
-        // Holder's own, holder's from the other session, the waiter's own and from the one behind, that one's own.
+        // Per lock: two on the holder's node, by both sessions, two on the waiter's node, and one on the node behind.
         Await.until("all watches are registered", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 5 * ROUNDS);
         proxy.cut();
         for (int i = 0; i < ROUNDS; i++) {
             operator.delete(ZooKeeperTestSupport.queue(operator, "replay" + i).get(1), -1);
         }
         holders.forEach(Lease::close);
-        List<Lease> now = new ArrayList<>();
+        List<Lease> next = new ArrayList<>();
         for (CompletableFuture<Lease> waiter : behind) {
-            now.add(ZooKeeperTestSupport.woken(waiter));
+            next.add(ZooKeeperTestSupport.woken(waiter));
         }
         proxy.heal();
         for (int i = 0; i < ROUNDS; i++) {
-            ZooKeeperTestSupport.awaitNodes(operator, "replay" + i, 2); // it has a new queue entry
+            ZooKeeperTestSupport.awaitNodes(operator, "replay" + i, 2); // the waiter has a new queue entry
             assertThat(cutOff.get(i)).isNotDone();
-            assertThat(now.get(i).isHeld()).isTrue();
-            now.get(i).close();
+            assertThat(next.get(i).isHeld()).isTrue();
+            next.get(i).close();
             ZooKeeperTestSupport.woken(cutOff.get(i)).close();
         }
     }
 
     private void reconnect(int watches) {
         proxy.resetConnections();
-        Await.until("it is connected again", ZooKeeperTestSupport.SOON, () -> proxy.connections() == 1);
+        Await.until("the client is connected again", ZooKeeperTestSupport.SOON, () -> proxy.connections() == 1);
         Await.until(
                 "the watches are registered again", ZooKeeperTestSupport.SOON, () -> server.watchCount() == watches);
     }

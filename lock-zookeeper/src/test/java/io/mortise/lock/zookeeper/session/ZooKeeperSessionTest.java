@@ -23,7 +23,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Sessions that end: all their leases are lost, once and for ever, and a new session takes over. */
+/** Tests that all leases of an ended session are lost exactly once, and that a new session replaces the ended one. */
 @Tag("once")
 class ZooKeeperSessionTest extends TwoClientsTest {
     private static final int LOCKS = 20;
@@ -43,7 +43,7 @@ class ZooKeeperSessionTest extends TwoClientsTest {
             ZooKeeperTestSupport.awaitNodes(operator, "waited" + i, 2);
         }
         long expired = session(held.get(0));
-        // As in a real expiry: the client is disconnected, or is notified of the deleted nodes first.
+        // The cut imitates a real expiry: a connected client would be notified of the deleted nodes first.
         proxy.cut();
         server.expireSession(expired);
         proxy.heal();
@@ -69,19 +69,19 @@ class ZooKeeperSessionTest extends TwoClientsTest {
     }
 
     @Test
-    void S08_aBorrowedHandleOutlivesOurDeadlineAndNoNodeOfOursStaysQueued() throws Exception {
+    void S08_noNodeStaysQueuedOnAnApplicationHandleThatOutlivesTheDeadline() throws Exception {
         Duration timeout = Duration.ofSeconds(10);
         try (ZooKeeper handle = new ZooKeeper(proxy.address(), Math.toIntExact(timeout.toMillis()), event -> {});
-                LockClient borrowing = ZooKeeperLocks.connect(
+                LockClient onHandle = ZooKeeperLocks.connect(
                         ZooKeeperOptions.using(() -> handle),
                         ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1)))) {
-            Lease lease = borrowing.named("mine").acquire();
+            Lease lease = onHandle.named("mine").acquire();
             Lease holder = other.named("theirs").acquire();
-            CompletableFuture<Lease> waiter = borrowing.named("theirs").acquireAsync();
+            CompletableFuture<Lease> waiter = onHandle.named("theirs").acquireAsync();
             ZooKeeperTestSupport.awaitNodes(operator, "theirs", 2);
             String entry = ZooKeeperTestSupport.queue(operator, "theirs").get(1);
             long id = handle.getSessionId();
-            // The client reconnects again and again, so the session stays alive at the server.
+            // The client keeps reconnecting, so the session stays alive on the server.
             proxy.withholdReplies();
             Await.until("the deadline has passed", timeout, () -> !lease.isHeld());
             proxy.heal();
@@ -92,7 +92,7 @@ class ZooKeeperSessionTest extends TwoClientsTest {
             });
             assertThat(moved)
                     .as(
-                            "the waiter, which had %s, has a new queue entry, and only that: %s, %s",
+                            "the waiter, which had %s, has only a new queue entry: %s, %s",
                             entry, ZooKeeperTestSupport.queue(operator, "theirs"), waiter)
                     .isTrue();
             assertThat(handle.getSessionId()).isEqualTo(id);
@@ -103,15 +103,18 @@ class ZooKeeperSessionTest extends TwoClientsTest {
         }
     }
 
-    /** The server deletes all nodes in one step and notifies in any order, while the next waiter elsewhere is granted the lock. */
+    /**
+     * The server deletes all nodes of a session in one step and notifies the clients in any order, while the next waiter on
+     * another session is granted the lock.
+     */
     @Test
-    void S01_S03_waitersOfASessionThatEndsAreNotGrantedByTheEndOfItsHolder() throws Exception {
+    void S01_S03_theEndOfASessionWithTheHolderGrantsNothingToItsOwnWaiters() throws Exception {
         List<ZooKeeper> opened = new CopyOnWriteArrayList<>();
-        ZooKeeperOptions borrowed = ZooKeeperOptions.using(() -> aliveOrNew(opened));
-        try (LockClient one = ZooKeeperLocks.connect(borrowed);
-                LockClient two = ZooKeeperLocks.connect(borrowed)) {
+        ZooKeeperOptions sharedHandle = ZooKeeperOptions.using(() -> aliveOrNew(opened));
+        try (LockClient one = ZooKeeperLocks.connect(sharedHandle);
+                LockClient two = ZooKeeperLocks.connect(sharedHandle)) {
             for (int round = 0; round < 3; round++) {
-                endWithWaiters("mates" + round, one, two);
+                endSessionWithWaiters("shared" + round, one, two);
             }
         } finally {
             for (ZooKeeper handle : opened) {
@@ -131,7 +134,7 @@ class ZooKeeperSessionTest extends TwoClientsTest {
         }
     }
 
-    private void endWithWaiters(String lock, LockClient one, LockClient two) throws Exception {
+    private void endSessionWithWaiters(String lock, LockClient one, LockClient two) throws Exception {
         int watchesBefore = server.watchCount();
         Lease first = one.named(lock).acquire();
         long expired = session(first);
@@ -141,19 +144,20 @@ class ZooKeeperSessionTest extends TwoClientsTest {
             next.named(lock).acquireAsync().thenAccept(granted::add);
             ZooKeeperTestSupport.awaitNodes(operator, lock, ++nodes);
         }
-        // Of the last one its own and two ahead; of the session its three nodes, each counted once.
+        // Three watches of the last waiter, on its own node and the two ahead, and one on each of the session's three
+        // nodes.
         Await.until(
                 "all watches are registered",
                 ZooKeeperTestSupport.SOON,
                 () -> server.watchCount() == watchesBefore + 6);
         server.expireSession(expired);
         Await.until("all but the first were granted in turn", ZooKeeperTestSupport.SOON, () -> {
-            // Without the first: it ended by force, not by its deadline, so it is held until that notification has
-            // arrived.
-            List<Lease> believing =
-                    granted.stream().skip(1).filter(Lease::isHeld).toList();
-            // None revives, so a lease that is held the second time was held all the time.
-            assertThat(believing.stream().filter(Lease::isHeld)).hasSizeLessThanOrEqualTo(1);
+            // Without the first lease: it ended by force rather than at its deadline, so it counts as held until its
+            // client is
+            // notified.
+            List<Lease> held = granted.stream().skip(1).filter(Lease::isHeld).toList();
+            // A lost lease never revives, so a lease that is held at the second check was held in between.
+            assertThat(held.stream().filter(Lease::isHeld)).hasSizeLessThanOrEqualTo(1);
             if (granted.size() > 1 && ZooKeeperTestSupport.queue(operator, lock).size() == nodes(granted)) {
                 granted.forEach(Lease::close);
             }

@@ -13,13 +13,13 @@ import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A client leaves a silent server for another one before its leases end. */
+/** Tests that a client switches from a silent server to another one before its leases end. */
 @Tag("once")
 class ZooKeeperSilentServerTest {
     private static final Duration SESSION = Duration.ofSeconds(20);
 
     @Test
-    void S07_aSilentServerIsLeftBeforeTheLeasesEnd() throws Exception {
+    void S07_theClientSwitchesFromASilentServerBeforeTheLeasesEnd() throws Exception {
         try (ZooKeeperTestServer server = ZooKeeperTestServer.start();
                 TcpProxy one = TcpProxy.to("127.0.0.1", server.port());
                 TcpProxy two = TcpProxy.to("127.0.0.1", server.port());
@@ -30,13 +30,16 @@ class ZooKeeperSilentServerTest {
             assertThat(silent.connections()).isEqualTo(1);
             long start = System.nanoTime();
             silent.blackHole();
-            Await.until("it has connected to the other", SESSION, () -> other.connections() == 1);
-            // A fifth until a proof is due, a quarter until it is missed, a second until the client connects: 10 s. By
-            // itself the client would only find out after 13.3 s, and the deadline is after 14.8 s.
+            Await.until("the client has connected to the other proxy", SESSION, () -> other.connections() == 1);
+            // A liveness check is due after a fifth of the timeout and missed after a quarter more, and the client
+            // takes a
+            // second to connect: 10 s. ZooKeeper's client alone would detect the silence after 13.3 s, and the deadline
+            // is
+            // after 14.8 s.
             assertThat(Duration.ofNanos(System.nanoTime() - start))
                     .isLessThan(SESSION.multipliedBy(2).dividedBy(3));
             Await.until(
-                    "the session is proved over the other",
+                    "a liveness check over the other proxy has succeeded",
                     SESSION,
                     () -> !lease.isHeld() || lease.remaining().compareTo(SESSION.dividedBy(2)) > 0);
             assertThat(lease.isHeld()).isTrue();

@@ -1,5 +1,5 @@
--- Before all that grants or withdraws: the keys of one lock, the server's time in µs, and a number's digits. A number that is
--- answered arrives whole: Lua's numbers are doubles, which hold whole µs for centuries.
+-- Starts every script that grants or withdraws: the keys of one lock, the server's time in µs, and the digits of a number.
+-- Numbers in a reply are exact: Lua's numbers are doubles, which represent whole µs exactly for centuries.
 local grant_key, counter_key, queue_key, entries_key = unpack(KEYS)
 
 local function micros()
@@ -7,7 +7,7 @@ local function micros()
   return time[1] * 1000000 + time[2]
 end
 
--- tostring would round.
+-- tostring would round the number.
 local function digits(number)
   return string.format('%.0f', number)
 end

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockConfigurationException;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.core.runtime.ClientScopedClock;
+import io.mortise.lock.spi.AttemptResult;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.GrantValidity;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.testing.ManualClock;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+
+/** Tests that the core does not hang if a backend throws, returns invalid results or completes on the calling thread. */
+class FaultyBackendTest {
+    private static final Duration LEASE = NoopBackend.LEASE;
+    private static final int CROWD = 5000;
+
+    private final ManualClock clock = new ManualClock();
+    private final List<ContenderListener> listeners = new ArrayList<>();
+    private Supplier<CompletionStage<AttemptResult>> attempt = this::granted;
+    private Supplier<CompletionStage<Boolean>> end = () -> CompletableFuture.completedFuture(true);
+    private Runnable close = () -> {};
+    private int attempts;
+    private int ends;
+
+    private CoreClient open(ClientOptions options) {
+        ClientScopedClock scoped = new ClientScopedClock(clock);
+        return CoreClient.open(context -> new Backend(), options, scoped, new Random(1), scoped::stop);
+    }
+
+    private CoreClient open() {
+        return open(ClientOptions.defaults().callbackExecutor(Runnable::run));
+    }
+
+    @Test
+    void S15_incompatibleLibrariesAreAConfigurationError() {
+        assertThatThrownBy(() -> CoreClient.open(
+                        context -> {
+                            throw new NoClassDefFoundError("org/assertj/core/Missing");
+                        },
+                        ClientOptions.defaults()))
+                .isInstanceOf(LockConfigurationException.class)
+                .hasMessageContaining("assertj-core");
+    }
+
+    private static CompletionStage<AttemptResult> busy() {
+        return CompletableFuture.completedFuture(new AttemptResult.Waiting(Duration.ofSeconds(5)));
+    }
+
+    private CompletionStage<AttemptResult> granted() {
+        return CompletableFuture.completedFuture(new AttemptResult.Granted(attempts, new Grant()));
+    }
+
+    private static <T> CompletionStage<T> silent() {
+        return CompletableFuture.failedFuture(new BackendUnavailableException("no answer from odd:1"));
+    }
+
+    @Test
+    void S09_S15_aBoundedWaitOnAHealthyStoreEndsBusyWhateverItsLimit() {
+        attempt = FaultyBackendTest::busy;
+        CoreClient client = open();
+        for (int millis = 4_000; millis < 13_000; millis += 50) {
+            CompletableFuture<Optional<Lease>> wait = client.named("x").tryAcquireAsync(Duration.ofMillis(millis));
+            clock.advance(Duration.ofMillis(millis));
+            assertThat(wait).as("after %d ms", millis).isCompletedWithValue(Optional.empty());
+        }
+    }
+
+    @Test
+    void S15_oneFailureAfterATimeWithoutRequestsEndsNoWait() {
+        attempt = FaultyBackendTest::busy;
+        CoreClient client =
+                open(ClientOptions.defaults().callbackExecutor(Runnable::run).unavailableAfter(Duration.ofSeconds(5)));
+        CompletableFuture<Lease> wait = client.named("x").acquireAsync();
+        attempt = FaultyBackendTest::silent;
+        clock.advance(Duration.ofSeconds(6));
+        assertThat(attempts).isGreaterThanOrEqualTo(2);
+        assertThat(wait).isNotDone();
+        attempt = this::granted;
+        clock.advance(Duration.ofSeconds(2));
+        assertThat(wait.join().isHeld()).isTrue();
+    }
+
+    /** Also checks a caller that gives up during an attempt, since the withdrawal must wait for the end of the attempt. */
+    @Test
+    void S10_isStillWaitingIsFalseAfterTheCallerGaveUp() {
+        CompletableFuture<AttemptResult> pending = new CompletableFuture<>();
+        attempt = () -> pending;
+        CoreClient client = open();
+        CompletableFuture<Lease> wait = client.named("x").acquireAsync();
+        assertThat(listeners.get(0).isStillWaiting()).isTrue();
+        wait.cancel(true);
+        assertThat(listeners.get(0).isStillWaiting()).isFalse();
+        assertThat(ends).isZero();
+        pending.complete(new AttemptResult.Waiting(Duration.ofSeconds(5)));
+        assertThat(ends).isEqualTo(1);
+        attempt = FaultyBackendTest::busy;
+        CompletableFuture<Optional<Lease>> bounded = client.named("x").tryAcquireAsync(Duration.ofSeconds(3));
+        assertThat(listeners.get(1).isStillWaiting()).isTrue();
+        clock.advance(Duration.ofSeconds(3));
+        assertThat(bounded).isCompletedWithValue(Optional.empty());
+        assertThat(listeners.get(1).isStillWaiting()).isFalse();
+    }
+
+    @Test
+    void S08_aFailureOfTheNextInTheQueueOrphansNoGrant() {
+        attempt = FaultyBackendTest::busy;
+        CoreClient client = open();
+        CompletableFuture<Lease> first = client.named("x").acquireAsync();
+        CompletableFuture<Lease> second = client.named("x").acquireAsync();
+        Deque<Supplier<CompletionStage<AttemptResult>>> results = new ArrayDeque<>();
+        results.add(this::granted);
+        results.add(() -> {
+            throw new NoClassDefFoundError("odd");
+        });
+        attempt = () -> results.remove().get();
+        listeners.get(0).wake();
+        assertThat(first.join().isHeld()).isTrue();
+        assertThatThrownBy(second::join).hasCauseInstanceOf(BackendRefusedException.class);
+        assertThat(client.queues.size()).isZero();
+    }
+
+    @Test
+    void S15_allOfManyWaitersFailIfTheStoreRejectsEach() {
+        attempt = FaultyBackendTest::busy;
+        CoreClient client = open();
+        List<CompletableFuture<Lease>> crowd = crowd(client);
+        attempt = () -> CompletableFuture.failedFuture(new BackendRefusedException("no"));
+        listeners.get(0).wake();
+        assertThat(crowd).allMatch(CompletableFuture::isCompletedExceptionally);
+        assertThat(client.queues.size()).isZero();
+    }
+
+    @Test
+    void S11_allOfManyWaitersAreGrantedIfEachReleasesInItsCallback() {
+        attempt = FaultyBackendTest::busy;
+        CoreClient client = open();
+        List<CompletableFuture<Lease>> crowd = crowd(client);
+        crowd.forEach(waiter -> waiter.thenAccept(Lease::releaseAsync));
+        attempt = this::granted;
+        listeners.get(0).wake();
+        assertThat(crowd).allMatch(CompletableFuture::isDone);
+        assertThat(ends).isEqualTo(CROWD);
+        assertThat(client.holders.size()).isZero();
+    }
+
+    private static List<CompletableFuture<Lease>> crowd(CoreClient client) {
+        List<CompletableFuture<Lease>> crowd = new ArrayList<>();
+        for (int i = 0; i < CROWD; i++) {
+            crowd.add(client.named("x").acquireAsync());
+        }
+        return crowd;
+    }
+
+    @Test
+    void S08_S10_aFutureCancelledBeforeDeliveryReleasesTheGrantImmediately() {
+        Deque<Runnable> busyExecutor = new ArrayDeque<>();
+        Executor executor = busyExecutor::add;
+        CoreClient client = open(ClientOptions.defaults().callbackExecutor(executor));
+        CompletableFuture<Lease> future = client.named("x").acquireAsync();
+        CompletableFuture<Void> body = client.named("y").callAsync(lease -> new CompletableFuture<>());
+        future.cancel(true);
+        body.cancel(true);
+        assertThat(ends).isEqualTo(2);
+        assertThat(client.holders.size()).isZero();
+        busyExecutor.forEach(Runnable::run);
+        assertThat(ends).isEqualTo(2);
+    }
+
+    @Test
+    @SuppressWarnings("NullAway") // the test passes null on purpose
+    void S15_anAttemptWithAnInvalidResultFailsItsCaller() {
+        CoreClient client = open();
+        List<Supplier<CompletionStage<AttemptResult>>> invalid = List.of(
+                () -> CompletableFuture.completedFuture(null),
+                () -> null,
+                () -> {
+                    throw new StackOverflowError();
+                },
+                () -> CompletableFuture.completedFuture(new AttemptResult.Granted(1, null)));
+        for (Supplier<CompletionStage<AttemptResult>> odd : invalid) {
+            attempt = odd;
+            assertThatThrownBy(() -> client.named("x").acquireAsync().join())
+                    .hasCauseInstanceOf(BackendRefusedException.class);
+        }
+        client.close();
+        assertThat(clock.timerCount()).isZero();
+    }
+
+    @Test
+    void S11_aPauseOfZeroCausesNoBusyLoop() {
+        attempt = () -> CompletableFuture.completedFuture(new AttemptResult.Waiting(Duration.ZERO));
+        CompletableFuture<Lease> wait = open().named("x").acquireAsync();
+        assertThat(attempts).isEqualTo(1);
+        attempt = this::granted;
+        clock.advance(Duration.ofMillis(2));
+        assertThat(wait).isCompleted();
+    }
+
+    @Test
+    void S05_S16_anEndWithAnInvalidResultIsUnknownAndBlocksNoClose() {
+        List<Supplier<CompletionStage<Boolean>>> invalid =
+                List.of(() -> CompletableFuture.completedFuture(null), () -> null, () -> {
+                    throw new StackOverflowError();
+                });
+        for (Supplier<CompletionStage<Boolean>> odd : invalid) {
+            CoreClient client = open();
+            end = odd;
+            CompletableFuture<ReleaseOutcome> released =
+                    client.named("x").acquireAsync().join().releaseAsync();
+            clock.advance(LEASE.plusSeconds(2));
+            assertThat(released).isCompletedWithValue(ReleaseOutcome.UNKNOWN);
+            assertThat(client.beginClose()).isCompleted();
+            client.close();
+        }
+        assertThat(clock.timerCount()).isZero();
+    }
+
+    @Test
+    void S07_aListenerThatThrowsDoesNotHideTheLossFromOthers() {
+        List<String> notified = new ArrayList<>();
+        GrantValidity session = new GrantValidity(clock, LEASE, clock.now().plus(LEASE)) {
+            @Override
+            protected void onLost(LossReason reason) {
+                notified.add("session");
+            }
+        };
+        session.attach(reason -> {
+            throw new OutOfMemoryError("no thread");
+        });
+        session.attach(reason -> notified.add("second"));
+        session.lost(new LossReason(LossReason.Kind.SESSION_ENDED, "test"));
+        assertThat(notified).containsExactly("second", "session");
+    }
+
+    @Test
+    void S16_aBackendThatFailsToCloseLeavesNoTimer() {
+        CoreClient client = open();
+        close = () -> {
+            throw new NoClassDefFoundError("odd");
+        };
+        assertThat(client.named("x").acquireAsync().join().isHeld()).isTrue();
+        client.close();
+        assertThat(clock.timerCount()).isZero();
+    }
+
+    @Test
+    void S07_aQueuedExpiryWarningIsDroppedByARelease() {
+        Deque<Runnable> busyExecutor = new ArrayDeque<>();
+        CoreClient client = open(ClientOptions.defaults().callbackExecutor(busyExecutor::add));
+        CompletableFuture<Lease> future = client.named("x").acquireAsync();
+        busyExecutor.remove().run();
+        List<String> notified = new ArrayList<>();
+        future.join().onExpiring(LEASE.multipliedBy(2), () -> notified.add("expiring"));
+        future.join().releaseAsync();
+        busyExecutor.forEach(Runnable::run);
+        assertThat(notified).isEmpty();
+    }
+
+    private final class Grant extends GrantValidity {
+        Grant() {
+            super(clock, LEASE, clock.now().plus(LEASE.multipliedBy(100)));
+        }
+    }
+
+    private final class Backend extends NoopBackend {
+        Backend() {
+            super("odd:1");
+        }
+
+        @Override
+        public Contender enqueue(LockRequest request, ContenderListener listener) {
+            listeners.add(listener);
+            return new Contender() {
+                @Override
+                public CompletionStage<AttemptResult> attempt() {
+                    attempts++;
+                    return attempt.get();
+                }
+
+                @Override
+                public CompletionStage<Boolean> end() {
+                    ends++;
+                    return end.get();
+                }
+            };
+        }
+
+        @Override
+        public void close() {
+            close.run();
+        }
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli.run;
+
+import io.mortise.lock.cli.invocation.ExitCodes;
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.function.IntConsumer;
+
+/**
+ * Passes the signals INT, TERM and HUP to the current step of {@code lockctl run} or {@code hold}, such as waiting or
+ * holding. Initially, and when the last phase takes too long, a signal ends the process. Thread-safe.
+ */
+final class SignalRouter {
+    private static final List<String> NAMES =
+            List.of(SignalHandlers.INTERRUPT, SignalHandlers.TERMINATE, SignalHandlers.HANGUP);
+
+    private static final Duration GRACE_PERIOD = Duration.ofSeconds(1);
+
+    private IntConsumer target = SignalRouter::end;
+    private boolean ignoresHangup;
+    private int first;
+    private int undelivered;
+
+    private SignalRouter() {}
+
+    /** Installs handlers for the signals. */
+    static SignalRouter listen() {
+        SignalRouter signals = new SignalRouter();
+        for (String name : NAMES) {
+            try {
+                boolean handled = SignalHandlers.handle(name, signals::onSignal);
+                signals.ignoresHangup |= !handled && name.equals(SignalHandlers.HANGUP);
+            } catch (UnsupportedOperationException e) {
+                // Windows has no HUP.
+            }
+        }
+        return signals;
+    }
+
+    /** Returns whether this process was started with HUP ignored, as by nohup. */
+    boolean ignoresHangup() {
+        return ignoresHangup;
+    }
+
+    /** Acts as if the given signal had arrived. */
+    void simulate(String name) {
+        onSignal(SignalHandlers.number(name));
+    }
+
+    private synchronized void onSignal(int number) {
+        if (first == 0) {
+            first = number;
+        }
+        undelivered = number;
+        deliver();
+    }
+
+    private void deliver() {
+        int number = undelivered;
+        if (number != 0) {
+            undelivered = 0;
+            target.accept(number);
+        }
+    }
+
+    /** Lets the first signal interrupt a thread. */
+    synchronized void interrupt(Thread waiting) {
+        target = number -> {
+            finish();
+            waiting.interrupt();
+        };
+    }
+
+    /** Keeps signals for the next {@link #forwardTo}; no thread is interrupted any more. */
+    synchronized void keep() {
+        target = number -> undelivered = number;
+    }
+
+    /** Forwards each signal, including one that was kept, to the given receiver. */
+    synchronized void forwardTo(IntConsumer to) {
+        target = to;
+        deliver();
+    }
+
+    /** Ignores signals for a short time, as a second Ctrl-C often follows the first; later signals end the process. */
+    synchronized void finish() {
+        long begin = System.nanoTime();
+        target = number -> {
+            if (System.nanoTime() - begin > GRACE_PERIOD.toNanos()) {
+                end(number);
+            }
+        };
+    }
+
+    /** Returns the first signal that arrived. */
+    synchronized OptionalInt first() {
+        return first == 0 ? OptionalInt.empty() : OptionalInt.of(first);
+    }
+
+    private static void end(int number) {
+        if (isInterrupt(ExitCodes.ofSignal(number))) {
+            SignalHandlers.dieFrom(SignalHandlers.INTERRUPT);
+        }
+        Runtime.getRuntime().halt(ExitCodes.ofSignal(number));
+    }
+
+    /** Returns whether the exit code is that of a program that INT has ended. */
+    static boolean isInterrupt(int code) {
+        return code == ExitCodes.ofSignal(SignalHandlers.number(SignalHandlers.INTERRUPT));
+    }
+
+    /**
+     * Ends this process by INT if INT has arrived and the exit code is that of INT; otherwise returns. A shell that runs
+     * lockctl in a loop continues the loop after Ctrl-C unless lockctl ends by INT.
+     */
+    void dieIfInterrupted(int code) {
+        if (isInterrupt(code) && first().isPresent()) {
+            SignalHandlers.dieFrom(SignalHandlers.INTERRUPT);
+        }
+    }
+}

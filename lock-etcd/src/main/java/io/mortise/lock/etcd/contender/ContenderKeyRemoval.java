@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd.contender;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.kv.TxnResponse;
+import io.etcd.jetcd.op.Cmp;
+import io.etcd.jetcd.op.Op;
+import io.mortise.lock.etcd.connection.EtcdRequestSender;
+import io.mortise.lock.etcd.queue.EtcdTransactionParts;
+import io.mortise.lock.spi.LockName;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** Deletes a contender's key from the lock's queue. Each of its requests is idempotent. */
+final class ContenderKeyRemoval {
+    private final EtcdRequestSender requests;
+    private final String lock;
+    private final ByteSequence record;
+    private final AtomicBoolean deletionSent = new AtomicBoolean();
+
+    /** @param record the value of the contender's key, which no other key has */
+    ContenderKeyRemoval(EtcdRequestSender requests, String lock, ByteSequence record) {
+        this.requests = requests;
+        this.lock = lock;
+        this.record = record;
+    }
+
+    /**
+     * Deletes a key that was put, or one that may have been put and will not be put later. Returns whether it existed.
+     *
+     * <p>A key that was put is deleted without a condition, which costs the server much less: no other key of this client
+     * has that name before the reply arrives. If the request has to be repeated, the first deletion may be executed at any
+     * time, so the name is never used again.
+     */
+    CompletionStage<Boolean> release(EtcdQueueEntry entry) {
+        String what = "release of lock \"" + LockName.shown(lock) + "\"";
+        if (entry.createRevision() == 0) {
+            Cmp[] hasOwnRecord = {EtcdTransactionParts.hasValue(entry.key(), record)};
+            return requests.txn(what, hasOwnRecord, new Op[] {EtcdTransactionParts.delete(entry.key())})
+                    .thenApply(TxnResponse::isSucceeded);
+        }
+        if (deletionSent.getAndSet(true)) {
+            entry.session().startKeySeries();
+        }
+        return requests.delete(what, entry.key());
+    }
+
+    /**
+     * Undoes an acquire that may have been executed, and defeats one that may still be executed: by a new epoch of the
+     * session, unless one has started since the acquire was sent. Fails if the session has ended.
+     *
+     * @param epoch the latest epoch in which a request was sent that has no reply
+     */
+    CompletionStage<Boolean> withdraw(EtcdQueueEntry entry, long epoch) {
+        ByteSequence sessionKey = entry.session().sessionKey();
+        Op undo = Op.txn(
+                new Cmp[] {EtcdTransactionParts.hasValue(entry.key(), record)},
+                new Op[] {EtcdTransactionParts.delete(entry.key())},
+                new Op[] {});
+        Op[] then = epoch < entry.session().epoch()
+                ? new Op[] {undo, EtcdTransactionParts.getWithoutValue(sessionKey)}
+                : new Op[] {undo, entry.session().putKey(), EtcdTransactionParts.getWithoutValue(sessionKey)};
+        return requests.txn(
+                        "withdrawal from lock \"" + LockName.shown(lock) + "\"",
+                        new Cmp[] {EtcdTransactionParts.exists(sessionKey)},
+                        then)
+                .thenCompose(response -> {
+                    if (!response.isSucceeded()) {
+                        entry.session().end("the session's key was deleted");
+                        return CompletableFuture.failedFuture(
+                                entry.session().unavailable("the session's key was deleted"));
+                    }
+                    entry.session()
+                            .observeEpoch(response.getGetResponses()
+                                    .get(0)
+                                    .getKvs()
+                                    .get(0)
+                                    .getVersion());
+                    return CompletableFuture.completedFuture(
+                            response.getTxnResponses().get(0).isSucceeded());
+                });
+    }
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.Capability;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
+import io.mortise.lock.LockStatus;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.connect.Locks;
+import io.mortise.lock.spi.support.Durations;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Assertions;
+import org.junit.jupiter.api.Assumptions;
+
+/** Test fixture of one conformance test, with the backend, its clients and helper threads; closed after the test. */
+public final class ContractTestFixture implements AutoCloseable {
+    /** A limit far above what any tested operation may take, which turns a hang into a failure. */
+    static final Duration LONG = Duration.ofSeconds(30);
+
+    /** Upper bound, on a slow machine, for what a rule requires "at once" or within 50 ms. */
+    static final Duration PROMPT = Duration.ofSeconds(3);
+
+    /** Time that a waiter gets to send its request if the store does not show waiters. */
+    private static final Duration TIME_TO_QUEUE = Duration.ofMillis(150);
+
+    static final String THREAD_NAME = "conformance-";
+
+    private final BackendUnderTest backend;
+    private final List<LockClient> clients = new CopyOnWriteArrayList<>();
+    private final FaultInjector faultInjector;
+    private final AtomicInteger threadCount = new AtomicInteger();
+    private final ExecutorService threads = Executors.newCachedThreadPool(task -> {
+        Thread thread = new Thread(task, THREAD_NAME + threadCount.incrementAndGet());
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    ContractTestFixture(BackendUnderTest backend) {
+        this.backend = backend;
+        this.faultInjector = new FaultInjector(backend.faults());
+    }
+
+    BackendUnderTest backend() {
+        return backend;
+    }
+
+    /** Opens a new client with its own connections, as another process would have. */
+    LockClient client() {
+        return client(ClientOptions.defaults().connectTimeout(LONG)); // a cold start on a busy machine
+    }
+
+    LockClient client(ClientOptions options) {
+        LockClient client = backend.open(options);
+        clients.add(client);
+        return client;
+    }
+
+    /** Returns options for leases of {@link BackendUnderTest#lease()}. */
+    LockOptions shortLease(LockClient client) {
+        return client.capabilities().contains(Capability.PER_LOCK_LEASE)
+                ? LockOptions.defaults().leaseDuration(backend.lease())
+                : LockOptions.defaults();
+    }
+
+    /** Runs the task on a thread of the fixture. */
+    <T> Future<T> start(Callable<T> task) {
+        return threads.submit(task);
+    }
+
+    /** Returns how long a release takes here if no client waits: the shortest of several. */
+    Duration releaseTime(LockClient client) throws InterruptedException {
+        Duration shortest = PROMPT;
+        for (int i = 0; i < 5; i++) {
+            Lease lease = client.named("timed").acquire();
+            long start = System.nanoTime();
+            lease.release();
+            Duration took = DurationAssertions.since(start);
+            shortest = Durations.shorter(took, shortest);
+        }
+        return shortest;
+    }
+
+    /**
+     * Releases the lease on another thread while the caller continues. From round to round the release starts earlier or later
+     * than the caller's next step, by up to {@code spread}, so that the rounds together cover all interleavings.
+     */
+    Future<ReleaseOutcome> releaseConcurrently(Lease held, int round, Duration spread) throws Exception {
+        long ahead = spread.toNanos() * (round % 50 - 25) / 25;
+        CyclicBarrier together = new CyclicBarrier(2);
+        Future<ReleaseOutcome> released = start(() -> {
+            together.await();
+            spin(ahead);
+            return held.release();
+        });
+        together.await();
+        spin(-ahead);
+        return released;
+    }
+
+    private static void spin(long nanos) {
+        long start = System.nanoTime();
+        while (System.nanoTime() - start < nanos) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** Returns the client's {@link LockAdmin}, or aborts the test if the backend has none. */
+    static LockAdmin admin(LockClient client, String rule) {
+        Optional<LockAdmin> admin = client.admin();
+        return admin.orElseThrow(() -> notVerified(rule, "this backend has no LockAdmin"));
+    }
+
+    /** Returns the injector of those faults that the backend supports. */
+    FaultInjector faultInjector() {
+        return faultInjector;
+    }
+
+    /** Aborts the test if the backend does not claim the capability. */
+    static void onlyIf(LockClient client, Capability capability) {
+        Assumptions.assumeTrue(client.capabilities().contains(capability), () -> "not claimed: " + capability);
+    }
+
+    /** Aborts the test, so that the rule is reported as neither passed nor failed. */
+    static RuntimeException notVerified(String rule, String why) {
+        return Assumptions.abort("NOT VERIFIED: " + rule + ": " + why);
+    }
+
+    static <T> T await(CompletionStage<T> stage) throws InterruptedException {
+        return ApiStyle.result(stage.toCompletableFuture());
+    }
+
+    static LockStatus status(LockAdmin admin, String name) throws InterruptedException {
+        return await(admin.status(name));
+    }
+
+    /** Polls until the condition is true; fails with {@code what} in the message if it is not true within the limit. */
+    static void eventually(String what, Duration within, Callable<Boolean> condition) throws Exception {
+        long start = System.nanoTime();
+        while (true) {
+            boolean last = System.nanoTime() - start > within.toNanos(); // a check after a stall of this thread counts
+            if (condition.call()) {
+                return;
+            }
+            if (last) {
+                Assertions.fail(what + ": not within " + within);
+            }
+            LockSupport.parkNanos(2_000_000);
+        }
+    }
+
+    /** Returns a condition for {@link #eventually} that becomes true when the time has passed. */
+    static Callable<Boolean> timePasses(Duration time) {
+        long start = System.nanoTime();
+        return () -> System.nanoTime() - start >= time.toNanos();
+    }
+
+    /**
+     * S05: LOST is reported only for a lease that expired and completed {@code lost()}; a missing reply alone does not mean
+     * LOST.
+     */
+    static void assertConsistent(ReleaseOutcome outcome, Lease lease) throws InterruptedException {
+        if (outcome == ReleaseOutcome.LOST) {
+            CompletableFuture<LossReason> lost = lease.lost();
+            Assertions.assertDoesNotThrow(
+                    () -> lost.get(PROMPT.toMillis(), TimeUnit.MILLISECONDS), "LOST, but lost() did not complete");
+            Assertions.assertNotEquals(
+                    LossReason.Kind.REMOVED, lost.join().kind(), "LOST, though the grant was not removed");
+        }
+    }
+
+    /** Returns the number of requests that the store has counted, or aborts the test if there is none. */
+    long requests(String rule) {
+        return backend.requests().orElseThrow(() -> notVerified(rule, "BackendUnderTest.requests returns no number"));
+    }
+
+    /** Returns the backend's URL, or aborts the test if there is none. */
+    String url(String rule) {
+        return backend.url().orElseThrow(() -> notVerified(rule, "BackendUnderTest.url returns no URL"));
+    }
+
+    /** Opens a new client by URL, as another process would. */
+    LockClient clientByUrl(String rule, ClientOptions options, Capability... required) {
+        LockClient client = Locks.connect(url(rule), options, required);
+        clients.add(client);
+        return client;
+    }
+
+    /** Asserts that within {@link #PROMPT} no holder and no waiter is shown any more, and that the lock can be acquired. */
+    void assertFree(LockClient other, String name) throws Exception {
+        if (other.admin().isPresent()) {
+            LockAdmin admin = other.admin().orElseThrow();
+            eventually("no waiter and no holder of \"" + name + "\" remains", PROMPT, () -> {
+                LockStatus status = status(admin, name);
+                return status.holders().isEmpty() && status.waiters().isEmpty();
+            });
+        }
+        Optional<Lease> lease = other.named(name).tryAcquire(PROMPT);
+        Assertions.assertTrue(lease.isPresent(), () -> "\"" + name + "\" is not free");
+        lease.orElseThrow().close();
+    }
+
+    /** Waits until the store shows that many waiters, or, if it keeps no queue, long enough for their requests to be sent. */
+    static void awaitWaiters(LockClient client, String name, int count) throws Exception {
+        if (client.admin().isPresent() && client.capabilities().contains(Capability.FAIR)) {
+            LockAdmin admin = client.admin().orElseThrow();
+            eventually(
+                    count + " waiters are shown",
+                    LONG,
+                    () -> status(admin, name).waiters().size() >= count);
+        } else {
+            eventually("the waiters had time to send their requests", LONG, timePasses(TIME_TO_QUEUE));
+        }
+    }
+
+    /**
+     * Waits that long for a lock that another client holds, and asserts that it is not granted.
+     *
+     * @return whether the store reported the lock as busy; false if a loaded server did not reply in so short a time
+     */
+    static boolean assertWaitFails(ApiStyle style, DistributedLock lock, Duration maxWait) throws InterruptedException {
+        try {
+            Optional<Lease> lease = style.tryAcquire(lock, maxWait);
+            Assertions.assertTrue(lease.isEmpty(), () -> "granted while another client holds the lock: " + lease);
+            return true;
+        } catch (BackendUnavailableException e) {
+            return false; // no reply in time (S15)
+        }
+    }
+
+    /** S10: asserts that a waiter for a held lock returns within 50 ms of an interrupt. */
+    void assertInterruptReturnsAtOnce(DistributedLock lock) throws Exception {
+        DurationAssertions.overshoot("from interrupt to InterruptedException", PROMPT, Duration.ofMillis(50), () -> {
+            CompletableFuture<Thread> thread = new CompletableFuture<>();
+            Future<Long> waiting = start(() -> {
+                thread.complete(Thread.currentThread());
+                Assertions.assertThrows(InterruptedException.class, lock::acquire);
+                return System.nanoTime();
+            });
+            Thread waiter = ApiStyle.result(thread);
+            eventually("the waiter waits", LONG, () -> isWaiting(waiter));
+            long start = System.nanoTime();
+            waiter.interrupt();
+            return Duration.ofNanos(ApiStyle.result(waiting) - start);
+        });
+    }
+
+    /** Returns whether the thread is blocked in a wait, with or without a time limit. */
+    static boolean isWaiting(Thread thread) {
+        Thread.State state = thread.getState();
+        return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
+    }
+
+    @Override
+    public void close() {
+        // A failed test may leave the interrupt flag set, which would make the cleanup of faults fail.
+        boolean interrupted = Thread.interrupted();
+        try (backend) {
+            try (faultInjector) {
+                threads.shutdown(); // pending waits fail when their client closes, or by the interrupt
+            } finally {
+                clients.forEach(LockClient::close); // close() never throws (S16)
+                threads.shutdownNow();
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

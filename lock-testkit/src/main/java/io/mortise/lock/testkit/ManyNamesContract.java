@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockClient;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
+
+/** Tests that leases and waiters on many lock names leave no data in the store and no extra threads. Rule S17. */
+interface ManyNamesContract extends Contract {
+    int NAMES = 500;
+
+    @Test
+    @ResourceLock(Contract.SERVER)
+    default void S17_waitersOnManyNamesLeaveNothing() throws Exception {
+        // Many requests are pending at once.
+        ClientOptions longTimeouts = ClientOptions.defaults().unavailableAfter(ContractTestFixture.LONG);
+        LockClient holder = fixture().client(longTimeouts);
+        LockClient waiter = fixture().client(longTimeouts);
+        // Starts the threads that each client starts only once.
+        holder.named("warm").run(lease -> waiter.named("warm").tryAcquire());
+        int threads = threads();
+        List<CompletableFuture<Lease>> holding = new ArrayList<>();
+        for (int i = 0; i < NAMES; i++) {
+            holding.add(holder.named("many/" + i).acquireAsync());
+        }
+        List<Lease> held = new ArrayList<>();
+        for (CompletableFuture<Lease> one : holding) {
+            held.add(ApiStyle.result(one));
+        }
+        List<CompletableFuture<Optional<Lease>>> waiting = new ArrayList<>();
+        for (int i = 0; i < NAMES; i++) {
+            waiting.add(waiter.named("many/" + i).tryAcquireAsync(ContractTestFixture.LONG));
+        }
+        assertThat(threads())
+                .as("threads with %d leases and %d waiters", NAMES, NAMES)
+                .isLessThan(threads + 50);
+        // One third is cancelled, one third is completed by its caller, the rest is granted.
+        for (int i = 0; i < NAMES; i++) {
+            switch (i % 3) {
+                case 0 -> waiting.get(i).cancel(true);
+                case 1 -> waiting.get(i).complete(Optional.empty());
+                default -> {}
+            }
+            held.get(i).releaseAsync();
+        }
+        for (int i = 2; i < NAMES; i += 3) {
+            ApiStyle.result(waiting.get(i)).orElseThrow().releaseAsync();
+        }
+        if (holder.capabilities().contains(Capability.LIST)) {
+            LockAdmin admin = ContractTestFixture.admin(holder, "S17");
+            ContractTestFixture.eventually(
+                    "the list of locks is empty",
+                    ContractTestFixture.PROMPT.multipliedBy(2),
+                    () -> ContractTestFixture.await(admin.list("", 10_000, ""))
+                            .locks()
+                            .isEmpty());
+        }
+        for (int i = 0; i < NAMES; i += 50) {
+            fixture().assertFree(holder, "many/" + i);
+        }
+        assertThat(threads()).as("threads afterwards").isLessThan(threads + 50);
+    }
+
+    /**
+     * Counts also threads of a server in this JVM and of other tests: the limit is generous, but far below one thread per name.
+     */
+    private static int threads() {
+        return Thread.getAllStackTraces().size();
+    }
+}
