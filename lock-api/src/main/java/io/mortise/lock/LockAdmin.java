@@ -69,7 +69,7 @@ public interface LockAdmin {
      * @param remedy what the operator can do about it
      */
     record Finding(Severity severity, String what, String remedy) {
-        /** How serious a finding is. */
+        /** The severity of a finding. */
         public enum Severity {
             /** A fact that operators should know. */
             INFO,

@@ -18,7 +18,7 @@ import java.util.Map;
  * @param steady decides whether one competitor's results are steady
  */
 record WarmUpRounds(int maxRounds, SteadyStateCheck steady) {
-    /** How long a competitor runs in one warm-up round. Being one second, it makes {@code maxRounds} a number of seconds. */
+    /** The duration of one warm-up round. Being one second, it makes {@code maxRounds} a number of seconds. */
     static final Duration ROUND = Duration.ofSeconds(1);
 
     /** Returns the warm-up that the command uses, with the given maximum number of rounds. */

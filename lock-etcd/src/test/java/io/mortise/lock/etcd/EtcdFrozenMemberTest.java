@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 class EtcdFrozenMemberTest {
     private static final Logger log = LoggerFactory.getLogger(EtcdFrozenMemberTest.class);
 
-    /** What S11 promises without a notification, and 3 s for a machine that stalls. */
+    /** The limit that S11 sets without a notification, and 3 s for a machine that stalls. */
     private static final Duration HANDED_OFF_WITHIN = Duration.ofSeconds(9);
 
     /** At least two renewals of the default lease are due in that time. */

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * client that was connected with them. Durations are measured by the clock of the store. Thread-safe.
  */
 public final class MemoryFaults {
-    /** What happens to one request, from the least to the most severe fault. */
+    /** The fault of one request, from the least to the most severe. */
     enum Fate {
         PASSES,
         REPLY_LOST,

@@ -37,10 +37,10 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
     /** The longest time between two requests of a waiter, in case a message was lost or a holder died. */
     static final Duration FALLBACK = Duration.ofSeconds(5);
 
-    /** How long a queue entry is kept without another request: three fallback times with the core's jitter. */
+    /** The time for which a queue entry is kept without another request: three fallback times with the core's jitter. */
     static final Duration ENTRY_LIFETIME = Duration.ofSeconds(20);
 
-    /** How often a late request is sent: the server's clock may have been set forward, and each reply contains its time. */
+    /** The number of tries of a late request: the server's clock may have been set forward, and each reply contains its time. */
     private static final int MOST_ROUNDS = 3;
 
     /** From here on Lua and many resources cannot distinguish a token from the next. The clock reaches it in the year 2255. */

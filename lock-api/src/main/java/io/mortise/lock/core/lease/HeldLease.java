@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
 public final class HeldLease implements Lease, GrantValidity.Listener {
     private static final Logger log = LoggerFactory.getLogger(HeldLease.class);
 
-    /** How the lease ended: by a loss with this reason, or by a release if the reason is null. */
+    /** The end of the lease: a loss with this reason, or a release if the reason is null. */
     private record End(@Nullable LossReason loss) {}
 
     private static final End RELEASE = new End(null);

@@ -38,7 +38,7 @@ public final class RenewalLog {
         this.log = log;
     }
 
-    /** What happened to a lease after renewals without a response. */
+    /** The outcome for a lease after renewals without a response. */
     enum Outcome {
         RENEWED,
         LOST,

@@ -32,7 +32,7 @@ final class SimStore {
         }
     }
 
-    /** Why an entry was removed. */
+    /** The reason why an entry was removed. */
     enum Removal {
         OWN_END,
         FOREIGN_END,

@@ -37,7 +37,7 @@ public final class EtcdFailoverConnection {
     private static final Logger log = LoggerFactory.getLogger(EtcdFailoverConnection.class);
 
     /**
-     * How long requests must reach no server before the client is replaced, once every member has been tried.
+     * The time for which requests must reach no server before the client is replaced, once every member has been tried.
      */
     private static final Duration FAILOVER_DELAY = Duration.ofSeconds(2);
 
@@ -55,7 +55,7 @@ public final class EtcdFailoverConnection {
     private volatile @Nullable EtcdMemberConnection current; // null until it is open
     private volatile boolean failing;
 
-    /** How many clients were created for other members since the last reply. */
+    /** The number of clients created for other members since the last reply. */
     private volatile int failovers;
 
     /** Since when the current member has served no request; null if it serves requests. Changed under the monitor. */

@@ -16,7 +16,7 @@ final class RequestTryTimeout {
     private static final int PARTS = 4;
     private static final Duration MIN_PART = Duration.ofMillis(500);
 
-    /** How long a store may serve nothing although its members are healthy. */
+    /** The longest time for which a store may serve nothing although its members are healthy. */
     static final Duration MAX_ELECTION = Duration.ofSeconds(3);
 
     private final LockClock clock;

@@ -32,13 +32,13 @@ import java.util.concurrent.CompletionStage;
  */
 public final class EtcdContender implements Contender, QueuedContenders.Member, DeferredWatches.Held {
     /**
-     * How long a grant is held before its key is watched. Twice this time and two round trips are well below 200 ms (S7).
+     * The time for which a grant is held before its key is watched. Twice this and two round trips are well below 200 ms (S7).
      */
     public static final Duration WATCH_OWN_KEY_AFTER = Duration.ofMillis(50);
 
     private static final AttemptResult WAITING = new AttemptResult.Waiting(Duration.ofSeconds(5));
 
-    /** How long the holder of a deleted key waits to find out whether its session has ended as well. */
+    /** The time that the holder of a deleted key waits to find out whether its session has ended as well. */
     private static final Duration REASON_TIMEOUT = Duration.ofMillis(100);
 
     /** Creates the objects that {@link Contender#unwrap} returns from the key and the revision that created it. */

@@ -28,7 +28,7 @@ public final class SessionLockQueue implements SessionLockQueueWatch.Listener {
     private static final Logger log = LoggerFactory.getLogger(SessionLockQueue.class);
 
     /**
-     * How long the watch stays open without contenders, so that clients that take turns need not register it each time.
+     * The time for which the watch stays open without contenders, so that clients that take turns need not register it again.
      */
     private static final Duration LINGER = Duration.ofMillis(400);
 

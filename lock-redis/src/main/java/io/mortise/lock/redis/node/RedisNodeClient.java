@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
 public final class RedisNodeClient {
     private static final Logger log = LoggerFactory.getLogger(RedisNodeClient.class);
 
-    /** How long a request waits for a lost connection. Lettuce reconnects within half of it if the server is up. */
+    /** The time that a request waits for a lost connection. Lettuce reconnects within half of it if the server is up. */
     private static final Duration RECONNECT_TIMEOUT = Duration.ofSeconds(1);
 
     private static final Duration RECONNECT_PAUSE = Duration.ofMillis(50);

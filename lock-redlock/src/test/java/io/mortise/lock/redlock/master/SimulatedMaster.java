@@ -12,7 +12,7 @@ final class SimulatedMaster {
     private State saved = now;
     private int run;
 
-    /** What the master stores; a restart may restore an older state. */
+    /** The data that the master stores; a restart may restore an older state. */
     private record State(
             @Nullable String owner,
             long expiresAt,

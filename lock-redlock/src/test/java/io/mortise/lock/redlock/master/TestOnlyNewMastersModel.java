@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * decide.
  */
 record TestOnlyNewMastersModel(Rule rule) {
-    /** How the model decides which masters are new. */
+    /** The rule by which the model decides which masters are new. */
     enum Rule {
         /** The rule of the library: decided once, for all masters together. */
         DECIDED_ONCE,

@@ -15,7 +15,7 @@ final class QuorumLinks implements AutoCloseable {
     }
 
     /**
-     * How long a proxy retries to reach a leader. A follower may connect before the new leader listens: a refused connection
+     * The time that a proxy retries to reach a leader. A follower may connect before the new leader listens: a refused connection
      * would make it retry, but a reset from the proxy would start another election.
      */
     private static final Duration CONNECT_RETRY = Duration.ofSeconds(1);

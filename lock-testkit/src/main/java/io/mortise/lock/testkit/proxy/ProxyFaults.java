@@ -16,7 +16,7 @@ final class ProxyFaults {
 
     long delayNanos;
 
-    /** How long to retry a target that refuses connections before resetting the client's connection. */
+    /** The time to retry a target that refuses connections before resetting the client's connection. */
     long connectRetryNanos;
 
     /** Ends every fault; the delay and the connect retry are properties of the network and stay. */
