@@ -19,10 +19,13 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +48,25 @@ final class ProviderDiscovery {
                             "rediss-cluster"),
             "lock-redlock", Set.of("redlock", "redlocks"),
             "lock-etcd", Set.of("etcd", "etcds"));
+
+    /** Schemes of other tools for the same stores, and the scheme to use instead. */
+    private static final Map<String, String> ALIASES = Map.of(
+            "zk", "zookeeper",
+            "http", "etcd",
+            "https", "etcds",
+            "valkey", "redis",
+            "valkeys", "rediss",
+            "unix", "redis-socket",
+            "redis+socket", "redis-socket",
+            "redis+sentinel", "redis-sentinel",
+            "sentinel", "redis-sentinel");
+
+    /** The schemes of stores that listen at a well-known port. */
+    private static final Map<String, String> SCHEME_BY_PORT =
+            Map.of("2181", "zookeeper", "2379", "etcd", "26379", "redis-sentinel");
+
+    /** What follows the colon of a host without a scheme: a port, and maybe a path or more hosts. */
+    private static final Pattern PORT = Pattern.compile("(\\d{1,5})([/,].*)?");
 
     private ProviderDiscovery() {}
 
@@ -109,7 +131,7 @@ final class ProviderDiscovery {
                     .filter(artifact -> artifact.getValue().contains(url.scheme()))
                     .findFirst()
                     .map(artifact -> ": add io.mortise:" + artifact.getKey() + " to the class path")
-                    .orElseGet(() -> nearest(url.scheme()));
+                    .orElseGet(() -> suggestion(url));
             Set<String> known = new TreeSet<>();
             providers.forEach(provider -> known.addAll(provider.schemes()));
             throw new LockConfigurationException(
@@ -132,15 +154,27 @@ final class ProviderDiscovery {
         return chosen.get(0);
     }
 
-    /** Returns a suggestion for the message if a known scheme differs in one or two characters; otherwise the empty string. */
-    private static String nearest(String scheme) {
+    /** Returns what to write instead of a scheme that no Mortise backend has. */
+    private static String suggestion(LockUrl url) {
+        Matcher port = PORT.matcher(url.path());
+        if (port.matches()) {
+            return ": a URL begins with a scheme, did you mean "
+                    + SCHEME_BY_PORT.getOrDefault(port.group(1), "redis") + "://" + url.scheme() + ":" + port.group(1)
+                    + (port.group(2) == null ? "" : "…") + "?";
+        }
+        return Optional.ofNullable(ALIASES.get(url.scheme()))
+                .or(() -> nearest(url.scheme()))
+                .map(known -> ": did you mean " + known + "?")
+                .orElse(": use a scheme that was found, or add another backend to the class path");
+    }
+
+    /** Returns the known scheme that differs least, if it differs in one or two characters. */
+    private static Optional<String> nearest(String scheme) {
         return SCHEMES.values().stream()
                 .flatMap(Set::stream)
                 .filter(known -> distance(scheme, known) <= Math.min(2, known.length() / 3))
                 .min(Comparator.<String>comparingInt(known -> distance(scheme, known))
-                        .thenComparing(Comparator.naturalOrder()))
-                .map(known -> ": did you mean " + known + "?")
-                .orElse("");
+                        .thenComparing(Comparator.naturalOrder()));
     }
 
     /** Returns the Levenshtein distance of two strings. */

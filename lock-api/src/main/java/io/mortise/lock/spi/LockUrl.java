@@ -63,7 +63,8 @@ public final class LockUrl {
         Matcher matcher = SHAPE.matcher(url);
         if (!matcher.matches()) {
             throw new LockConfigurationException("\"" + redact(url)
-                    + "\" is not a lock URL: expected scheme://host:port/path?name=value or scheme:name");
+                    + "\" is not a lock URL: expected scheme://host:port/path?name=value or scheme:name, such as"
+                    + " redis://localhost:6379 or memory:test");
         }
         String authority = matcher.group("authority");
         int at = authority == null ? -1 : authority.lastIndexOf('@');
