@@ -77,10 +77,10 @@ class RedlockOptionsTest {
 
     @Test
     void S14_fewerThanThreeMastersAreRejected() {
-        assertRejected(() -> RedlockOptions.connectTo(List.of()), "0 masters", "at least 3");
+        assertRejected(() -> RedlockOptions.connectTo(List.of()), "at least 3 masters, not 0");
         assertRejected(
-                () -> RedlockOptions.connectTo(uris("redis://:s3cr3t@a", "redis://b")), "2 masters", "at least 3");
-        assertRejected(() -> RedlockOptions.using(List.of()), "0 masters", "at least 3");
+                () -> RedlockOptions.connectTo(uris("redis://:s3cr3t@a", "redis://b")), "at least 3 masters, not 2");
+        assertRejected(() -> RedlockOptions.using(List.of()), "at least 3 masters, not 0");
     }
 
     @Test

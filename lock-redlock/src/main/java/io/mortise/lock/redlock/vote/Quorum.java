@@ -17,7 +17,8 @@ public record Quorum(int masters) {
     /** Rejects numbers of masters that are too small for a majority to tolerate failures. */
     public static void check(int masters) {
         if (masters < MIN_MASTERS) {
-            throw new IllegalArgumentException(masters + " masters, must be at least " + MIN_MASTERS);
+            throw new IllegalArgumentException("Redlock needs at least " + MIN_MASTERS + " masters, not " + masters
+                    + ": name all of them, best an odd number, or use redis:// for a single server");
         }
     }
 

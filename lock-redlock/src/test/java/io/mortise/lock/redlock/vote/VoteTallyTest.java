@@ -34,7 +34,8 @@ class VoteTallyTest {
 
     @Test
     void S14_fewerThanThreeMastersAreRejected() {
-        assertThatThrownBy(() -> new Quorum(2)).hasMessage("2 masters, must be at least 3");
+        assertThatThrownBy(() -> new Quorum(2)).hasMessage("Redlock needs at least 3 masters, not 2: name all of them, best an odd number, or use redis:// for a"
+                        + " single server");
     }
 
     /** The last letter decides the result; later votes do not change it. */
