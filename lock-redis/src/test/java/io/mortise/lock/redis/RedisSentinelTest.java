@@ -129,7 +129,7 @@ class RedisSentinelTest {
         ClientOptions soon = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(1));
         assertThatThrownBy(() -> Locks.connect("redis-sentinel://:secret@" + sentinels + "?master=other", soon))
                 .isInstanceOf(BackendUnavailableException.class)
-                .hasMessageContainingAll(sentinels, "the sentinel knows no master other");
+                .hasMessageContainingAll(sentinels, " knows no master \"other\", but [mymaster]: check the name");
         redis.killSentinel(0);
         assertThatThrownBy(() -> Locks.connect("redis-sentinel://:secret@" + sentinels + "?master=mymaster", soon))
                 .isInstanceOf(BackendUnavailableException.class)

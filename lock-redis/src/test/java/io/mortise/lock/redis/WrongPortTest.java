@@ -17,6 +17,7 @@ import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -89,6 +90,28 @@ class WrongPortTest {
                     .hasMessageContaining("127.0.0.1:" + replica.port())
                     .hasMessageContaining("is a read-only replica of 127.0.0.1:" + server.port());
         }
+    }
+
+    @Test
+    void S15_aNodeOfAClusterIsReportedEarly() throws Exception {
+        try (RedisTestServer node = RedisTestServer.start(
+                RedisServerOptions.defaults().withArguments("--cluster-enabled", "yes"))) {
+            for (String scheme : List.of("redis", "redis-sentinel")) {
+                assertThat(refusal(url(scheme, node.port())))
+                        .isInstanceOf(BackendRefusedException.class)
+                        .hasMessageContaining("127.0.0.1:" + node.port())
+                        .hasMessageContaining("redis-cluster://");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"redis-sentinel", "redis-cluster"})
+    void S15_aSingleServerIsReportedEarlyToAClientOfSentinelsOrACluster(String scheme) throws Exception {
+        assertThat(refusal(url(scheme, server.port())))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining("127.0.0.1:" + server.port())
+                .hasMessageContaining("use redis://");
     }
 
     /** The server may be about to start, as in a compose file, so the client retries. */

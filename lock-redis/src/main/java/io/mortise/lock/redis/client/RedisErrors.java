@@ -67,7 +67,7 @@ public final class RedisErrors {
                     ? new BackendUnavailableException(what + " at " + endpoints + ": " + message, endpoints, error)
                     : new BackendRefusedException(
                             what + " at " + endpoints + " was refused: " + sentence(message) + " "
-                                    + advice(code(message)),
+                                    + advice(message),
                             error);
         }
         boolean tls =
@@ -120,11 +120,21 @@ public final class RedisErrors {
         return message.endsWith(".") ? message : message + ".";
     }
 
-    private static String advice(String code) {
-        return switch (code) {
+    /** Returns what to do about an error reply. */
+    private static String advice(String message) {
+        if (message.contains("cluster support disabled")) {
+            return "This server is no node of a cluster: use redis://";
+        }
+        return switch (code(message)) {
             case "CROSSSLOT" -> "This is a cluster: use redis-cluster://";
             case "WRONGTYPE" -> "The key of this lock is in use by another application: use another prefix";
-            default -> "Check credentials, ACLs and the database";
+            case "NOAUTH" -> "The server needs a password: put USER:PASSWORD@ before the host in the URL, or :PASSWORD@ for the default"
+                    + " user";
+            case "WRONGPASS" -> "Check the user and the password";
+            case "NOPERM" -> "Give the user this permission, and all others that Mortise's page for this backend lists";
+            default -> message.contains("unknown command")
+                    ? "The command may be renamed or disabled; if this is a sentinel, use redis-sentinel://"
+                    : "Check credentials, ACLs and the database";
         };
     }
 

@@ -2,7 +2,9 @@
 package io.mortise.lock.redis.node;
 
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
+import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.redis.connect.ServerModeCheck;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.MonotonicTime;
 import java.util.Map;
@@ -39,6 +41,11 @@ final class ConnectionHandshake {
 
     /** Performs the handshake; fails with the error of the first request that the server refuses. */
     CompletionStage<ServerReply> exchange(boolean inCluster) {
+        try {
+            ServerModeCheck.requireLockServer(commands.getStatefulConnection(), inCluster, endpoints);
+        } catch (BackendRefusedException e) {
+            return CompletableFuture.failedFuture(e);
+        }
         return commands.subscribe(channel)
                 .thenCompose(listening -> commands.pubsubNumsub(channel))
                 .thenAccept(listeners -> requireCount(listeners, endpoints))

@@ -6,7 +6,6 @@ import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionStateListener;
-import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.ListOfMapsOutput;
@@ -14,6 +13,9 @@ import io.lettuce.core.output.ValueListOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.redis.connect.ServerModeCheck;
 import io.mortise.lock.redis.node.ServerInfo;
 import io.mortise.lock.redis.sentinel.SentinelReply.HostAndPort;
 import java.net.InetAddress;
@@ -42,6 +44,9 @@ public final class SentinelConnection implements RedisConnectionStateListener {
 
     @GuardedBy("this")
     private int closed;
+
+    @GuardedBy("this")
+    private boolean clientCloses;
 
     private record Opened(StatefulRedisPubSubConnection<String, String> connection, String runId) {}
 
@@ -99,10 +104,27 @@ public final class SentinelConnection implements RedisConnectionStateListener {
                             new ListOfMapsOutput<>(StringCodec.UTF8),
                             new CommandArgs<>(StringCodec.UTF8).add("SENTINELS").add(master));
             return address.thenCompose(named -> named.size() < 2
-                    ? CompletableFuture.failedFuture(
-                            new RedisException("the sentinel knows no master " + master)) // may be configured later
+                    ? unknown(master, to.connection)
                     : others.thenApply(known -> new Reply(to.runId, named, known)));
         });
+    }
+
+    /** Fails with a message that names the masters which the sentinel knows. The master may be configured later. */
+    private <T> CompletionStage<T> unknown(String master, StatefulRedisPubSubConnection<String, String> connection) {
+        CompletionStage<List<Map<String, String>>> masters = connection
+                .async()
+                .dispatch(
+                        CommandType.SENTINEL,
+                        new ListOfMapsOutput<>(StringCodec.UTF8),
+                        new CommandArgs<>(StringCodec.UTF8).add("MASTERS"));
+        return masters.thenApply(known -> ", but "
+                        + known.stream().map(one -> one.get("name")).sorted().toList())
+                .exceptionally(forbidden -> "")
+                .thenCompose(known -> CompletableFuture.failedFuture(new BackendUnavailableException(
+                        "the sentinel " + endpoint() + " knows no master \"" + master + "\"" + known
+                                + ": check the name in master=NAME",
+                        endpoint(),
+                        null)));
     }
 
     private record Reply(String runId, List<String> named, List<Map<String, String>> known) {}
@@ -157,9 +179,7 @@ public final class SentinelConnection implements RedisConnectionStateListener {
                 .toCompletableFuture()
                 .thenCompose(connection -> {
                     connection.addListener(this);
-                    return connection
-                            .async()
-                            .info("server")
+                    return serverInfo(connection)
                             .toCompletableFuture()
                             .handle((info, failure) -> {
                                 if (failure != null) {
@@ -173,6 +193,15 @@ public final class SentinelConnection implements RedisConnectionStateListener {
                 });
     }
 
+    private CompletionStage<String> serverInfo(StatefulRedisPubSubConnection<String, String> connection) {
+        try {
+            ServerModeCheck.requireSentinel(connection, endpoint());
+        } catch (BackendRefusedException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+        return connection.async().info("server");
+    }
+
     @Override
     public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
         @Nullable CompletableFuture<Opened> present;
@@ -184,22 +213,40 @@ public final class SentinelConnection implements RedisConnectionStateListener {
                 && present.isDone()
                 && !present.isCompletedExceptionally()
                 && present.join().connection == handler) {
-            discard(present);
+            forget(present);
         }
-        handler.closeAsync(); // Lettuce would keep reconnecting even without queries
+        close(handler); // Lettuce would keep reconnecting even without queries
     }
 
     private synchronized boolean isClosedSince(int before) {
-        return closed != before;
+        return clientCloses || closed != before;
     }
 
     private void discard(CompletableFuture<Opened> known) {
+        forget(known);
+        known.thenAccept(to -> {
+            if (to.connection instanceof RedisChannelHandler<?, ?> handler) {
+                close(handler);
+            }
+        });
+    }
+
+    private synchronized void forget(CompletableFuture<Opened> known) {
+        if (opened == known) {
+            opened = null;
+        }
+    }
+
+    /** Closes a connection, unless that is done already or the client is about to do it: Lettuce warns of a second close. */
+    private void close(RedisChannelHandler<?, ?> handler) {
         synchronized (this) {
-            if (opened == known) {
-                opened = null;
+            if (clientCloses) {
+                return;
             }
         }
-        known.thenAccept(to -> to.connection.closeAsync());
+        if (!handler.isClosed()) {
+            handler.closeAsync();
+        }
     }
 
     /** Closes the connection, whose pending queries fail; the next query opens another one. */
@@ -212,5 +259,10 @@ public final class SentinelConnection implements RedisConnectionStateListener {
         if (known != null) {
             discard(known);
         }
+    }
+
+    /** Announces that the Lettuce client is about to be shut down, which closes its connections. */
+    synchronized void announceClose() {
+        clientCloses = true;
     }
 }

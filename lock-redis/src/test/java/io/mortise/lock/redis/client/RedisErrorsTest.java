@@ -15,6 +15,7 @@ import java.util.concurrent.CompletionException;
 import javax.net.ssl.SSLHandshakeException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class RedisErrorsTest {
@@ -81,6 +82,20 @@ class RedisErrorsTest {
         assertThat(of(new RedisCommandExecutionException(
                         "ERR Error running script (call to f_01): @user_script:50: WRONGTYPE Operation against a key")))
                 .hasMessageContaining("another application");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "NOAUTH Authentication required., put USER:PASSWORD@ before the host",
+        "WRONGPASS invalid username-password pair or user is disabled., Check the user and the password",
+        "NOPERM this user has no permissions to run the evalsha command, Give the user this permission",
+        "CROSSSLOT Keys in request do not hash to the same slot, use redis-cluster://",
+        "ERR This instance has cluster support disabled, use redis://",
+        "ERR unknown command EVALSHA, renamed or disabled",
+        "ERR DB index is out of range, the database"
+    })
+    void aPermanentErrorSaysWhatToDo(String answer, String advice) {
+        assertThat(of(new RedisCommandExecutionException(answer))).hasMessageContaining(advice);
     }
 
     @Test
