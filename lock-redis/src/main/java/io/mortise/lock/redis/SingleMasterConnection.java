@@ -34,6 +34,7 @@ final class SingleMasterConnection implements RedisConnectionRouter {
     private final String channel;
     private final BackendContext context;
     private final @Nullable ManagedRedisClient<RedisClient> managed;
+    private final Optional<SentinelGroup> group;
     private final Optional<SentinelMasterConfirmation> sentinels;
 
     private SingleMasterConnection(
@@ -42,7 +43,9 @@ final class SingleMasterConnection implements RedisConnectionRouter {
             String channel,
             BackendContext context,
             @Nullable ManagedRedisClient<RedisClient> managed,
+            Optional<SentinelGroup> group,
             Optional<SentinelMasterConfirmation> sentinels) {
+        this.group = group;
         this.sentinels = sentinels;
         this.node = node;
         this.server = server;
@@ -89,9 +92,10 @@ final class SingleMasterConnection implements RedisConnectionRouter {
                     sentinels.map(all -> new SentinelMasterConfirmation(all, context));
             confirmation.ifPresent(it ->
                     it.confirm(node, options.leaseDuration())); // connects to the sentinels before the first grant
-            return new SingleMasterConnection(node, options.servers(), channel, context, managed, confirmation);
+            return new SingleMasterConnection(node, options.servers(), channel, context, managed, sentinels, confirmation);
         } catch (RuntimeException | Error e) {
             if (managed != null) {
+                sentinels.ifPresent(SentinelGroup::announceClose);
                 managed.shutdown(
                         BoundedCloseWait.LIMIT); // not awaited: a server that does not respond would delay this too
             }
@@ -158,7 +162,7 @@ final class SingleMasterConnection implements RedisConnectionRouter {
     @Override
     public void close() {
         node.announceClose();
-        sentinels.ifPresent(SentinelMasterConfirmation::close);
+        group.ifPresent(SentinelGroup::announceClose);
         Future<?> ended = managed == null ? node.close() : managed.shutdown(BoundedCloseWait.LIMIT);
         BoundedCloseWait.await(ended, context.requestTimeout(), "endpoints=" + endpoints());
     }

@@ -14,6 +14,7 @@ import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnectionImpl;
+import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
@@ -27,7 +28,10 @@ import io.mortise.lock.servers.redis.RedisSentinelTestDeployment;
 import io.mortise.lock.servers.redis.RedisServerOptions;
 import io.mortise.lock.testkit.process.Await;
 import io.mortise.lock.testkit.proxy.TcpProxy;
+import java.io.IOException;
 import java.net.SocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,6 +44,7 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -47,6 +52,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests that a lease needs a majority of the sentinels to name its master. A client that reaches only a minority may be cut off
@@ -166,6 +173,39 @@ class SentinelMajorityTest {
             // connection was killed.
             assertThat(System.nanoTime() - before)
                     .isLessThan(Duration.ofSeconds(20).toNanos());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"redis", "redis-cluster"})
+    void S15_aSentinelPortInTheUrlOfAnotherSchemeIsRefused(String scheme) {
+        String sentinel = redis.addresses().split(",")[0];
+        assertThatThrownBy(() -> Locks.connect(scheme + "://" + sentinel, LONG_TIMEOUTS))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining(sentinel)
+                .hasMessageContaining("use redis-sentinel://");
+    }
+
+    /** Lettuce warns of each connection that is closed twice. */
+    @Test
+    void aClientThatIsClosedOrFailsToConnectLogsNoWarning() throws Exception {
+        Path log = Path.of(System.getProperty("org.slf4j.simpleLogger.logFile"));
+        long before = warningsOfLettuce(log);
+        for (int i = 0; i < 5; i++) {
+            try (LockClient client = connect(redis.addresses())) {
+                client.named("closed").acquire().release();
+            }
+            assertThatThrownBy(() -> Locks.connect(
+                            "redis-sentinel://" + redis.addresses() + "?master=other",
+                            LONG_TIMEOUTS.connectTimeout(Duration.ofMillis(300))))
+                    .isInstanceOf(BackendUnavailableException.class);
+        }
+        assertThat(warningsOfLettuce(log)).isEqualTo(before);
+    }
+
+    private static long warningsOfLettuce(Path log) throws IOException {
+        try (Stream<String> lines = Files.lines(log)) {
+            return lines.filter(line -> line.contains("WARN io.lettuce")).count();
         }
     }
 

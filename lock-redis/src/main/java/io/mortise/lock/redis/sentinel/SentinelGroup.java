@@ -229,12 +229,12 @@ public final class SentinelGroup {
         }
     }
 
-    /** Closes the connections to all sentinels. */
-    void close() {
+    /** Announces that the Lettuce client is about to be shut down, which closes the connections to all sentinels. */
+    public void announceClose() {
         List<SentinelConnection> all;
         synchronized (this) {
             all = List.copyOf(known.values());
         }
-        all.forEach(SentinelConnection::close);
+        all.forEach(SentinelConnection::announceClose);
     }
 }

@@ -169,9 +169,4 @@ public final class SentinelMasterConfirmation {
             node.reconnect(); // leads to the master that a majority names by then
         }
     }
-
-    /** Closes the connections to the sentinels. */
-    public void close() {
-        sentinels.close();
-    }
 }
