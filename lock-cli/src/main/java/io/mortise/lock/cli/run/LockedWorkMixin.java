@@ -4,6 +4,7 @@ package io.mortise.lock.cli.run;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.cli.invocation.CommandFailedException;
@@ -11,13 +12,19 @@ import io.mortise.lock.cli.invocation.CommonOptions;
 import io.mortise.lock.cli.invocation.DurationConverter;
 import io.mortise.lock.cli.invocation.ExitCodes;
 import io.mortise.lock.cli.invocation.FlockDurationConverter;
+import io.mortise.lock.cli.view.HolderFormat;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Option;
@@ -25,6 +32,7 @@ import picocli.CommandLine.Option;
 /** The command-line arguments that {@code lockctl run} and {@code hold} share. Acquires and releases the lock accordingly. */
 final class LockedWorkMixin {
     private static final long REPORT_WAITING_AFTER_MILLIS = 1000;
+    private static final long HOLDER_QUERY_MILLIS = 2000;
 
     /** The work to do while the lock is held. */
     interface Work {
@@ -98,20 +106,24 @@ final class LockedWorkMixin {
             }
             signals.interrupt(Thread.currentThread());
             Optional<Lease> granted;
-            AtomicBoolean waiting = new AtomicBoolean(reportsWaiting);
+            AtomicBoolean isWaiting = new AtomicBoolean(reportsWaiting);
             try {
                 CompletableFuture.delayedExecutor(REPORT_WAITING_AFTER_MILLIS, TimeUnit.MILLISECONDS)
                         .execute(() -> {
-                            if (waiting.get()) {
+                            if (isWaiting.get()) {
                                 err.println("lockctl: waiting for lock \"" + name + "\"");
                             }
                         });
                 granted = acquire(lock);
+                isWaiting.set(false);
+                if (granted.isEmpty() && waiting != null && !waiting.none) { // -n is silent, as scripts expect
+                    err.println("lockctl: " + busyMessage(shutdown.client(), name, waiting.limit));
+                }
             } catch (InterruptedException e) {
                 // The acquire has been cancelled. Without a signal, the interrupt came from elsewhere.
                 return ExitCodes.ofSignal(signals.first().orElseThrow(() -> e));
             } finally {
-                waiting.set(false);
+                isWaiting.set(false);
             }
             signals.keep();
             if (granted.isEmpty()) {
@@ -127,6 +139,32 @@ final class LockedWorkMixin {
         return (waiting == null || !waiting.none)
                 && outer.isPresent()
                 && outer.get().holds(lock);
+    }
+
+    /** Returns a message about who still holds the lock at the end of the wait time. */
+    static String busyMessage(LockClient client, String name, Duration limit) throws InterruptedException {
+        String time = limit.toString().substring("PT".length()).toLowerCase(Locale.ROOT);
+        return "lock \"" + name + "\" is still busy after " + time + holders(client, name);
+    }
+
+    /** Returns the holders for the end of a sentence; nothing if the store does not tell them soon. */
+    private static String holders(LockClient client, String name) throws InterruptedException {
+        if (client.admin().isEmpty()) {
+            return "";
+        }
+        try {
+            List<LockHolder> holders = client.admin()
+                    .get()
+                    .status(name)
+                    .toCompletableFuture()
+                    .get(HOLDER_QUERY_MILLIS, TimeUnit.MILLISECONDS)
+                    .holders();
+            return holders.isEmpty()
+                    ? ""
+                    : holders.stream().map(HolderFormat::summary).collect(Collectors.joining("; ", ": held by ", ""));
+        } catch (ExecutionException | TimeoutException e) {
+            return "";
+        }
     }
 
     private static int workAndRelease(

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** Formats the holders and waiters of locks as text or JSON. Text is escaped for a terminal (S19); JSON has the raw values. */
-final class HolderFormat {
+public final class HolderFormat {
     static final String NONE = "-";
     static final int SHORT_ID_LENGTH = 8;
     private static final int MAX_RAW_LENGTH = 60;
@@ -43,7 +43,7 @@ final class HolderFormat {
     }
 
     /** Returns a short description of the holder: id, host, process id and token, as far as they are known. */
-    static String summary(LockHolder holder) {
+    public static String summary(LockHolder holder) {
         StringBuilder line = new StringBuilder(shortId(holder));
         holder.host().ifPresent(host -> line.append("  ").append(safe(host)));
         holder.pid().ifPresent(pid -> line.append(':').append(pid));

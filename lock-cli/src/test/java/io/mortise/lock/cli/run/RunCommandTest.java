@@ -150,7 +150,7 @@ class RunCommandTest {
             Ended later = ended(run("x", "-w", "3s", "-E", "9", "--", "echo", "ran"));
 
             assertThat(atOnce).isEqualTo(new Ended(1, "", ""));
-            assertThat(later).isEqualTo(new Ended(9, "", ""));
+            assertThat(later).isEqualTo(new Ended(9, "", "lockctl: lock \"x\" is still busy after 3s\n"));
             assertThat(held.isHeld()).isTrue();
         }
     }
