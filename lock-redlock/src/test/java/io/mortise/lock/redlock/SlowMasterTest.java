@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
+import io.mortise.lock.LockOptions;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.redlock.grant.GrantTestAccess;
 import io.mortise.lock.redlock.master.CleanupBacklogCounter;
@@ -16,6 +17,7 @@ import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.testkit.process.Await;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -113,6 +115,26 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
                 SOON,
                 () -> master(2).cleanupBacklog().size() == 0);
         awaitVotesOfAll();
+    }
+
+    /** A queue entry outlives a short lease, so its deletion is repeated for longer than that lease. */
+    @Test
+    void S08_S17_queueEntryAtAMasterThatWasCutOffForLongerThanALeaseIsDeleted() throws Exception {
+        Duration lease = NODE_TIMEOUT.multipliedBy(4); // the shortest
+        try (Lease held = client().named("x").acquire()) {
+            CompletableFuture<Lease> waiting = client().named("x", LockOptions.defaults().leaseDuration(lease))
+                    .acquireAsync();
+            Await.until("it is queued at the master", SOON, () -> has(2, X.queue()));
+            link(2).blackHole();
+            waiting.cancel(false);
+            Duration cut = lease.plus(NODE_TIMEOUT.multipliedBy(3)); // a late request is executed within two timeouts
+            assertThat(Await.holdsWithin(cut, () -> !has(2, X.queue())))
+                    .as("deleted before the link is healed")
+                    .isFalse();
+            link(2).heal();
+            Await.until("the queue entry is deleted", SOON, () -> !has(2, X.queue()));
+            assertThat(held.isHeld()).isTrue();
+        }
     }
 
     /** Returns the request of an ended attempt that may have left a vote. */

@@ -6,6 +6,7 @@ import io.mortise.lock.redlock.master.CleanupBacklogCounter;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -13,7 +14,7 @@ import java.util.concurrent.CompletionStage;
 /**
  * Deletes, in the background, the grant and queue entry that an ended attempt may still have at one master.
  *
- * <p>Repeats the release until the master has confirmed it or the longest possible lease has expired (S8).
+ * <p>Repeats the release until the master has confirmed it, or the grant and the queue entry have certainly expired (S8).
  */
 final class OrphanCleanup {
     private OrphanCleanup() {}
@@ -23,9 +24,12 @@ final class OrphanCleanup {
         if (!attempt.beginCleanup()) {
             return;
         }
-        // A request is executed within two timeouts after it was sent, which allows for clock errors, or never. Its
-        // lease begins when it is executed.
-        Duration within = request.leaseDuration()
+        // A request is executed within two timeouts after it was sent, which allows for clock errors, or never. The
+        // lifetimes of its grant and its queue entry begin when it is executed.
+        Duration longestLifetime = attempt.orphans().mayBeQueued()
+                ? Durations.longer(request.leaseDuration(), RedlockContender.QUEUE_ENTRY_TTL)
+                : request.leaseDuration();
+        Duration within = longestLifetime
                 .plus(attempt.master().node().requestTimeout().multipliedBy(2));
         CleanupBacklogCounter.Entry entry =
                 attempt.master().cleanupBacklog().add(request.attemptId(), attempt::endCleanup);
