@@ -15,7 +15,7 @@ import io.mortise.lock.redis.node.BackgroundConnect;
 import io.mortise.lock.redis.node.NodeListener;
 import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.redlock.admin.RedlockAdmin;
-import io.mortise.lock.redlock.grant.ContenderEnvironment;
+import io.mortise.lock.redlock.grant.ContenderServices;
 import io.mortise.lock.redlock.grant.RedlockContender;
 import io.mortise.lock.redlock.grant.RedlockRenewals;
 import io.mortise.lock.redlock.master.ConnectMajorityWait;
@@ -61,7 +61,7 @@ final class RedlockBackend implements LockBackend {
     private final MasterQuarantine quarantine;
     private final ContenderRegistry<RedlockContender> contenders;
     private final RedlockRenewals renewal;
-    private final ContenderEnvironment environment;
+    private final ContenderServices services;
     private final @Nullable ManagedRedisClient<RedisClient>
             managedClient; // null if the application supplies its clients
 
@@ -75,8 +75,8 @@ final class RedlockBackend implements LockBackend {
         this.quarantine = new MasterQuarantine(
                 masters, keys, options.maxLease(), options.isTestOnlyNewMasters(), context, this::onMasterVotes);
         this.renewal = new RedlockRenewals(masters, quarantine, context.clock());
-        this.environment =
-                new ContenderEnvironment(context, keys, masters, quarantine, contenders, RedlockVoteSummary::of);
+        this.services =
+                new ContenderServices(context, keys, masters, quarantine, contenders, RedlockVoteSummary::of);
         this.managedClient =
                 options.uris().isEmpty() ? null : ManagedRedisClient.toServers(options.sslOptions(), context);
     }
@@ -190,7 +190,7 @@ final class RedlockBackend implements LockBackend {
                         keys.of(lock).all(),
                         message.attemptId(),
                         "0",
-                        environment.clientMark())
+                        services.clientMark())
                 .whenComplete((ok, failure) -> {
                     if (failure != null) {
                         log.debug("event=hint-not-forwarded master={}", node.endpoints(), failure);
@@ -198,8 +198,8 @@ final class RedlockBackend implements LockBackend {
                 }));
     }
 
-    ContenderEnvironment environment() {
-        return environment;
+    ContenderServices services() {
+        return services;
     }
 
     @Override
@@ -235,7 +235,7 @@ final class RedlockBackend implements LockBackend {
 
     @Override
     public Contender enqueue(LockRequest request, ContenderListener listener) {
-        return new RedlockContender(environment, request, listener);
+        return new RedlockContender(services, request, listener);
     }
 
     @Override

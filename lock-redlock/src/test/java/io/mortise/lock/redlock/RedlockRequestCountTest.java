@@ -13,17 +13,16 @@ import io.mortise.lock.servers.redis.RawRedis;
 import io.mortise.lock.testkit.process.Await;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
@@ -209,29 +208,20 @@ class RedlockRequestCountTest extends FiveMastersTest {
                 },
                 LONG_TIMEOUTS);
         closeLater(client);
-        int window = 200;
-        Semaphore inFlight = new Semaphore(window);
-        List<Throwable> failed = Collections.synchronizedList(new ArrayList<>());
-        for (int i = 0; i < NAMES; i++) {
-            inFlight.acquire();
-            client.named("once/" + i)
-                    .acquireAsync()
-                    .thenCompose(Lease::releaseAsync)
-                    .whenComplete((outcome, failure) -> {
-                        if (failure != null) {
-                            failed.add(failure);
-                        }
-                        inFlight.release();
-                    });
+        int inFlight = 200;
+        for (int first = 0; first < NAMES; first += inFlight) {
+            CompletableFuture.allOf(IntStream.range(first, first + inFlight)
+                            .mapToObj(i -> client.named("once/" + i)
+                                    .callAsync(lease -> CompletableFuture.completedFuture(true)))
+                            .toArray(CompletableFuture[]::new))
+                    .get(60, TimeUnit.SECONDS);
         }
-        inFlight.acquire(window);
-        assertThat(failed).isEmpty();
         awaitNoLockKeys();
         masters.each(redis -> assertThat((Long) redis.call("HLEN", KEYS.state()))
                 .as("counters and fields of the quarantine state")
                 .isLessThanOrEqualTo(RedlockKeys.BUCKETS + 4L));
         assertThat(Objects.requireNonNull(backend.get())
-                        .environment()
+                        .services()
                         .contenders()
                         .size())
                 .isZero();

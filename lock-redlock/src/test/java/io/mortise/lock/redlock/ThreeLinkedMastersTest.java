@@ -112,7 +112,7 @@ abstract class ThreeLinkedMastersTest {
     }
 
     final RedlockMaster master(int index) {
-        return backend().environment().masters().all().get(index);
+        return backend().services().masters().all().get(index);
     }
 
     static RawRedis raw(int master) {

@@ -37,7 +37,7 @@ public final class AcquireOperation {
     private boolean ended;
 
     @GuardedBy("this")
-    private @Nullable ActiveContender contender;
+    private @Nullable CurrentContenderListener contender;
 
     /** Whether an attempt has no result yet, so that the next call on the contender must wait for it. */
     @GuardedBy("this")
@@ -148,7 +148,7 @@ public final class AcquireOperation {
     }
 
     /** Handles a hint for one contender. A hint for a contender that was replaced is ignored. */
-    void hint(ActiveContender hinted) {
+    void hint(CurrentContenderListener hinted) {
         synchronized (this) {
             if (contender != hinted) {
                 return;
@@ -169,7 +169,7 @@ public final class AcquireOperation {
     }
 
     private void attempt() {
-        ActiveContender existing;
+        CurrentContenderListener existing;
         synchronized (this) {
             if (ended || attemptPending) {
                 return;
@@ -183,15 +183,15 @@ public final class AcquireOperation {
         // An exception of the backend, or null instead of a stage, fails this attempt, so that the caller does not wait
         // forever.
         try {
-            ActiveContender mine = existing != null ? existing : newContender();
+            CurrentContenderListener mine = existing != null ? existing : newContender();
             mine.contender().attempt().whenComplete((result, failure) -> completed(mine, result, failure));
         } catch (RuntimeException | Error e) {
             failed(e);
         }
     }
 
-    private ActiveContender newContender() {
-        ActiveContender created = new ActiveContender(
+    private CurrentContenderListener newContender() {
+        CurrentContenderListener created = new CurrentContenderListener(
                 this,
                 with.backend(),
                 new AttemptRequest(
@@ -202,7 +202,7 @@ public final class AcquireOperation {
         return created;
     }
 
-    private void completed(ActiveContender from, @Nullable AttemptResult result, @Nullable Throwable failure) {
+    private void completed(CurrentContenderListener from, @Nullable AttemptResult result, @Nullable Throwable failure) {
         if (waitsInLocalQueue()) {
             with.queues()
                     .recordResult(
@@ -225,7 +225,7 @@ public final class AcquireOperation {
         }
     }
 
-    private void granted(ActiveContender from, AttemptResult.Granted granted) {
+    private void granted(CurrentContenderListener from, AttemptResult.Granted granted) {
         with.lastResponse().received();
         HeldLease lease =
                 new HeldLease(with.leases(), name, from.contender(), from.attemptId(), granted, options, leaseDuration);
@@ -332,7 +332,7 @@ public final class AcquireOperation {
      * @return whether this call ended the operation
      */
     private boolean end(@Nullable AcquireOutcome outcome) {
-        ActiveContender orphan = null;
+        CurrentContenderListener orphan = null;
         AcquireOutcome decided = null;
         boolean idle;
         String endpoints = outcome == null ? with.backend().endpoints() : "";
@@ -389,7 +389,7 @@ public final class AcquireOperation {
     }
 
     /** Returns whether the operation still waits for a grant of that contender. */
-    synchronized boolean waitsFor(ActiveContender candidate) {
+    synchronized boolean waitsFor(CurrentContenderListener candidate) {
         return !ended && contender == candidate;
     }
 

@@ -51,7 +51,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
 
     private static final Duration MAX_DISPLACED_DELAY = Duration.ofMillis(100);
 
-    private final ContenderEnvironment environment;
+    private final ContenderServices services;
     private final LockRequest request;
     private final ContenderListener listener;
     private final RedlockKeys.LockKeys keys;
@@ -67,14 +67,14 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     @GuardedBy("this")
     private final BitSet hintingMasters = new BitSet();
 
-    public RedlockContender(ContenderEnvironment environment, LockRequest request, ContenderListener listener) {
-        this.environment = environment;
+    public RedlockContender(ContenderServices services, LockRequest request, ContenderListener listener) {
+        this.services = services;
         this.request = request;
         this.listener = listener;
-        this.keys = environment.keys().of(request.name());
-        this.ownerRecord = environment.ownerRecord(request);
-        for (RedlockMaster master : environment.masters().all()) {
-            attempts.add(new AttemptStateAtMaster(master, environment.context(), request, keys));
+        this.keys = services.keys().of(request.name());
+        this.ownerRecord = services.ownerRecord(request);
+        for (RedlockMaster master : services.masters().all()) {
+            attempts.add(new AttemptStateAtMaster(master, services.context(), request, keys));
         }
     }
 
@@ -90,11 +90,11 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         }
         if (request.mayWait() && queuePosition.isEmpty()) {
             // Registered before the request is sent, since a message may arrive together with the reply.
-            environment.contenders().add(request.attemptId(), this);
-            queuePosition = environment.masters().queuePosition().orElse("");
+            services.contenders().add(request.attemptId(), this);
+            queuePosition = services.masters().queuePosition().orElse("");
         }
         AcquireRound round =
-                new AcquireRound(this, attempts, environment.masters().quorum());
+                new AcquireRound(this, attempts, services.masters().quorum());
         lastRound = round;
         return round.start();
     }
@@ -102,7 +102,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     /** Starts the cleanup at all masters, because the core drops a displaced contender without ending it. */
     private void cleanUpDisplaced() {
         ended = true;
-        environment.contenders().remove(request.attemptId());
+        services.contenders().remove(request.attemptId());
         attempts.stream().filter(AttemptStateAtMaster::mayHaveOrphans).forEach(this::cleanUp);
     }
 
@@ -118,7 +118,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         return new AttemptResult.Granted(
                 token,
                 new RedlockGrantValidity(
-                        environment.context().clock(),
+                        services.context().clock(),
                         keys,
                         request.attemptId(),
                         request.leaseDuration(),
@@ -131,7 +131,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         splitRounds = held ? 0 : splitRounds + 1;
         double random = ThreadLocalRandom.current().nextDouble();
         return new AttemptResult.Waiting(RedlockRetryPolicy.delay(
-                tally.votes(), held, environment.masters().quorum(), random, splitRounds));
+                tally.votes(), held, services.masters().quorum(), random, splitRounds));
     }
 
     /**
@@ -152,7 +152,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
 
     private void runWithin(Duration min, Duration max, Runnable action) {
         long delay = ThreadLocalRandom.current().nextLong(min.toNanos(), max.toNanos());
-        environment.context().clock().schedule(Duration.ofNanos(delay), action);
+        services.context().clock().schedule(Duration.ofNanos(delay), action);
     }
 
     boolean isEnded() {
@@ -172,7 +172,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     }
 
     MonotonicTime now() {
-        return environment.context().clock().now();
+        return services.context().clock().now();
     }
 
     /** Returns the name of the operation for error messages. */
@@ -181,11 +181,11 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     }
 
     void enterQuarantine(RedlockMaster master, MasterHandshakeReply handshake) {
-        environment.quarantine().enterQuarantine(master, handshake);
+        services.quarantine().enterQuarantine(master, handshake);
     }
 
     void replyMissing(RedlockMaster master, MasterHandshakeReply handshake, MonotonicTime sent) {
-        environment.quarantine().replyMissing(master, handshake, sent);
+        services.quarantine().replyMissing(master, handshake, sent);
     }
 
     /** Returns the arguments of {@code acquire.lua}. */
@@ -256,7 +256,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
             hintingMasters.set(master);
             count = hintingMasters.cardinality();
         }
-        if (count == environment.masters().quorum().majority()) {
+        if (count == services.masters().quorum().majority()) {
             listener.wake();
         } else if (count == 1) {
             runWithin(MIN_MINORITY_HINT_DELAY, MAX_MINORITY_HINT_DELAY, this::wakeOnMinorityHint);
@@ -267,7 +267,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         boolean minority;
         synchronized (this) {
             int count = hintingMasters.cardinality();
-            minority = count > 0 && count < environment.masters().quorum().majority();
+            minority = count > 0 && count < services.masters().quorum().majority();
         }
         if (minority && !granted) {
             listener.wake();
@@ -287,21 +287,21 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     @Override
     public CompletionStage<Boolean> end() {
         ended = true;
-        environment.contenders().remove(request.attemptId());
-        return new ReleaseRound(this, attempts, environment.context(), "release of lock \"" + request.name() + "\"")
+        services.contenders().remove(request.attemptId());
+        return new ReleaseRound(this, attempts, services.context(), "release of lock \"" + request.name() + "\"")
                 .start();
     }
 
     /** Starts the cleanup at a master that has not replied or may execute a request later (S8). */
     void cleanUp(AttemptStateAtMaster attempt) {
-        OrphanCleanup.start(attempt, request, environment.context());
+        OrphanCleanup.start(attempt, request, services.context());
     }
 
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
         AcquireRound round = lastRound;
         return Optional.ofNullable(round)
-                .map(known -> environment.summary().apply(known.report()))
+                .map(known -> services.summary().apply(known.report()))
                 .filter(summary -> summary.getClass() == type)
                 .map(type::cast);
     }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redlock.master.QuarantineExemptMasters.Incarnation;
-import io.mortise.lock.redlock.master.TestOnlyNewMastersModel.Rule;
+import io.mortise.lock.redlock.master.QuarantineExemptMastersModel.Rule;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -32,20 +32,20 @@ class QuarantineExemptMastersTest {
 
     @Test
     void S01_newMastersAndForgetfulMastersAreNeverConfused() {
-        assertThat(new TestOnlyNewMastersModel(Rule.DECIDED_ONCE).violation()).isEmpty();
+        assertThat(new QuarantineExemptMastersModel(Rule.DECIDED_ONCE).violation()).isEmpty();
     }
 
     /** Two of three masters may leave quarantine before the client reaches the third. */
     @Test
     void decidingEachMasterByItsPeersWouldQuarantineANewMaster() {
-        assertThat(new TestOnlyNewMastersModel(Rule.EACH_BY_THE_OTHERS).violation())
+        assertThat(new QuarantineExemptMastersModel(Rule.EACH_BY_THE_OTHERS).violation())
                 .hasValueSatisfying(events -> assertThat(events).endsWith("stalls"));
     }
 
     /** Another client ended the quarantine of the master, which lost its data before this client repeated its handshake. */
     @Test
     void S01_identifyingMastersByProcessAloneWouldLetAForgetfulMasterVote() {
-        assertThat(new TestOnlyNewMastersModel(Rule.BY_PROCESS).violation())
+        assertThat(new QuarantineExemptMastersModel(Rule.BY_PROCESS).violation())
                 .hasValueSatisfying(events -> assertThat(events).endsWith("votes again"));
     }
 }

@@ -26,7 +26,7 @@ final class SingleLockHistory {
     /** Whether each grant has a token. */
     final boolean fenced;
 
-    private final HighestBefore<RecordedCall> newestGrant;
+    private final HighestEarlierEntryIndex<RecordedCall> newestGrant;
 
     SingleLockHistory(
             List<HistoryEvent.OfCall> events, UnreachablePeriods silences, long end, HistoryCheckTolerances limits) {
@@ -49,7 +49,7 @@ final class SingleLockHistory {
         this.granted = grants.stream()
                 .sorted(Comparator.comparingLong(this::order).thenComparingLong(SingleLockHistory::latestGrantTime))
                 .toList();
-        this.newestGrant = new HighestBefore<>(
+        this.newestGrant = new HighestEarlierEntryIndex<>(
                 granted,
                 SingleLockHistory::latestGrantTime,
                 fenced ? this::order : one -> one.requested.at().earliest());

@@ -37,12 +37,12 @@ final class TokenCheck {
 
     /** A grant is earlier if it was returned before the other call started, or if its lease was held only before the other. */
     private void increasing() {
-        HighestBefore<RecordedCall> byGrant =
-                new HighestBefore<>(lock.granted, SingleLockHistory::latestGrantTime, TokenCheck::token);
+        HighestEarlierEntryIndex<RecordedCall> byGrant =
+                new HighestEarlierEntryIndex<>(lock.granted, SingleLockHistory::latestGrantTime, TokenCheck::token);
         List<RecordedCall> holders = lock.granted.stream()
                 .filter(one -> one.firstHeldCheck().isPresent())
                 .toList();
-        HighestBefore<RecordedCall> byHeldCheck = new HighestBefore<>(
+        HighestEarlierEntryIndex<RecordedCall> byHeldCheck = new HighestEarlierEntryIndex<>(
                 holders, one -> one.lastHeldCheck().orElseThrow().at().latest(), TokenCheck::token);
         for (RecordedCall one : lock.granted) {
             byGrant.before(one.requested.at().earliest())
@@ -59,10 +59,10 @@ final class TokenCheck {
     private void writes() {
         List<HistoryEvent.Wrote> accepted =
                 lock.writes.stream().filter(HistoryEvent.Wrote::accepted).toList();
-        HighestBefore<HistoryEvent.Wrote> certainlyBefore =
-                new HighestBefore<>(accepted, write -> write.at().latest(), HistoryEvent.Wrote::token);
-        HighestBefore<HistoryEvent.Wrote> possiblyBefore =
-                new HighestBefore<>(accepted, write -> write.at().earliest(), HistoryEvent.Wrote::token);
+        HighestEarlierEntryIndex<HistoryEvent.Wrote> certainlyBefore =
+                new HighestEarlierEntryIndex<>(accepted, write -> write.at().latest(), HistoryEvent.Wrote::token);
+        HighestEarlierEntryIndex<HistoryEvent.Wrote> possiblyBefore =
+                new HighestEarlierEntryIndex<>(accepted, write -> write.at().earliest(), HistoryEvent.Wrote::token);
         for (HistoryEvent.Wrote write : lock.writes) {
             if (write.accepted()) {
                 certainlyBefore

@@ -11,10 +11,10 @@ import io.mortise.lock.spi.LockRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The current contender of one acquire operation, which receives the notifications of the backend. The operation replaces it if
- * its queue entry is lost.
+ * Listener of the current contender of one acquire operation, to which it passes the backend's notifications. The operation
+ * replaces both if the queue entry is lost.
  */
-public final class ActiveContender implements ContenderListener {
+public final class CurrentContenderListener implements ContenderListener {
     private final AcquireOperation owner;
     private final String attemptId;
     private final Contender contender;
@@ -26,7 +26,7 @@ public final class ActiveContender implements ContenderListener {
     private @Nullable HeldLease lease;
 
     @SuppressWarnings("this-escape") // the backend does not call the listener before the first attempt
-    ActiveContender(AcquireOperation owner, LockBackend backend, LockRequest request) {
+    CurrentContenderListener(AcquireOperation owner, LockBackend backend, LockRequest request) {
         this.owner = owner;
         this.attemptId = request.attemptId();
         this.contender = backend.enqueue(request, this);

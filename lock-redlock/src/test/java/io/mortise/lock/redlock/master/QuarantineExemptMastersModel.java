@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * connected. No time passes, so no quarantine ends by itself. {@link QuarantineExemptMasters} and {@link QuarantinePolicy}
  * decide.
  */
-record TestOnlyNewMastersModel(Rule rule) {
+record QuarantineExemptMastersModel(Rule rule) {
     /** The rule by which the model decides which masters are new. */
     enum Rule {
         /** The rule of the library: decided once, for all masters together. */
@@ -126,7 +126,7 @@ record TestOnlyNewMastersModel(Rule rule) {
                         .mapToObj(i -> emptyIncarnation(i, views.get(i)))
                         .toList());
         boolean hasMajority =
-                views.stream().filter(TestOnlyNewMastersModel::votes).count() >= QUORUM.majority();
+                views.stream().filter(QuarantineExemptMastersModel::votes).count() >= QUORUM.majority();
         return new State(
                 with(state.nodes, m, seen),
                 with(state.clients, c, new Client(views, newMasters, client.hadMajority || hasMajority)),

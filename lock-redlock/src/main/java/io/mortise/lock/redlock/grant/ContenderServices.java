@@ -15,7 +15,7 @@ import java.util.function.Function;
  * @param contenders waiting contenders by attempt id, to which messages of the masters are routed
  * @param summary converts a report into the type that applications get with {@code lease.unwrap}
  */
-public record ContenderEnvironment(
+public record ContenderServices(
         BackendContext context,
         RedlockKeys keys,
         RedlockMasters masters,

@@ -8,11 +8,11 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.ToLongFunction;
 
-/** Finds, among the entries before a given instant, the one with the highest value. */
-final class HighestBefore<T> {
+/** An index of entries by time, which finds the entry with the highest value before a given instant. */
+final class HighestEarlierEntryIndex<T> {
     private final TreeMap<Long, T> highestFrom = new TreeMap<>();
 
-    HighestBefore(List<T> entries, ToLongFunction<T> instant, ToLongFunction<T> value) {
+    HighestEarlierEntryIndex(List<T> entries, ToLongFunction<T> instant, ToLongFunction<T> value) {
         entries.stream().sorted(Comparator.comparingLong(instant)).forEach(entry -> {
             Map.Entry<Long, T> last = highestFrom.lastEntry();
             if (last == null || value.applyAsLong(last.getValue()) < value.applyAsLong(entry)) {
