@@ -100,8 +100,9 @@ public class ProviderDiscoveryTest {
     void S14_aSchemeWithoutABackendGetsTheKnownOnes() {
         assertThatThrownBy(() -> connect("mysql://h"))
                 .isInstanceOf(LockConfigurationException.class)
-                .hasMessage("no provider for scheme \"mysql\": use a scheme that was found, or add another backend to the"
-                        + " class path; found [both, one]");
+                .hasMessage(
+                        "no provider for scheme \"mysql\": use a scheme that was found, or add another backend to the"
+                                + " class path; found [both, one]");
     }
 
     @ParameterizedTest

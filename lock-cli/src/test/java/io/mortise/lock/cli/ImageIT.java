@@ -55,7 +55,9 @@ class ImageIT {
     @BeforeAll
     static void buildImage() throws Exception {
         Assumptions.assumeTrue(
-                finish(List.of("sh", "-c", "command -v podman && test $(id -u) = 0")).exitCode() == 0,
+                finish(List.of("sh", "-c", "command -v podman && test $(id -u) = 0"))
+                                .exitCode()
+                        == 0,
                 "needs Podman, as root");
         // The plain drivers work inside a container too; without limits runc asks for more than some hosts allow.
         Files.writeString(

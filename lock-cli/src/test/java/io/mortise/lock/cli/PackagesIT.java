@@ -122,8 +122,7 @@ class PackagesIT {
 
     /** Runs a command that must succeed; returns the lines of both standard output and standard error. */
     private List<String> run(String... command) throws IOException, InterruptedException {
-        return FinishedCommand.run(
-                        Map.of("XDG_CACHE_HOME", dir.resolve("cache").toString()), List.of(command))
+        return FinishedCommand.run(Map.of("XDG_CACHE_HOME", dir.resolve("cache").toString()), List.of(command))
                 .outputOfSuccess()
                 .lines()
                 .toList();

@@ -92,7 +92,8 @@ final class SingleMasterConnection implements RedisConnectionRouter {
                     sentinels.map(all -> new SentinelMasterConfirmation(all, context));
             confirmation.ifPresent(it ->
                     it.confirm(node, options.leaseDuration())); // connects to the sentinels before the first grant
-            return new SingleMasterConnection(node, options.servers(), channel, context, managed, sentinels, confirmation);
+            return new SingleMasterConnection(
+                    node, options.servers(), channel, context, managed, sentinels, confirmation);
         } catch (RuntimeException | Error e) {
             if (managed != null) {
                 sentinels.ifPresent(SentinelGroup::announceClose);

@@ -94,8 +94,8 @@ class WrongPortTest {
 
     @Test
     void S15_aNodeOfAClusterIsReportedEarly() throws Exception {
-        try (RedisTestServer node = RedisTestServer.start(
-                RedisServerOptions.defaults().withArguments("--cluster-enabled", "yes"))) {
+        try (RedisTestServer node =
+                RedisTestServer.start(RedisServerOptions.defaults().withArguments("--cluster-enabled", "yes"))) {
             for (String scheme : List.of("redis", "redis-sentinel")) {
                 assertThat(refusal(url(scheme, node.port())))
                         .isInstanceOf(BackendRefusedException.class)

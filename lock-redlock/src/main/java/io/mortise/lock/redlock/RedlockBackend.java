@@ -75,8 +75,7 @@ final class RedlockBackend implements LockBackend {
         this.quarantine = new MasterQuarantine(
                 masters, keys, options.maxLease(), options.isTestOnlyNewMasters(), context, this::onMasterVotes);
         this.renewal = new RedlockRenewals(masters, quarantine, context.clock());
-        this.services =
-                new ContenderServices(context, keys, masters, quarantine, contenders, RedlockVoteSummary::of);
+        this.services = new ContenderServices(context, keys, masters, quarantine, contenders, RedlockVoteSummary::of);
         this.managedClient =
                 options.uris().isEmpty() ? null : ManagedRedisClient.toServers(options.sslOptions(), context);
     }

@@ -220,10 +220,7 @@ class RedlockRequestCountTest extends FiveMastersTest {
         masters.each(redis -> assertThat((Long) redis.call("HLEN", KEYS.state()))
                 .as("counters and fields of the quarantine state")
                 .isLessThanOrEqualTo(RedlockKeys.BUCKETS + 4L));
-        assertThat(Objects.requireNonNull(backend.get())
-                        .services()
-                        .contenders()
-                        .size())
+        assertThat(Objects.requireNonNull(backend.get()).services().contenders().size())
                 .isZero();
     }
 }

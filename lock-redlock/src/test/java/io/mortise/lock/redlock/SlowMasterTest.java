@@ -122,7 +122,8 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
     void S08_S17_queueEntryAtAMasterThatWasCutOffForLongerThanALeaseIsDeleted() throws Exception {
         Duration lease = NODE_TIMEOUT.multipliedBy(4); // the shortest
         try (Lease held = client().named("x").acquire()) {
-            CompletableFuture<Lease> waiting = client().named("x", LockOptions.defaults().leaseDuration(lease))
+            CompletableFuture<Lease> waiting = client().named(
+                            "x", LockOptions.defaults().leaseDuration(lease))
                     .acquireAsync();
             Await.until("it is queued at the master", SOON, () -> has(2, X.queue()));
             link(2).blackHole();

@@ -66,8 +66,7 @@ public final class RedisErrors {
             return TEMPORARY.contains(code(message)) || message.contains(TOO_MANY_CLIENTS)
                     ? new BackendUnavailableException(what + " at " + endpoints + ": " + message, endpoints, error)
                     : new BackendRefusedException(
-                            what + " at " + endpoints + " was refused: " + sentence(message) + " "
-                                    + advice(message),
+                            what + " at " + endpoints + " was refused: " + sentence(message) + " " + advice(message),
                             error);
         }
         boolean tls =
@@ -128,13 +127,15 @@ public final class RedisErrors {
         return switch (code(message)) {
             case "CROSSSLOT" -> "This is a cluster: use redis-cluster://";
             case "WRONGTYPE" -> "The key of this lock is in use by another application: use another prefix";
-            case "NOAUTH" -> "The server needs a password: put USER:PASSWORD@ before the host in the URL, or :PASSWORD@ for the default"
-                    + " user";
+            case "NOAUTH" ->
+                "The server needs a password: put USER:PASSWORD@ before the host in the URL, or :PASSWORD@ for the default"
+                        + " user";
             case "WRONGPASS" -> "Check the user and the password";
             case "NOPERM" -> "Give the user this permission, and all others that Mortise's page for this backend lists";
-            default -> message.contains("unknown command")
-                    ? "The command may be renamed or disabled; if this is a sentinel, use redis-sentinel://"
-                    : "Check credentials, ACLs and the database";
+            default ->
+                message.contains("unknown command")
+                        ? "The command may be renamed or disabled; if this is a sentinel, use redis-sentinel://"
+                        : "Check credentials, ACLs and the database";
         };
     }
 

@@ -25,21 +25,29 @@ public final class ServerModeCheck {
     public static void requireLockServer(StatefulConnection<?, ?> connection, boolean inCluster, String endpoints) {
         Optional<String> mode = mode(connection);
         if (mode.filter(SENTINEL::equals).isPresent()) {
-            throw new BackendRefusedException("use redis-sentinel://HOST:PORT?master=NAME or the port of a Redis server, since"
-                    + " this server is a sentinel, which keeps no locks: " + endpoints);
+            throw new BackendRefusedException(
+                    "use redis-sentinel://HOST:PORT?master=NAME or the port of a Redis server, since"
+                            + " this server is a sentinel, which keeps no locks: " + endpoints);
         }
         if (!inCluster && mode.filter(CLUSTER::equals).isPresent()) {
-            throw new BackendRefusedException("use redis-cluster://HOST:PORT, since this server is a node of a Redis Cluster, which"
-                    + " keeps only some of the locks: " + endpoints);
+            throw new BackendRefusedException(
+                    "use redis-cluster://HOST:PORT, since this server is a node of a Redis Cluster, which"
+                            + " keeps only some of the locks: " + endpoints);
         }
     }
 
-    /** @throws BackendRefusedException if the server says that it is no sentinel */
+    /**
+     * Checks a connection for queries to a sentinel.
+     *
+     * @throws BackendRefusedException if the server says that it is no sentinel
+     */
     public static void requireSentinel(StatefulConnection<?, ?> connection, String endpoint) {
         Optional<String> mode = mode(connection);
         if (mode.isPresent() && !mode.get().equals(SENTINEL)) {
-            throw new BackendRefusedException(endpoint + " is a Redis server and not a sentinel: name the port of a sentinel,"
-                    + " by default 26379, or use " + (mode.get().equals(CLUSTER) ? "redis-cluster" : "redis") + "://HOST:PORT");
+            throw new BackendRefusedException(
+                    endpoint + " is a Redis server and not a sentinel: name the port of a sentinel,"
+                            + " by default 26379, or use " + (mode.get().equals(CLUSTER) ? "redis-cluster" : "redis")
+                            + "://HOST:PORT");
         }
     }
 

@@ -179,17 +179,14 @@ public final class SentinelConnection implements RedisConnectionStateListener {
                 .toCompletableFuture()
                 .thenCompose(connection -> {
                     connection.addListener(this);
-                    return serverInfo(connection)
-                            .toCompletableFuture()
-                            .handle((info, failure) -> {
-                                if (failure != null) {
-                                    connection.closeAsync();
-                                    throw new CompletionException(failure);
-                                }
-                                return new Opened(
-                                        connection,
-                                        ServerInfo.field(info, "run_id").orElse(endpoint()));
-                            });
+                    return serverInfo(connection).toCompletableFuture().handle((info, failure) -> {
+                        if (failure != null) {
+                            connection.closeAsync();
+                            throw new CompletionException(failure);
+                        }
+                        return new Opened(
+                                connection, ServerInfo.field(info, "run_id").orElse(endpoint()));
+                    });
                 });
     }
 

@@ -29,8 +29,8 @@ final class OrphanCleanup {
         Duration longestLifetime = attempt.orphans().mayBeQueued()
                 ? Durations.longer(request.leaseDuration(), RedlockContender.QUEUE_ENTRY_TTL)
                 : request.leaseDuration();
-        Duration within = longestLifetime
-                .plus(attempt.master().node().requestTimeout().multipliedBy(2));
+        Duration within =
+                longestLifetime.plus(attempt.master().node().requestTimeout().multipliedBy(2));
         CleanupBacklogCounter.Entry entry =
                 attempt.master().cleanupBacklog().add(request.attemptId(), attempt::endCleanup);
         LockClock.Timer expiry = context.clock().schedule(within, entry::ended);

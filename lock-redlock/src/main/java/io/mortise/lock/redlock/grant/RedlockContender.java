@@ -93,8 +93,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
             services.contenders().add(request.attemptId(), this);
             queuePosition = services.masters().queuePosition().orElse("");
         }
-        AcquireRound round =
-                new AcquireRound(this, attempts, services.masters().quorum());
+        AcquireRound round = new AcquireRound(this, attempts, services.masters().quorum());
         lastRound = round;
         return round.start();
     }
@@ -130,8 +129,8 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         boolean held = tally.holder().isPresent();
         splitRounds = held ? 0 : splitRounds + 1;
         double random = ThreadLocalRandom.current().nextDouble();
-        return new AttemptResult.Waiting(RedlockRetryPolicy.delay(
-                tally.votes(), held, services.masters().quorum(), random, splitRounds));
+        return new AttemptResult.Waiting(
+                RedlockRetryPolicy.delay(tally.votes(), held, services.masters().quorum(), random, splitRounds));
     }
 
     /**

@@ -32,7 +32,8 @@ class QuarantineExemptMastersTest {
 
     @Test
     void S01_newMastersAndForgetfulMastersAreNeverConfused() {
-        assertThat(new QuarantineExemptMastersModel(Rule.DECIDED_ONCE).violation()).isEmpty();
+        assertThat(new QuarantineExemptMastersModel(Rule.DECIDED_ONCE).violation())
+                .isEmpty();
     }
 
     /** Two of three masters may leave quarantine before the client reaches the third. */

@@ -34,8 +34,10 @@ class VoteTallyTest {
 
     @Test
     void S14_fewerThanThreeMastersAreRejected() {
-        assertThatThrownBy(() -> new Quorum(2)).hasMessage("Redlock needs at least 3 masters, not 2: name all of them, best an odd number, or use redis:// for a"
-                        + " single server");
+        assertThatThrownBy(() -> new Quorum(2))
+                .hasMessage(
+                        "Redlock needs at least 3 masters, not 2: name all of them, best an odd number, or use redis:// for a"
+                                + " single server");
     }
 
     /** The last letter decides the result; later votes do not change it. */
