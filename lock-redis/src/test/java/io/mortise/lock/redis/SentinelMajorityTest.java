@@ -179,7 +179,7 @@ class SentinelMajorityTest {
     @ParameterizedTest
     @ValueSource(strings = {"redis", "redis-cluster"})
     void S15_aSentinelPortInTheUrlOfAnotherSchemeIsRefused(String scheme) {
-        String sentinel = redis.addresses().split(",")[0];
+        String sentinel = "127.0.0.1:" + ports().get(0);
         assertThatThrownBy(() -> Locks.connect(scheme + "://" + sentinel, LONG_TIMEOUTS))
                 .isInstanceOf(BackendRefusedException.class)
                 .hasMessageContaining(sentinel)
