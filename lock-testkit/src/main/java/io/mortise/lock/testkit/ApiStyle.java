@@ -73,7 +73,7 @@ enum ApiStyle {
             throw new CompletionException(e.getCause());
         } catch (TimeoutException e) {
             future.cancel(true);
-            throw new AssertionError("no outcome in " + ContractTestFixture.LONG, e);
+            throw new NoOutcomeError(ContractTestFixture.LONG, e);
         }
     }
 }

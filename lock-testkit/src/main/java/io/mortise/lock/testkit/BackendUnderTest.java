@@ -22,6 +22,14 @@ public interface BackendUnderTest extends AutoCloseable {
     LockClient open(ClientOptions options);
 
     /**
+     * Returns what is tested, for the report: the store with its version and topology, such as "Redis 7.0.15, one server". Test
+     * classes of a build with the same description share one section of the report. Default: the name of this object's class.
+     */
+    default String description() {
+        return getClass().getName().replaceFirst("\\$\\$Lambda.*", "").replaceFirst("^.*[.$]", "");
+    }
+
+    /**
      * Returns the longest time for which a lock stays held after its client has stopped responding, for leases of
      * {@link #lease()}: the lease or session duration, the granularity of the store's expiry, and 2 s (S11). Tests that
      * {@linkplain #faults() inject faults} wait for at most this time.

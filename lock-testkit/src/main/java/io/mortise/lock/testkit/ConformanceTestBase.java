@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit;
 
+import io.mortise.lock.testkit.report.TestRecorder;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.parallel.ResourceAccessMode;
@@ -20,6 +22,7 @@ import org.junit.jupiter.api.parallel.ResourceLockTarget;
  */
 @Timeout(120) // a hang is a failure
 @Execution(ExecutionMode.CONCURRENT)
+@ExtendWith(ConformanceReportExtension.class)
 @ResourceLock(value = Contract.SERVER, mode = ResourceAccessMode.READ, target = ResourceLockTarget.CHILDREN)
 abstract class ConformanceTestBase implements Contract {
     private @Nullable ContractTestFixture fixture;
@@ -30,8 +33,8 @@ abstract class ConformanceTestBase implements Contract {
     protected abstract BackendUnderTest backend();
 
     @BeforeEach
-    final void setUpFixture() {
-        fixture = new ContractTestFixture(backend());
+    final void setUpFixture(TestRecorder recorder) {
+        fixture = new ContractTestFixture(backend(), recorder);
     }
 
     @AfterEach

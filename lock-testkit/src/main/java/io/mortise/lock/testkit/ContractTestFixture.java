@@ -14,9 +14,12 @@ import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.connect.Locks;
 import io.mortise.lock.spi.support.Durations;
+import io.mortise.lock.testkit.report.RuleNotCheckedException;
+import io.mortise.lock.testkit.report.TestRecorder;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -29,7 +32,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Assertions;
-import org.junit.jupiter.api.Assumptions;
 
 /** Test fixture of one conformance test, with the backend, its clients and helper threads; closed after the test. */
 public final class ContractTestFixture implements AutoCloseable {
@@ -45,6 +47,7 @@ public final class ContractTestFixture implements AutoCloseable {
     static final String THREAD_NAME = "conformance-";
 
     private final BackendUnderTest backend;
+    private final TestRecorder recorder;
     private final List<LockClient> clients = new CopyOnWriteArrayList<>();
     private final FaultInjector faultInjector;
     private final AtomicInteger threadCount = new AtomicInteger();
@@ -54,13 +57,20 @@ public final class ContractTestFixture implements AutoCloseable {
         return thread;
     });
 
-    ContractTestFixture(BackendUnderTest backend) {
+    ContractTestFixture(BackendUnderTest backend, TestRecorder recorder) {
         this.backend = backend;
-        this.faultInjector = new FaultInjector(backend.faults());
+        this.recorder = recorder;
+        this.faultInjector = new FaultInjector(backend.faults(), recorder);
+        recorder.facts(BackendFactsReader.read(backend, Set.of()));
     }
 
     BackendUnderTest backend() {
         return backend;
+    }
+
+    /** Returns the recorder of this test's requests, grants and faults. */
+    TestRecorder recorder() {
+        return recorder;
     }
 
     /** Opens a new client with its own connections, as another process would have. */
@@ -69,8 +79,11 @@ public final class ContractTestFixture implements AutoCloseable {
     }
 
     LockClient client(ClientOptions options) {
-        LockClient client = backend.open(options);
+        LockClient client = recorder.open(() -> backend.open(options));
         clients.add(client);
+        if (clients.size() == 1) {
+            recorder.facts(BackendFactsReader.read(backend, client.capabilities()));
+        }
         return client;
     }
 
@@ -136,12 +149,14 @@ public final class ContractTestFixture implements AutoCloseable {
 
     /** Aborts the test if the backend does not claim the capability. */
     static void onlyIf(LockClient client, Capability capability) {
-        Assumptions.assumeTrue(client.capabilities().contains(capability), () -> "not claimed: " + capability);
+        if (!client.capabilities().contains(capability)) {
+            throw RuleNotCheckedException.notClaimed(capability.name());
+        }
     }
 
-    /** Aborts the test, so that the rule is reported as neither passed nor failed. */
+    /** Returns the exception to throw so that the rule is reported as neither passed nor failed. */
     static RuntimeException notVerified(String rule, String why) {
-        return Assumptions.abort("NOT VERIFIED: " + rule + ": " + why);
+        return RuleNotCheckedException.notVerified(rule, why, null);
     }
 
     static <T> T await(CompletionStage<T> stage) throws InterruptedException {
@@ -199,7 +214,8 @@ public final class ContractTestFixture implements AutoCloseable {
 
     /** Opens a new client by URL, as another process would. */
     LockClient clientByUrl(String rule, ClientOptions options, Capability... required) {
-        LockClient client = Locks.connect(url(rule), options, required);
+        String url = url(rule);
+        LockClient client = recorder.open(() -> Locks.connect(url, options, required));
         clients.add(client);
         return client;
     }

@@ -3,6 +3,9 @@ package io.mortise.lock.testkit;
 
 import io.mortise.lock.LockClient;
 import io.mortise.lock.testkit.proxy.FaultyLink;
+import io.mortise.lock.testkit.report.Hook;
+import io.mortise.lock.testkit.report.RuleNotCheckedException;
+import io.mortise.lock.testkit.report.TestRecorder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -18,49 +21,62 @@ import java.util.function.Supplier;
  */
 final class FaultInjector implements AutoCloseable {
     private final Faults faults;
+    private final TestRecorder recorder;
     private final Set<FaultyLink> faultyLinks = new LinkedHashSet<>();
     private boolean delayed;
     private boolean serverStopped;
 
-    FaultInjector(Faults faults) {
+    FaultInjector(Faults faults, TestRecorder recorder) {
         this.faults = faults;
+        this.recorder = recorder;
     }
 
     /** Drops all traffic of the client without closing its connections. */
     void silence(LockClient client, String rule) {
+        long at = recorder.now();
         inject(client, rule, FaultyLink::blackHole);
+        recorder.linkFault(client, "silence", at);
     }
 
     void cut(LockClient client, String rule) {
+        long at = recorder.now();
         inject(client, rule, FaultyLink::cut);
+        recorder.linkFault(client, "cut", at);
     }
 
     void dropNextReply(LockClient client, String rule) {
+        long at = recorder.now();
         inject(client, rule, FaultyLink::dropNextReply);
+        recorder.replyDropped(client, at);
     }
 
     void delay(LockClient client, Duration oneWay, String rule) {
+        long at = recorder.now();
         inject(client, rule, link -> link.delay(oneWay));
+        recorder.linkDelay(client, oneWay, at);
         delayed = true;
     }
 
     void heal(LockClient client) {
+        recorder.linkHealed(client); // before replies that were held back arrive
         faults.link(client).heal();
     }
 
     void expireSession(LockClient client, String rule) {
-        require(rule, () -> faults.expireSession(client));
+        require(rule, Hook.EXPIRE_SESSION, () -> recorder.expireSession(client, () -> faults.expireSession(client)));
     }
 
     void deleteGrant(String lockName, String rule) {
-        require(rule, () -> faults.deleteGrant(lockName));
+        require(rule, Hook.DELETE_GRANT, () -> recorder.deleteGrant(lockName, () -> faults.deleteGrant(lockName)));
     }
 
     void stopServer(String rule) {
         serverStopped = true; // also if it fails part-way
-        require(rule, () -> {
+        long at = recorder.now();
+        require(rule, Hook.STOP_SERVER, () -> {
             try {
                 faults.stopServer();
+                recorder.serverStopped(at);
             } catch (UnsupportedOperationException e) {
                 serverStopped = false;
                 throw e;
@@ -69,7 +85,8 @@ final class FaultInjector implements AutoCloseable {
     }
 
     void startServer(String rule) {
-        require(rule, faults::startServer);
+        recorder.serverStarting();
+        require(rule, Hook.STOP_SERVER, faults::startServer);
         serverStopped = false;
     }
 
@@ -78,7 +95,9 @@ final class FaultInjector implements AutoCloseable {
         try {
             FaultyLink link = faults.link(client);
             faultyLinks.add(link);
+            long at = recorder.now();
             fault.accept(link);
+            recorder.otherLinkFault(client, at);
             return true;
         } catch (UnsupportedOperationException e) {
             return false;
@@ -86,28 +105,29 @@ final class FaultInjector implements AutoCloseable {
     }
 
     private void inject(LockClient client, String rule, Consumer<FaultyLink> fault) {
-        FaultyLink link = require(rule, () -> faults.link(client));
+        FaultyLink link = require(rule, Hook.LINK, () -> faults.link(client));
         faultyLinks.add(link);
-        require(rule, () -> fault.accept(link));
+        require(rule, Hook.LINK, () -> fault.accept(link));
     }
 
-    private static void require(String rule, Runnable fault) {
-        require(rule, () -> {
+    private static void require(String rule, Hook hook, Runnable fault) {
+        require(rule, hook, () -> {
             fault.run();
             return true;
         });
     }
 
-    private static <T> T require(String rule, Supplier<T> fault) {
+    private static <T> T require(String rule, Hook hook, Supplier<T> fault) {
         try {
             return fault.get();
         } catch (UnsupportedOperationException e) {
-            throw ContractTestFixture.notVerified(rule, String.valueOf(e.getMessage()));
+            throw RuleNotCheckedException.notVerified(rule, String.valueOf(e.getMessage()), hook);
         }
     }
 
     @Override
     public void close() {
+        recorder.allHealed();
         List<RuntimeException> failures = new ArrayList<>();
         if (serverStopped) {
             undo(faults::startServer, failures);

@@ -58,7 +58,7 @@ interface HistoryContract extends Contract {
         if (!silenced || !cut || !unlucky) {
             throw ContractTestFixture.notVerified(
                     "S01, S02, S03, S07, S08 under faults",
-                    "good without them, but the backend does not support every fault");
+                    "good without them, but Faults.link does not support every fault");
         }
     }
 

@@ -29,6 +29,7 @@ import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.support.LinkageErrorCheck;
+import io.mortise.lock.spi.testing.BackendInterception;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.util.List;
 import java.util.Objects;
@@ -130,7 +131,7 @@ public final class CoreClient implements LockClient {
             Runnable stopClock) {
         CoreClient client = new CoreClient(options, clock, random, stopClock);
         try {
-            LockBackend opened = open.apply(client.context);
+            LockBackend opened = BackendInterception.apply(open.apply(client.context));
             client.acquiring = client.collaborators(opened);
             client.lastResponse.received();
             client.keeper.start(opened);

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.report;
+
+/**
+ * Counts of how often a fault of a hook was seen to take effect.
+ *
+ * @param fault the fault, such as "cut"
+ * @param confirmed how often the recorded events show that it took effect
+ * @param contradicted how often they show that it did not
+ * @param unseen how often they show neither
+ * @param example what contradicts it; empty if nothing does
+ */
+record HookCheck(String fault, int confirmed, int contradicted, int unseen, String example) {
+    HookCheck plus(HookCheck other) {
+        return new HookCheck(
+                fault,
+                confirmed + other.confirmed,
+                contradicted + other.contradicted,
+                unseen + other.unseen,
+                example.isEmpty() ? other.example : example);
+    }
+}

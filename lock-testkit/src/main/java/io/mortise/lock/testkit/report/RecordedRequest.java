@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.report;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request that a client sent to the store.
+ *
+ * @param client the client
+ * @param sentAt when it was sent
+ * @param fault the fault on the link or the server at that moment; null if there was none
+ */
+record RecordedRequest(ClientRecord client, long sentAt, @Nullable FaultRecord fault) {}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.report;
+
+/** The outcome of a test, from the one that matters least to the one that matters most for the test's rule. */
+public enum TestOutcome {
+    /** The test belongs to a capability that the backend does not claim. */
+    NOT_CLAIMED,
+    /** The rule was checked and holds. */
+    PASSED,
+    /** The test was not part of the run. */
+    NOT_RUN,
+    /** The test could not check its rule on this backend. */
+    NOT_VERIFIED,
+    /** The rule is broken. */
+    FAILED
+}

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.report;
+
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.testing.BackendInterception;
+import io.mortise.lock.testkit.report.LockEvent.Kind;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Records what happened during one test: who requested, was granted and lost which lock, and the faults of the kit.
+ *
+ * <p>It sees the requests of each client that {@link #open} opens, where the core calls the backend. It keeps the latest {@value
+ * #MAX_EVENTS} events. Thread-safe.
+ */
+public final class TestRecorder {
+    static final String ACQUIRE = "acquire";
+    static final String RENEW = "renew";
+    static final String RELEASE = "release";
+
+    /** From the fault of a holder until the next client is granted its lock. */
+    static final String TAKEOVER = "takeover";
+
+    /** From the notice of a loss until the next client is granted the lock; negative if the notice came later. */
+    static final String NOTICE = "notice";
+
+    private static final int MAX_EVENTS = 2000;
+    private static final int MAX_SAMPLES = 100;
+    private static final int ATTEMPT_DIGITS = 6;
+
+    private final long start = System.nanoTime();
+    private final Deque<LockEvent> events = new ArrayDeque<>();
+    private final Map<LockClient, ClientRecord> clients = new IdentityHashMap<>();
+    private final List<FaultRecord> faults = new ArrayList<>();
+    private final Map<String, List<GrantRecord>> grants = new TreeMap<>();
+    private final Map<String, List<Long>> timings = new TreeMap<>();
+    private final Map<String, Pending> pending = new TreeMap<>();
+    private int opened;
+    private @Nullable BackendFacts facts;
+    private @Nullable FaultRecord serverFault;
+
+    /** A request for a lock that has no outcome yet. */
+    private record Pending(ClientRecord client, String lock, long since, String lastReply) {}
+
+    /** Opens a client, and records its requests from then on. */
+    public LockClient open(Supplier<LockClient> open) {
+        ClientRecord record;
+        synchronized (this) {
+            record = new ClientRecord("client " + ++opened);
+        }
+        LockClient client =
+                BackendInterception.during(backend -> new RecordingBackend(backend, record, this), open);
+        synchronized (this) {
+            clients.put(client, record);
+            add(now(), Kind.OPENED, record, "", "", "");
+        }
+        return client;
+    }
+
+    /** Sets the facts about the backend; a later call replaces them. */
+    public synchronized void facts(BackendFacts known) {
+        facts = known;
+    }
+
+    synchronized @Nullable BackendFacts facts() {
+        return facts;
+    }
+
+    /** Returns the time since the test began, in nanoseconds; never zero. */
+    public long now() {
+        return System.nanoTime() - start + 1;
+    }
+
+    /** Returns the client's name in the events. */
+    public synchronized String nameOf(LockClient client) {
+        ClientRecord record = clients.get(client);
+        return record == null ? "a client" : record.name;
+    }
+
+    /** Returns how many renewals of the client's grants the store has confirmed. */
+    public synchronized int renewals(LockClient client) {
+        ClientRecord record = clients.get(client);
+        return allGrants().stream()
+                .filter(grant -> grant.client == record)
+                .mapToInt(grant -> grant.renewals)
+                .sum();
+    }
+
+    /**
+     * Records a fault on the client's link that prevents replies until {@link #linkHealed}.
+     *
+     * @param at when the fault was injected, from {@link #now}
+     */
+    public synchronized void linkFault(LockClient client, String fault, long at) {
+        linkFault(client, new FaultRecord(fault, at, null), fault);
+    }
+
+    /** Records a delay on the client's link. */
+    public synchronized void linkDelay(LockClient client, Duration oneWay, long at) {
+        linkFault(client, new FaultRecord("delay", at, oneWay), "delay of " + oneWay.toMillis() + " ms each way");
+    }
+
+    /** Records a fault on the client's link of which nothing more is known. */
+    public synchronized void otherLinkFault(LockClient client, long at) {
+        ClientRecord record = clients.get(client);
+        if (record != null) {
+            record.fault = new FaultRecord("link", at, null); // replies neither confirm nor contradict it
+            add(at, Kind.FAULT, record, "", "", "a fault on the link");
+        }
+    }
+
+    private void linkFault(LockClient client, FaultRecord fault, String text) {
+        ClientRecord record = clients.get(client);
+        if (record != null) {
+            record.fault = fault;
+            faults.add(fault);
+            add(fault.startedAt, Kind.FAULT, record, "", "", text);
+        }
+    }
+
+    /** Records that the client's next reply is dropped; the link works otherwise. */
+    public synchronized void replyDropped(LockClient client, long at) {
+        add(at, Kind.FAULT, clients.get(client), "", "", "the next reply is dropped");
+    }
+
+    /** Records that the link of the client works again. A delay ends with the test. */
+    public synchronized void linkHealed(LockClient client) {
+        ClientRecord record = clients.get(client);
+        if (record != null) {
+            if (record.fault != null && record.fault.oneWay == null) {
+                record.fault = null;
+            }
+            add(now(), Kind.HEALED, record, "", "", "");
+        }
+    }
+
+    /** Records that all faults end now, with the test. */
+    public synchronized void allHealed() {
+        serverFault = null;
+        clients.values().forEach(client -> client.fault = null);
+    }
+
+    /** Removes the grant of a lock from the store by the given action, and records that. */
+    public void deleteGrant(String lock, Runnable delete) {
+        FaultRecord fault;
+        synchronized (this) {
+            fault = new FaultRecord("deleteGrant", now(), null);
+            held(lock).forEach(fault.removed::add);
+        }
+        delete.run();
+        removed(fault, null, lock);
+    }
+
+    /** Ends the session or the leases of a client in the store by the given action, and records that. */
+    public void expireSession(LockClient client, Runnable expire) {
+        FaultRecord fault;
+        ClientRecord record;
+        synchronized (this) {
+            record = clients.get(client);
+            fault = new FaultRecord("expireSession", now(), null);
+            allGrants().stream()
+                    .filter(grant -> grant.client == record && grant.isHeld())
+                    .forEach(fault.removed::add);
+        }
+        expire.run();
+        removed(fault, record, "");
+    }
+
+    private synchronized void removed(FaultRecord fault, @Nullable ClientRecord client, String lock) {
+        fault.inEffectAt = now();
+        if (!fault.removed.isEmpty()) { // else nothing can confirm it
+            faults.add(fault);
+        }
+        add(fault.startedAt, Kind.FAULT, client, lock, "", fault.fault);
+    }
+
+    /** Records that the server was stopped. */
+    public synchronized void serverStopped(long at) {
+        FaultRecord fault = new FaultRecord("stopServer", at, null);
+        serverFault = fault;
+        faults.add(fault);
+        add(at, Kind.FAULT, null, "", "", "the server is stopped");
+    }
+
+    /** Records that the server is about to start, from which moment on it may reply. */
+    public synchronized void serverStarting() {
+        serverFault = null;
+        add(now(), Kind.HEALED, null, "", "", "the server is started");
+    }
+
+    synchronized void failed(String message) {
+        add(now(), Kind.FAILED, null, "", "", message);
+    }
+
+    synchronized RecordedRequest sent(ClientRecord client) {
+        FaultRecord fault = serverFault != null ? serverFault : client.fault;
+        if (fault != null) {
+            fault.sent++;
+        }
+        return new RecordedRequest(client, now(), fault);
+    }
+
+    synchronized void requested(ClientRecord client, String lock, String attempt) {
+        pending.put(attempt, new Pending(client, lock, now(), "none"));
+        add(now(), Kind.REQUESTED, client, lock, attempt, "");
+    }
+
+    synchronized void waiting(ClientRecord client, String lock, String attempt) {
+        Pending before = pending.put(attempt, new Pending(client, lock, sinceOf(attempt), "busy"));
+        if (before == null || !before.lastReply().equals("busy")) {
+            add(now(), Kind.WAITING, client, lock, attempt, "");
+        }
+    }
+
+    synchronized void unanswered(ClientRecord client, String lock, String attempt, Throwable failure) {
+        String why = String.valueOf(failure.getMessage());
+        Pending before = pending.get(attempt);
+        if (before != null) {
+            pending.put(attempt, new Pending(client, lock, before.since(), why));
+        }
+        add(now(), Kind.UNANSWERED, client, lock, attempt, why);
+    }
+
+    synchronized void displaced(ClientRecord client, String lock, String attempt, String why) {
+        pending.remove(attempt);
+        add(now(), Kind.ENDED, client, lock, attempt, "displaced: " + why);
+    }
+
+    private long sinceOf(String attempt) {
+        Pending before = pending.get(attempt);
+        return before == null ? now() : before.since();
+    }
+
+    /** @param firstAttempt whether the grant is the reply to the first request, not to one that waited in a queue */
+    synchronized GrantRecord granted(
+            RecordedRequest request, String lock, String attempt, String detail, boolean firstAttempt) {
+        long now = now();
+        pending.remove(attempt);
+        for (GrantRecord earlier : grants.getOrDefault(lock, List.of())) {
+            superseded(earlier, request.client(), now);
+        }
+        GrantRecord grant = new GrantRecord(request.client(), lock, attempt, now);
+        grants.computeIfAbsent(lock, name -> new ArrayList<>()).add(grant);
+        forgetOldGrants(lock);
+        add(now, Kind.GRANTED, grant.client, lock, attempt, detail);
+        if (firstAttempt) {
+            answered(request, ACQUIRE, "an acquire of " + grant.client.name);
+        }
+        return grant;
+    }
+
+    private void superseded(GrantRecord earlier, ClientRecord by, long now) {
+        if (earlier.supersededAt != 0 || (earlier.endingAt != 0 && earlier.lostAt == 0)) {
+            return;
+        }
+        earlier.supersededAt = now;
+        FaultRecord fault = earlier.client.fault;
+        if (fault != null && fault.oneWay == null && earlier.client != by) {
+            sample(TAKEOVER, now - fault.startedAt);
+        }
+        if (earlier.lostAt != 0 && expired(earlier)) {
+            sample(NOTICE, now - earlier.lostAt);
+        }
+    }
+
+    private static boolean expired(GrantRecord grant) {
+        return grant.wasTakenByTheStore() && grant.loss != null && grant.loss.kind() != LossReason.Kind.REMOVED;
+    }
+
+    /** Keeps memory bounded in tests that acquire one lock very often. */
+    private void forgetOldGrants(String lock) {
+        List<GrantRecord> all = grants.getOrDefault(lock, List.of());
+        if (all.size() > MAX_SAMPLES) {
+            all.removeIf(grant -> !grant.isHeld() && grant.supersededAt != 0);
+        }
+    }
+
+    /** @param ownValidity whether the renewal was for this grant, and not for a session on which it depends */
+    synchronized void renewed(GrantRecord grant, @Nullable RecordedRequest request, boolean ownValidity) {
+        grant.renewals++;
+        if (request != null) {
+            grant.renewalSentAt = ownValidity ? request.sentAt() : 0;
+            answered(request, RENEW, "a renewal of " + grant.client.name);
+        }
+        add(now(), Kind.RENEWED, grant.client, grant.lock, grant.attempt, "");
+    }
+
+    synchronized void lost(GrantRecord grant, LossReason reason) {
+        if (grant.lostAt == 0 && grant.endingAt == 0) {
+            grant.lostAt = now();
+            grant.loss = reason;
+            if (grant.supersededAt != 0 && expired(grant)) {
+                sample(NOTICE, grant.supersededAt - grant.lostAt);
+            }
+            add(grant.lostAt, Kind.LOST, grant.client, grant.lock, grant.attempt, reason.toString());
+        }
+    }
+
+    synchronized void ending(ClientRecord client, String lock, String attempt, @Nullable GrantRecord grant) {
+        pending.remove(attempt);
+        if (grant == null || grant.endingAt == 0) {
+            long now = now();
+            if (grant != null) {
+                grant.endingAt = now;
+            }
+            add(now, Kind.ENDING, client, lock, attempt, "");
+        }
+    }
+
+    synchronized void ended(
+            RecordedRequest request, String lock, String attempt, @Nullable GrantRecord grant, boolean wasThere) {
+        if (grant != null) {
+            grant.wasThere = wasThere;
+            if (wasThere && grant.lostAt == 0) {
+                answered(request, RELEASE, "");
+            }
+        }
+        add(now(), Kind.ENDED, request.client(), lock, attempt, wasThere ? "removed" : "nothing was there");
+    }
+
+    /** @param what names the request if a reply contradicts a fault; empty if a backend may give that reply on its own */
+    private void answered(RecordedRequest request, String timing, String what) {
+        long took = now() - request.sentAt();
+        FaultRecord fault = request.fault();
+        if (fault == null) {
+            if (request.client().fault == null && serverFault == null) {
+                sample(timing, took);
+            }
+        } else if (!what.isEmpty() && (fault == request.client().fault || fault == serverFault)) {
+            fault.answered(what, took);
+        }
+    }
+
+    private void sample(String timing, long nanos) {
+        List<Long> samples = timings.computeIfAbsent(timing, name -> new ArrayList<>());
+        if (samples.size() < MAX_SAMPLES) {
+            samples.add(nanos / 1000);
+        }
+    }
+
+    private void add(long at, Kind kind, @Nullable ClientRecord client, String lock, String attempt, String detail) {
+        if (events.size() == MAX_EVENTS) {
+            events.removeFirst();
+        }
+        events.addLast(new LockEvent(
+                at / 1000,
+                kind,
+                client == null ? "" : client.name,
+                PrintableText.name(lock),
+                attempt.substring(0, Math.min(ATTEMPT_DIGITS, attempt.length())),
+                PrintableText.of(detail)));
+    }
+
+    private List<GrantRecord> held(String lock) {
+        return grants.getOrDefault(lock, List.of()).stream()
+                .filter(GrantRecord::isHeld)
+                .toList();
+    }
+
+    private List<GrantRecord> allGrants() {
+        return grants.values().stream().flatMap(List::stream).toList();
+    }
+
+    /** Returns the recorded events in the order of their times. */
+    synchronized List<LockEvent> events() {
+        return events.stream()
+                .sorted(Comparator.comparingLong(LockEvent::atMicros))
+                .toList();
+    }
+
+    synchronized Map<String, List<Long>> timings() {
+        return timings.entrySet().stream().collect(Collectors.toMap(Map.Entry::getKey, e -> List.copyOf(e.getValue())));
+    }
+
+    synchronized List<HookCheck> hookChecks() {
+        return faults.stream().map(FaultRecord::check).toList();
+    }
+
+    /** Returns the requests for locks that have no outcome yet, in words; empty if there are none. */
+    public synchronized List<String> pending() {
+        return pending.values().stream()
+                .map(one -> one.client().name + ": acquire of \"" + PrintableText.name(one.lock()) + "\", requested "
+                        + (now() - one.since()) / 1_000_000 + " ms ago, last reply: " + one.lastReply())
+                .toList();
+    }
+}
