@@ -156,15 +156,15 @@ final class HistoryRecordingFixture {
                 .count();
     }
 
-    /** Checks the history; if it breaks a rule, writes it to a file and fails with the file's name. */
+    /** Checks the history; if it breaks a rule, writes it beside the report and fails with the file's name. */
     HistoryReport check() throws IOException {
         HistoryReport report = new HistoryChecker(
                         HistoryCheckTolerances.takeoverWithin(fixture.backend().takeoverWithin()))
                 .check(history);
         if (!report.violations().isEmpty()) {
-            Path file = Files.createTempFile("mortise-history-", ".txt");
+            Path file = fixture.recorder().newFile("history-", ".txt");
             Files.write(file, history.lines());
-            throw new AssertionError(report + "\nhistory in " + file);
+            throw new AssertionError(report + "\nhistory in " + file.toAbsolutePath());
         }
         return report;
     }

@@ -19,16 +19,23 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 interface ManyNamesContract extends Contract {
     int NAMES = 500;
 
+    /** Limit of the threads that two clients start for all these names; generous, but far below one thread per name. */
+    int MAX_THREADS = 50;
+
     @Test
     @ResourceLock(Contract.SERVER)
     default void S17_waitersOnManyNamesLeaveNothing() throws Exception {
+        ClientThreads.run(this::useManyNames);
+    }
+
+    private void useManyNames(ClientThreads threads) throws Exception {
         // Many requests are pending at once.
         ClientOptions longTimeouts = ClientOptions.defaults().unavailableAfter(ContractTestFixture.LONG);
         LockClient holder = fixture().client(longTimeouts);
         LockClient waiter = fixture().client(longTimeouts);
         // Starts the threads that each client starts only once.
         holder.named("warm").run(lease -> waiter.named("warm").tryAcquire());
-        int threads = threads();
+        threads.remember();
         List<CompletableFuture<Lease>> holding = new ArrayList<>();
         for (int i = 0; i < NAMES; i++) {
             holding.add(holder.named("many/" + i).acquireAsync());
@@ -41,9 +48,9 @@ interface ManyNamesContract extends Contract {
         for (int i = 0; i < NAMES; i++) {
             waiting.add(waiter.named("many/" + i).tryAcquireAsync(ContractTestFixture.LONG));
         }
-        assertThat(threads())
-                .as("threads with %d leases and %d waiters", NAMES, NAMES)
-                .isLessThan(threads + 50);
+        assertThat(threads.started())
+                .as("S17: threads that the clients started for %d leases and %d waiters", NAMES, NAMES)
+                .hasSizeLessThan(MAX_THREADS);
         // One third is cancelled, one third is completed by its caller, the rest is granted.
         for (int i = 0; i < NAMES; i++) {
             switch (i % 3) {
@@ -68,13 +75,8 @@ interface ManyNamesContract extends Contract {
         for (int i = 0; i < NAMES; i += 50) {
             fixture().assertFree(holder, "many/" + i);
         }
-        assertThat(threads()).as("threads afterwards").isLessThan(threads + 50);
-    }
-
-    /**
-     * Counts also threads of a server in this JVM and of other tests: the limit is generous, but far below one thread per name.
-     */
-    private static int threads() {
-        return Thread.getAllStackTraces().size();
+        assertThat(threads.started())
+                .as("S17: threads that the clients still run after %d leases and %d waiters", NAMES, NAMES)
+                .hasSizeLessThan(MAX_THREADS);
     }
 }

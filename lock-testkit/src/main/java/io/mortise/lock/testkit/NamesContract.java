@@ -12,6 +12,7 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LockStatus;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -110,9 +111,10 @@ interface NamesContract extends Contract {
         List<Lease> held = new ArrayList<>();
         for (String name : UNUSUAL_NAMES) {
             Optional<Lease> lease = one.named(name).tryAcquire();
-            assertThat(lease)
-                    .as("lock %s while all previous names are held", printable(name))
-                    .isPresent();
+            if (lease.isEmpty()) {
+                throw new AssertionError("S13: %s cannot be acquired while %s is held"
+                        .formatted(described(name), collidingName(one, held, name)));
+            }
             held.add(lease.orElseThrow());
         }
         for (int i = 0; i < held.size(); i++) {
@@ -211,6 +213,22 @@ interface NamesContract extends Contract {
 
     private static void assertRefused(ThrowingCallable call, String... words) {
         assertThatThrownBy(call).isInstanceOf(IllegalArgumentException.class).hasMessageContainingAll(words);
+    }
+
+    /** Releases the held names one after the other until the name can be acquired. */
+    private static String collidingName(LockClient client, List<Lease> held, String name) throws InterruptedException {
+        for (int i = held.size() - 1; i >= 0; i--) {
+            held.get(i).release();
+            if (client.named(name).tryAcquire().isPresent()) {
+                return described(held.get(i).lockName());
+            }
+        }
+        return "no other name";
+    }
+
+    private static String described(String name) {
+        int bytes = name.getBytes(StandardCharsets.UTF_8).length;
+        return "\"" + printable(name) + "\" (" + bytes + (bytes == 1 ? " byte)" : " bytes)");
     }
 
     private static String printable(String name) {

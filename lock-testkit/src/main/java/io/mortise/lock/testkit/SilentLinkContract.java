@@ -98,7 +98,12 @@ interface SilentLinkContract extends Contract {
                 duration.multipliedBy(11).dividedBy(20); // renewals are sent at least every third of the duration
         ContractTestFixture.eventually("a renewal has failed", ContractTestFixture.LONG, () -> {
             assertThat(lease.isHeld())
-                    .as("held %s after the cut", DurationAssertions.since(cut))
+                    .as(
+                            "held %s after the cut, with a lease of %s; renewals answered: %s; reported losses: %s",
+                            DurationAssertions.since(cut),
+                            duration,
+                            fixture().recorder().renewals(client),
+                            losses)
                     .isTrue();
             return DurationAssertions.since(cut).compareTo(renewed) > 0;
         });

@@ -36,7 +36,9 @@ interface SlowLinkContract extends Contract {
                 ContractTestFixture.timePasses(lease.multipliedBy(9).dividedBy(8));
         ContractTestFixture.eventually("more than a lease has passed", ContractTestFixture.LONG, () -> {
             assertThat(held.isHeld())
-                    .as("S07: a slow link must not lose the lease")
+                    .as(
+                            "S07: a slow link must not lose the lease; round trip of the link %s, lease %s, renewals answered: %s",
+                            ROUND_TRIP, lease, fixture().recorder().renewals(slow))
                     .isTrue();
             assertThat(held.remaining()).isLessThanOrEqualTo(lease.minus(ROUND_TRIP));
             return later.call();

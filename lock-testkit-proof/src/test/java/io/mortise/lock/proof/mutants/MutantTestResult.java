@@ -4,6 +4,7 @@ package io.mortise.lock.proof.mutants;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectIteration;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMethod;
 
+import io.mortise.lock.testkit.report.RunSettings;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Arrays;
@@ -30,6 +31,7 @@ record MutantTestResult(long succeeded, List<Throwable> failures, long aborted, 
         EngineExecutionResults results = EngineTestKit.engine("junit-jupiter")
                 .selectors(firstOf(method(test)))
                 .configurationParameter(MutantConformance.MUTANT, mutant.toString())
+                .configurationParameter(RunSettings.REPORT, "none")
                 .configurationParameter("junit.jupiter.execution.parallel.enabled", "false") // one thread group a trial
                 .execute();
         return new MutantTestResult(

@@ -43,7 +43,8 @@ public final class ClassRecorder {
 
     /** Returns the recorder of a test; the same one for the same id. */
     public TestRecorder test(String uniqueId) {
-        return running.computeIfAbsent(uniqueId, id -> new TestRecorder());
+        return running.computeIfAbsent(uniqueId, id ->
+                new TestRecorder(settings.directory().orElse(RunSettings.DEFAULT_DIRECTORY)));
     }
 
     /** Completes the failure of a test by what was recorded, before its clients close. */

@@ -39,7 +39,7 @@ final class ReportPage {
     }
 
     static Template template(String name) {
-        return Mustache.compiler().escapeHTML(true).defaultValue("").compile(read(name));
+        return Mustache.compiler().escapeHTML(true).defaultValue("").emptyStringIsFalse(true).compile(read(name));
     }
 
     private static String read(String name) {
@@ -132,6 +132,14 @@ final class ReportPage {
         view.put("total", rule.total());
         view.put("hasHoles", !rule.holes().isEmpty());
         view.put("hidden", rule.rule().hiddenDefect());
+        view.put("holeCount", rule.holes().size() == 1 ? "1 hole" : rule.holes().size() + " holes");
+        view.put(
+                "fills",
+                rule.holes().stream()
+                        .flatMap(hole -> hole.hook().stream())
+                        .distinct()
+                        .map(Hook::method)
+                        .collect(Collectors.joining(", ")));
         view.put(
                 "holes",
                 rule.holes().stream()

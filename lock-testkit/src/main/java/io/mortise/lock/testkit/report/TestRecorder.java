@@ -5,6 +5,9 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.testing.BackendInterception;
 import io.mortise.lock.testkit.report.LockEvent.Kind;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -39,6 +42,7 @@ public final class TestRecorder {
     private static final int MAX_SAMPLES = 100;
     private static final int ATTEMPT_DIGITS = 6;
 
+    private final Path directory;
     private final long start = System.nanoTime();
     private final Deque<LockEvent> events = new ArrayDeque<>();
     private final Map<LockClient, ClientRecord> clients = new IdentityHashMap<>();
@@ -52,6 +56,16 @@ public final class TestRecorder {
 
     /** A request for a lock that has no outcome yet. */
     private record Pending(ClientRecord client, String lock, long since, String lastReply) {}
+
+    /** @param directory where the test may write files for people to read */
+    TestRecorder(Path directory) {
+        this.directory = directory;
+    }
+
+    /** Creates an empty file beside the report. */
+    public Path newFile(String prefix, String suffix) throws IOException {
+        return Files.createTempFile(Files.createDirectories(directory.resolve("histories")), prefix, suffix);
+    }
 
     /** Opens a client, and records its requests from then on. */
     public LockClient open(Supplier<LockClient> open) {

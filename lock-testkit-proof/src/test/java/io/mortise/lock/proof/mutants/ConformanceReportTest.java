@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.proof.mutants;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectIteration;
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMethod;
+
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.memory.MemoryLocks;
+import io.mortise.lock.proof.MemoryBackendUnderTest;
+import io.mortise.lock.proof.MemoryLink;
+import io.mortise.lock.testkit.BackendUnderTest;
+import io.mortise.lock.testkit.LockConformance;
+import io.mortise.lock.testkit.report.ConformanceMatrix;
+import io.mortise.lock.testkit.report.RunSettings;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.parallel.Resources;
+import org.junit.platform.engine.DiscoverySelector;
+import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.testkit.engine.EngineExecutionResults;
+import org.junit.platform.testkit.engine.EngineTestKit;
+import org.junit.platform.testkit.engine.Event;
+import tools.jackson.jr.ob.JSON;
+
+/** Tests the report of the conformance kit on backends that keep the rules, break them, and hide what they do. */
+@Tag("once")
+@ResourceLock(Resources.SYSTEM_OUT)
+class ConformanceReportTest {
+    private static final String BROKEN_MUTANT = "S02: the client assumes twice the store's lease duration";
+    private static final String SILENT_HOLDER = "S02_aSilentHoldersLeaseEndsBeforeTheNextGrant";
+    private static final List<String> TESTS =
+            List.of("S01_clientsExcludeEachOther", SILENT_HOLDER, "S03_tokensIncreaseAcrossReleasesAndClients");
+    private static final String ALL_RULES = String.join(
+                    ",", IntStream.rangeClosed(1, 19).mapToObj(i -> String.format("S%02d", i)).toList())
+            + ",capabilities,call";
+
+    @TempDir
+    private Path folder;
+
+    private Path report() {
+        return folder.resolve("target").resolve("lock-conformance");
+    }
+
+    @Test
+    void aRunWithoutFailuresOrOpenHolesIsKept() throws Exception {
+        Run run = run(MutantConformance.class, "", TESTS, Map.of("mortise.kit.accept", ALL_RULES));
+        assertThat(run.failures()).isEmpty();
+        Map<String, Object> backend = backend();
+        assertThat(backend)
+                .containsEntry("verdict", "kept")
+                .containsEntry("description", "MutantBackendUnderTest");
+        Map<String, Object> report = list(backend.get("classes")).get(0);
+        assertThat(map(report.get("backend")))
+                .containsEntry("leaseMillis", 4000)
+                .containsEntry(
+                        "hooks", List.of("LINK", "EXPIRE_SESSION", "DELETE_GRANT", "STOP_SERVER", "REQUESTS", "ADMIN"));
+        assertThat(map(report.get("timings"))).containsKeys("acquire", "release", "takeover", "notice");
+        assertThat(list(report.get("hookChecks"))).singleElement().satisfies(check -> assertThat(check)
+                .containsEntry("fault", "silence")
+                .containsEntry("confirmed", 1)
+                .containsEntry("contradicted", 0));
+        assertThat(page())
+                .contains("<strong>kept</strong>", "prefers-color-scheme: dark", "Beyond the kit", "not part of this run (accepted)")
+                .doesNotContain("http", "<script", "<link", "url(", "src=");
+    }
+
+    @Test
+    void theConsoleEndsWithFiveLines() throws Exception {
+        Run run = run(MutantConformance.class, "", TESTS, Map.of());
+        List<String> lines = run.console().lines().toList();
+        assertThat(lines).hasSize(5);
+        assertThat(lines.get(0)).isEqualTo("Conformance of MutantBackendUnderTest: NOT LOOKED AT");
+        assertThat(lines.get(1)).contains("checked: 3 of ", "failed: 0");
+        assertThat(lines.get(2)).endsWith("broken:  none");
+        assertThat(lines.get(3)).contains("holes:   ", "tests of S1 ");
+        assertThat(lines.get(4)).endsWith(report().resolve("report.html").toString());
+    }
+
+    @Test
+    void aFailureShowsItsRuleItsPictureAndItsEvents() throws Exception {
+        Run run = run(MutantConformance.class, BROKEN_MUTANT, TESTS, Map.of());
+        assertThat(run.console()).contains(": BROKEN", "broken:  S2 Honest isHeld (1)");
+        assertThat(backend()).containsEntry("verdict", "broken");
+        assertThat(map(backend().get("rules"))).containsEntry("S2", "broken").containsEntry("S19", "not looked at");
+        assertThat(page())
+                .contains("<strong>broken</strong>", "Probably: a holder that believes in a lease")
+                .contains("class=\"fault\"", "<title>silence</title>", "class=\"violation\"", "class=\"waits\"")
+                .contains("client 1 · x", "client 2 is granted &quot;x&quot;: token 2");
+        Throwable failure = run.failures().get(0);
+        assertThat(failure).hasMessageContaining("S02: two leases are held");
+        assertThat(failure.getSuppressed()).singleElement().satisfies(events -> assertThat(events.toString())
+                .startsWith("what happened in this test:")
+                .contains("client 1 FAULT: silence", "client 2 is granted \"x\""));
+        assertThat(failure.getStackTrace())
+                .extracting(StackTraceElement::getMethodName)
+                .contains(SILENT_HOLDER);
+        assertThat(failure.getStackTrace())
+                .extracting(StackTraceElement::getClassName)
+                .noneMatch(name -> name.startsWith("org.junit") || name.startsWith("org.assertj"));
+    }
+
+    @Test
+    void aStrictRunFailsOnHolesThatAreNotAcceptedByName() throws Exception {
+        List<String> tests = List.of("S01_clientsExcludeEachOther", "S12_aKilledWaiterIsSkipped");
+        Run refused = run(MutantConformance.class, "", tests, Map.of("mortise.kit.strict", "true"));
+        assertThat(refused.failures()).singleElement().satisfies(failure -> assertThat(failure)
+                .hasMessageContaining("strict run: holes that mortise.kit.accept does not name")
+                .hasMessageContaining("BackendUnderTest.url (1 tests of S12)"));
+        String allButS12 = ALL_RULES.replace("S12,", "");
+        for (String name : List.of("url", "S12", "s12_akilledWaiterIsSkipped")) {
+            Run accepted = run(
+                    MutantConformance.class,
+                    "",
+                    tests,
+                    Map.of("mortise.kit.strict", "true", "mortise.kit.accept", allButS12 + "," + name));
+            assertThat(accepted.failures())
+                    .as("accepting %s", name)
+                    .allSatisfy(failure -> assertThat(failure).hasMessageNotContaining("BackendUnderTest.url"));
+        }
+    }
+
+    @Test
+    void aHookWithoutEffectIsNoticed() throws Exception {
+        Run run = run(
+                IdleHooks.class,
+                "",
+                List.of("S07_aRenewalWithoutAReplyIsNoLoss", "S02_theDeadlineCountsFromTheSendAndASlowLinkLosesNoLease"),
+                Map.of("mortise.kit.strict", "true", "mortise.kit.accept", ALL_RULES));
+        assertThat(run.console()).contains("hook without effect: cut");
+        assertThat(run.failures())
+                .extracting(Throwable::getMessage)
+                .anyMatch(message -> message.contains("strict run: the hook for cut has no effect"))
+                .anyMatch(message -> message.contains("was answered by the store during the fault"));
+        assertThat(page()).contains("no effect");
+    }
+
+    @Test
+    void theMatrixHasOneColumnForEachBackend() throws Exception {
+        run(MutantConformance.class, BROKEN_MUTANT, TESTS, Map.of());
+        run(IdleHooks.class, "", List.of("S01_clientsExcludeEachOther"), Map.of());
+        String printed = printed(() -> {
+            try {
+                ConformanceMatrix.main(new String[] {folder.toString()});
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+            return "";
+        });
+        assertThat(printed)
+                .contains("| | hooks that do nothing | MutantBackendUnderTest |")
+                .contains("| **verdict** | **not looked at** | **broken** |")
+                .containsPattern("\\| S2 \\| not looked at \\(0/\\d+\\) \\| broken \\(1/\\d+\\) \\|")
+                .contains(report().resolve("matrix.html").toString());
+        assertThat(report().resolve("matrix.html")).content().contains("hooks that do nothing");
+    }
+
+    /** A backend whose link ignores every fault. */
+    static class IdleHooks extends LockConformance {
+        @Override
+        protected BackendUnderTest backend() {
+            return new MemoryBackendUnderTest() {
+                @Override
+                public String description() {
+                    return "hooks that do nothing";
+                }
+
+                @Override
+                protected LockClient connect(MemoryLink link, ClientOptions options) {
+                    return MemoryLocks.connect(store, options, store.newClientFaults()); // not those of the link
+                }
+            };
+        }
+    }
+
+    private record Run(List<Throwable> failures, String console) {}
+
+    private Run run(Class<?> testClass, String mutant, List<String> tests, Map<String, String> settings) {
+        EngineExecutionResults[] results = new EngineExecutionResults[1];
+        String console = printed(() -> {
+            results[0] = EngineTestKit.engine("junit-jupiter")
+                    .selectors(tests.stream()
+                            .map(test -> selector(testClass, test))
+                            .toArray(DiscoverySelector[]::new))
+                    .configurationParameter(MutantConformance.MUTANT, mutant)
+                    .configurationParameter(RunSettings.REPORT, report().toString())
+                    .configurationParameter("junit.jupiter.execution.parallel.enabled", "false")
+                    .configurationParameters(settings)
+                    .execute();
+            return "";
+        });
+        List<Throwable> failures = results[0].allEvents().failed().stream()
+                .map(event -> failure(event).orElseThrow())
+                .toList();
+        return new Run(failures, console);
+    }
+
+    private static Optional<Throwable> failure(Event event) {
+        return event.getRequiredPayload(TestExecutionResult.class).getThrowable();
+    }
+
+    private static DiscoverySelector selector(Class<?> testClass, String test) {
+        DiscoverySelector method = selectMethod(
+                testClass,
+                Arrays.stream(testClass.getMethods())
+                        .filter(candidate -> candidate.getName().equals(test))
+                        .findAny()
+                        .orElseThrow());
+        return test.equals(SILENT_HOLDER) ? selectIteration(method, 0) : method;
+    }
+
+    private static String printed(Supplier<String> task) {
+        PrintStream before = System.out;
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        System.setOut(new PrintStream(out, true, StandardCharsets.UTF_8));
+        try {
+            task.get();
+        } finally {
+            System.setOut(before);
+        }
+        return out.toString(StandardCharsets.UTF_8);
+    }
+
+    private String page() throws IOException {
+        return Files.readString(report().resolve("report.html"));
+    }
+
+    private Map<String, Object> backend() throws IOException {
+        Map<String, Object> json = JSON.std.mapFrom(Files.readString(report().resolve("report.json")));
+        List<Map<String, Object>> backends = list(json.get("backends"));
+        assertThat(backends).hasSize(1);
+        return backends.get(0);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Map<String, Object> map(Object json) {
+        return (Map<String, Object>) json;
+    }
+
+    @SuppressWarnings("unchecked")
+    private static List<Map<String, Object>> list(Object json) {
+        return (List<Map<String, Object>>) json;
+    }
+}
