@@ -29,7 +29,8 @@ class LauncherTest {
     enum Launcher {
         LOCKCTL("lockctl", "lock-cli", "lockctl.jar", "lockctl"),
         BENCHMARK("benchmark", "lock-benchmarks", "benchmark.jar", "the benchmarks"),
-        EXAMPLE("example", "lock-examples", "example.jar", "the examples");
+        EXAMPLE("example", "lock-examples", "example.jar", "the examples"),
+        CONFORMANCE("conformance", "lock-testkit", "conformance.jar", "the conformance matrix");
 
         private final String script;
         private final String module;
@@ -78,6 +79,7 @@ class LauncherTest {
                 "mvn",
                 "echo \"$*\" > called; case $* in *lock-cli*) touch lock-cli/target/lockctl.jar;; "
                         + "*lock-examples*) touch lock-examples/target/example.jar;; "
+                        + "*lock-testkit*) touch lock-testkit/target/conformance.jar;; "
                         + "*) touch lock-benchmarks/target/benchmark.jar;; esac");
     }
 

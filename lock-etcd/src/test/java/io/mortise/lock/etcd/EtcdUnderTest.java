@@ -46,6 +46,11 @@ final class EtcdUnderTest<S extends AutoCloseable> extends LinkedBackendUnderTes
                 .toList();
     }
 
+    @Override
+    public String description() {
+        return "etcd, " + (members.size() == 1 ? "one member" : members.size() + " members");
+    }
+
     static EtcdUnderTest<EtcdTestServer> on(TestServerExtension<EtcdTestServer> server) {
         return new EtcdUnderTest<>(server, EtcdTestServer::stop, EtcdTestServer::restart);
     }

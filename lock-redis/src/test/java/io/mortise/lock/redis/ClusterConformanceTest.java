@@ -42,6 +42,11 @@ class ClusterConformanceTest extends FaultFreeConformance {
 
     private record OnePrefix(String prefix) implements BackendUnderTest {
         @Override
+        public String description() {
+            return "Redis Cluster";
+        }
+
+        @Override
         public LockClient open(ClientOptions options) {
             return RedisLocks.connect(
                     RedisOptions.connectToCluster(cluster.nodes().stream()

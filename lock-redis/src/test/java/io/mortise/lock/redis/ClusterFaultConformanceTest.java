@@ -104,6 +104,11 @@ class ClusterFaultConformanceTest extends FaultConformance {
         }
 
         @Override
+        public String description() {
+            return "Redis Cluster";
+        }
+
+        @Override
         protected MappedLinks newLink() {
             return new MappedLinks();
         }

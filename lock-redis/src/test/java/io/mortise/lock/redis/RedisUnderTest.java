@@ -12,13 +12,17 @@ import io.mortise.lock.testkit.LinkedBackendUnderTest;
 import io.mortise.lock.testkit.TestServerExtension;
 import io.mortise.lock.testkit.proxy.TcpProxy;
 import java.net.URI;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** A Redis server under test by the kit: each test has its own key prefix, and each client its own link to the server. */
 final class RedisUnderTest extends LinkedBackendUnderTest<TcpProxy> {
+    private static final Map<String, String> VERSIONS = new ConcurrentHashMap<>();
+
     private final String prefix = "conformance-" + UUID.randomUUID() + ":";
     private final TestServerExtension<RedisTestServer> server;
     private final String host;
@@ -37,6 +41,20 @@ final class RedisUnderTest extends LinkedBackendUnderTest<TcpProxy> {
                 "redis",
                 () -> RedisTestServer.start(RedisServerOptions.defaults().withKeptData()),
                 RedisTestServer::url);
+    }
+
+    @Override
+    public String description() {
+        return "Redis " + VERSIONS.computeIfAbsent(server.address(), address -> version()) + ", one server";
+    }
+
+    private String version() {
+        if (server.startedServerIfAny().isEmpty()) {
+            return "(external)";
+        }
+        try (RawRedis redis = server.startedServer().connect()) {
+            return String.valueOf(redis.info("server").get("redis_version"));
+        }
     }
 
     @Override

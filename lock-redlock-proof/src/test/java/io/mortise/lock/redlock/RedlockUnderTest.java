@@ -33,6 +33,11 @@ final class RedlockUnderTest extends LinkedBackendUnderTest<ClusterLinks> {
         this.masters = masters;
     }
 
+    @Override
+    public String description() {
+        return "Redlock, " + masters.address().split(",", -1).length + " masters";
+    }
+
     /** Returns three times the lease, the longest lease that the conformance tests request. */
     private Duration maxLease() {
         return lease().multipliedBy(3);

@@ -14,6 +14,11 @@ public class MemoryBackendUnderTest extends LinkedBackendUnderTest<MemoryLink> {
     protected final MemoryStore store = MemoryStore.create();
 
     @Override
+    public String description() {
+        return "lock-memory";
+    }
+
+    @Override
     protected MemoryLink newLink() {
         return new MemoryLink(store.newClientFaults());
     }

@@ -31,6 +31,11 @@ class SimpleSpiConformanceTest extends LockConformance {
         private volatile boolean stopped;
 
         @Override
+        public String description() {
+            return "a table in memory, on LeaseStore";
+        }
+
+        @Override
         protected FaultyLeaseStore newLink() {
             return new FaultyLeaseStore(table, () -> stopped);
         }

@@ -16,6 +16,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
+import org.apache.zookeeper.Version;
 import org.apache.zookeeper.ZooKeeper;
 
 /** The ZooKeeper backend for one conformance test, with a separate base path and a separate proxy for each client. */
@@ -27,6 +28,12 @@ final class ZooKeeperUnderTest extends LinkedBackendUnderTest<TcpProxy> {
 
     ZooKeeperUnderTest(TestServerExtension<ZooKeeperTestServer> server) {
         this.server = server;
+    }
+
+    @Override
+    public String description() {
+        boolean started = server.startedServerIfAny().isPresent(); // in this JVM
+        return "ZooKeeper " + (started ? Version.getVersion() : "(external)") + ", one server";
     }
 
     /** Returns the server. An external server must allow sessions of 3 s. */

@@ -2,8 +2,6 @@
 package io.mortise.lock.proof.mutants;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.platform.engine.discovery.DiscoverySelectors.selectIteration;
-import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMethod;
 
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
@@ -14,57 +12,37 @@ import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.LockConformance;
 import io.mortise.lock.testkit.report.ConformanceMatrix;
 import io.mortise.lock.testkit.report.RunSettings;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.function.Supplier;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.api.parallel.Resources;
-import org.junit.platform.engine.DiscoverySelector;
-import org.junit.platform.engine.TestExecutionResult;
-import org.junit.platform.testkit.engine.EngineExecutionResults;
-import org.junit.platform.testkit.engine.EngineTestKit;
-import org.junit.platform.testkit.engine.Event;
 import tools.jackson.jr.ob.JSON;
 
 /** Tests the report of the conformance kit on backends that keep the rules, break them, and hide what they do. */
 @Tag("once")
 @ResourceLock(Resources.SYSTEM_OUT)
 class ConformanceReportTest {
-    private static final String BROKEN_MUTANT = "S02: the client assumes twice the store's lease duration";
-    private static final String SILENT_HOLDER = "S02_aSilentHoldersLeaseEndsBeforeTheNextGrant";
-    private static final List<String> TESTS =
-            List.of("S01_clientsExcludeEachOther", SILENT_HOLDER, "S03_tokensIncreaseAcrossReleasesAndClients");
-    private static final String ALL_RULES = String.join(
-                    ",", IntStream.rangeClosed(1, 19).mapToObj(i -> String.format("S%02d", i)).toList())
-            + ",capabilities,call";
-
     @TempDir
     private Path folder;
 
     private Path report() {
-        return folder.resolve("target").resolve("lock-conformance");
+        return folder.resolve(RunSettings.DEFAULT_DIRECTORY);
     }
 
     @Test
     void aRunWithoutFailuresOrOpenHolesIsKept() throws Exception {
-        Run run = run(MutantConformance.class, "", TESTS, Map.of("mortise.kit.accept", ALL_RULES));
+        ReportedRun run = run(MutantConformance.class, "", ReportedRun.TESTS, Map.of("mortise.kit.accept", ReportedRun.ALL_RULES));
         assertThat(run.failures()).isEmpty();
         Map<String, Object> backend = backend();
         assertThat(backend)
                 .containsEntry("verdict", "kept")
-                .containsEntry("description", "MutantBackendUnderTest");
+                .containsEntry("description", "lock-memory");
         Map<String, Object> report = list(backend.get("classes")).get(0);
         assertThat(map(report.get("backend")))
                 .containsEntry("leaseMillis", 4000)
@@ -82,10 +60,10 @@ class ConformanceReportTest {
 
     @Test
     void theConsoleEndsWithFiveLines() throws Exception {
-        Run run = run(MutantConformance.class, "", TESTS, Map.of());
+        ReportedRun run = run(MutantConformance.class, "", ReportedRun.TESTS, Map.of());
         List<String> lines = run.console().lines().toList();
         assertThat(lines).hasSize(5);
-        assertThat(lines.get(0)).isEqualTo("Conformance of MutantBackendUnderTest: NOT LOOKED AT");
+        assertThat(lines.get(0)).isEqualTo("Conformance of lock-memory: NOT LOOKED AT");
         assertThat(lines.get(1)).contains("checked: 3 of ", "failed: 0");
         assertThat(lines.get(2)).endsWith("broken:  none");
         assertThat(lines.get(3)).contains("holes:   ", "tests of S1 ");
@@ -94,7 +72,7 @@ class ConformanceReportTest {
 
     @Test
     void aFailureShowsItsRuleItsPictureAndItsEvents() throws Exception {
-        Run run = run(MutantConformance.class, BROKEN_MUTANT, TESTS, Map.of());
+        ReportedRun run = run(MutantConformance.class, ReportedRun.BROKEN_MUTANT, ReportedRun.TESTS, Map.of());
         assertThat(run.console()).contains(": BROKEN", "broken:  S2 Honest isHeld (1)");
         assertThat(backend()).containsEntry("verdict", "broken");
         assertThat(map(backend().get("rules"))).containsEntry("S2", "broken").containsEntry("S19", "not looked at");
@@ -109,7 +87,7 @@ class ConformanceReportTest {
                 .contains("client 1 FAULT: silence", "client 2 is granted \"x\""));
         assertThat(failure.getStackTrace())
                 .extracting(StackTraceElement::getMethodName)
-                .contains(SILENT_HOLDER);
+                .contains(ReportedRun.SILENT_HOLDER);
         assertThat(failure.getStackTrace())
                 .extracting(StackTraceElement::getClassName)
                 .noneMatch(name -> name.startsWith("org.junit") || name.startsWith("org.assertj"));
@@ -118,13 +96,13 @@ class ConformanceReportTest {
     @Test
     void aStrictRunFailsOnHolesThatAreNotAcceptedByName() throws Exception {
         List<String> tests = List.of("S01_clientsExcludeEachOther", "S12_aKilledWaiterIsSkipped");
-        Run refused = run(MutantConformance.class, "", tests, Map.of("mortise.kit.strict", "true"));
+        ReportedRun refused = run(MutantConformance.class, "", tests, Map.of("mortise.kit.strict", "true"));
         assertThat(refused.failures()).singleElement().satisfies(failure -> assertThat(failure)
                 .hasMessageContaining("strict run: holes that mortise.kit.accept does not name")
                 .hasMessageContaining("BackendUnderTest.url (1 tests of S12)"));
-        String allButS12 = ALL_RULES.replace("S12,", "");
+        String allButS12 = ReportedRun.ALL_RULES.replace("S12,", "");
         for (String name : List.of("url", "S12", "s12_akilledWaiterIsSkipped")) {
-            Run accepted = run(
+            ReportedRun accepted = run(
                     MutantConformance.class,
                     "",
                     tests,
@@ -137,11 +115,11 @@ class ConformanceReportTest {
 
     @Test
     void aHookWithoutEffectIsNoticed() throws Exception {
-        Run run = run(
+        ReportedRun run = run(
                 IdleHooks.class,
                 "",
                 List.of("S07_aRenewalWithoutAReplyIsNoLoss", "S02_theDeadlineCountsFromTheSendAndASlowLinkLosesNoLease"),
-                Map.of("mortise.kit.strict", "true", "mortise.kit.accept", ALL_RULES));
+                Map.of("mortise.kit.strict", "true", "mortise.kit.accept", ReportedRun.ALL_RULES));
         assertThat(run.console()).contains("hook without effect: cut");
         assertThat(run.failures())
                 .extracting(Throwable::getMessage)
@@ -152,18 +130,11 @@ class ConformanceReportTest {
 
     @Test
     void theMatrixHasOneColumnForEachBackend() throws Exception {
-        run(MutantConformance.class, BROKEN_MUTANT, TESTS, Map.of());
+        run(MutantConformance.class, ReportedRun.BROKEN_MUTANT, ReportedRun.TESTS, Map.of());
         run(IdleHooks.class, "", List.of("S01_clientsExcludeEachOther"), Map.of());
-        String printed = printed(() -> {
-            try {
-                ConformanceMatrix.main(new String[] {folder.toString()});
-            } catch (IOException e) {
-                throw new AssertionError(e);
-            }
-            return "";
-        });
+        String printed = ReportedRun.printed(() -> ConformanceMatrix.main(new String[] {folder.toString()}));
         assertThat(printed)
-                .contains("| | hooks that do nothing | MutantBackendUnderTest |")
+                .contains("| | hooks that do nothing | lock-memory |")
                 .contains("| **verdict** | **not looked at** | **broken** |")
                 .containsPattern("\\| S2 \\| not looked at \\(0/\\d+\\) \\| broken \\(1/\\d+\\) \\|")
                 .contains(report().resolve("matrix.html").toString());
@@ -188,52 +159,9 @@ class ConformanceReportTest {
         }
     }
 
-    private record Run(List<Throwable> failures, String console) {}
-
-    private Run run(Class<?> testClass, String mutant, List<String> tests, Map<String, String> settings) {
-        EngineExecutionResults[] results = new EngineExecutionResults[1];
-        String console = printed(() -> {
-            results[0] = EngineTestKit.engine("junit-jupiter")
-                    .selectors(tests.stream()
-                            .map(test -> selector(testClass, test))
-                            .toArray(DiscoverySelector[]::new))
-                    .configurationParameter(MutantConformance.MUTANT, mutant)
-                    .configurationParameter(RunSettings.REPORT, report().toString())
-                    .configurationParameter("junit.jupiter.execution.parallel.enabled", "false")
-                    .configurationParameters(settings)
-                    .execute();
-            return "";
-        });
-        List<Throwable> failures = results[0].allEvents().failed().stream()
-                .map(event -> failure(event).orElseThrow())
-                .toList();
-        return new Run(failures, console);
-    }
-
-    private static Optional<Throwable> failure(Event event) {
-        return event.getRequiredPayload(TestExecutionResult.class).getThrowable();
-    }
-
-    private static DiscoverySelector selector(Class<?> testClass, String test) {
-        DiscoverySelector method = selectMethod(
-                testClass,
-                Arrays.stream(testClass.getMethods())
-                        .filter(candidate -> candidate.getName().equals(test))
-                        .findAny()
-                        .orElseThrow());
-        return test.equals(SILENT_HOLDER) ? selectIteration(method, 0) : method;
-    }
-
-    private static String printed(Supplier<String> task) {
-        PrintStream before = System.out;
-        ByteArrayOutputStream out = new ByteArrayOutputStream();
-        System.setOut(new PrintStream(out, true, StandardCharsets.UTF_8));
-        try {
-            task.get();
-        } finally {
-            System.setOut(before);
-        }
-        return out.toString(StandardCharsets.UTF_8);
+    private ReportedRun run(Class<?> testClass, String mutant, List<String> tests, Map<String, String> settings)
+            throws Exception {
+        return ReportedRun.of(report(), testClass, mutant, tests, settings);
     }
 
     private String page() throws IOException {
