@@ -76,9 +76,6 @@ final class ConformanceReportExtension
 
     @Override
     public void afterAll(ExtensionContext context) throws Exception {
-        if (settings(context).directory().isEmpty()) {
-            return;
-        }
         Optional<String> strictFailure = recorder(context)
                 .ended(
                         tests(LockConformance.class),

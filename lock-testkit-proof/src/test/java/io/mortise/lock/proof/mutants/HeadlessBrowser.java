@@ -33,7 +33,7 @@ final class HeadlessBrowser {
     /** Finds the browser, or aborts the test. */
     static HeadlessBrowser find(Path folder) {
         List<Path> found = PROGRAMS.stream()
-                .flatMap(name -> Arrays.stream(System.getenv("PATH").split(File.pathSeparator))
+                .flatMap(name -> Arrays.stream(System.getenv("PATH").split(File.pathSeparator, -1))
                         .map(directory -> Path.of(directory, name)))
                 .filter(Files::isExecutable)
                 .toList();

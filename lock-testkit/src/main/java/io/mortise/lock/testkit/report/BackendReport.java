@@ -241,7 +241,7 @@ record BackendReport(
 
     /** Returns the five lines with which a test class ends on the console. */
     List<String> console(Path page) {
-        String description = classes.get(0).backend().description();
+        String description = PrintableText.name(classes.get(0).backend().description());
         String broken = causes.isEmpty()
                 ? "none"
                 : causes.stream()

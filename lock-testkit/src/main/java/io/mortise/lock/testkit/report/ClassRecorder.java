@@ -135,7 +135,7 @@ public final class ClassRecorder {
     }
 
     /**
-     * Writes the report of the class and the combined one, and prints five lines.
+     * Writes the report of the class and the combined one, and prints five lines, unless the run writes no reports.
      *
      * @param allTests the names of all tests of the kit
      * @param ownTests the names of the tests that the class has
@@ -160,9 +160,11 @@ public final class ClassRecorder {
                 List.copyOf(results),
                 new LinkedHashMap<>(timings),
                 List.copyOf(hookChecks.values()));
-        Path page = new ReportFiles(settings.directory().orElseThrow()).write(report);
         BackendReport own = BackendReport.of(List.of(report), ownTests);
-        own.console(page).forEach(System.out::println);
+        if (settings.directory().isPresent()) {
+            Path page = new ReportFiles(settings.directory().get()).write(report);
+            own.console(page).forEach(System.out::println);
+        }
         return settings.strict() ? own.strictFailure() : Optional.empty();
     }
 

@@ -22,6 +22,8 @@ final class FailurePicture {
     private static final int LANE = 26;
     private static final int MAX_LANES = 12;
     private static final int TICKS = 5;
+    private static final int MAX_LABEL = 28;
+    private static final int MAX_FAILURE = 80;
 
     private final List<LockEvent> events;
     private final long begin;
@@ -79,7 +81,10 @@ final class FailurePicture {
         view.put("lanes", laneViews);
         view.put("serverFaults", serverFaults);
         view.put("ticks", ticks);
-        view.put("failed", events.stream().anyMatch(event -> event.kind() == Kind.FAILED));
+        events.stream()
+                .filter(event -> event.kind() == Kind.FAILED)
+                .findFirst()
+                .ifPresent(event -> view.put("failed", "the test fails: " + shortened(event.detail(), MAX_FAILURE)));
         return view;
     }
 
@@ -183,40 +188,40 @@ final class FailurePicture {
 
     private Map<String, Object> laneView(Lane lane, int y) {
         List<Map<String, Object>> parts = new ArrayList<>();
-        faults(lane.client, lane.lock).forEach(fault -> parts.add(rectangle(fault, y, LANE)));
         lane.spans.stream()
                 .sorted(Comparator.comparing(span -> span.style().equals("violation")))
                 .forEach(span -> parts.add(rectangle(span, y + 6, LANE - 12)));
+        faults(lane.client, lane.lock).forEach(fault -> parts.add(rectangle(fault, y, LANE)));
         Map<String, Object> view = new LinkedHashMap<>();
-        view.put("label", shortened(lane.client + " · " + lane.lock));
+        view.put("label", shortened(lane.client + " · " + lane.lock, MAX_LABEL));
         view.put("textY", y + LANE / 2 + 4);
         view.put("lineY", y + LANE);
         view.put("parts", parts);
         return view;
     }
 
-    private static String shortened(String label) {
-        return label.codePointCount(0, label.length()) <= 28
+    private static String shortened(String label, int length) {
+        return label.codePointCount(0, label.length()) <= length
                 ? label
-                : label.substring(0, label.offsetByCodePoints(0, 27)) + "…";
+                : label.substring(0, label.offsetByCodePoints(0, length - 1)) + "…";
     }
 
     private Map<String, Object> rectangle(Span span, int y, int height) {
         double from = LEFT + (double) (span.from() - begin) * WIDTH / (end - begin);
         double width = Math.max(2, (double) (span.to() - span.from()) * WIDTH / (end - begin));
-        return Map.of(
-                "x",
-                String.format(Locale.ROOT, "%.1f", from),
-                "y",
-                y,
-                "w",
-                String.format(Locale.ROOT, "%.1f", width),
-                "h",
-                height,
-                "style",
-                span.style(),
-                "title",
-                span.title());
+        Map<String, Object> view = new LinkedHashMap<>();
+        view.put("x", String.format(Locale.ROOT, "%.1f", from));
+        view.put("y", y);
+        view.put("w", String.format(Locale.ROOT, "%.1f", width));
+        view.put("h", height);
+        view.put("style", span.style());
+        view.put("title", span.title());
+        if (span.style().startsWith("fault")) {
+            view.put("note", span.title());
+            view.put("noteX", String.format(Locale.ROOT, "%.1f", from + 4));
+            view.put("noteY", y + height / 2 + 4);
+        }
+        return view;
     }
 
     private String x(long at) {

@@ -29,7 +29,7 @@ final class ReportPage {
             backends.add(backend(entry.description(), entry.report()));
         }
         String titles = report.backends().stream()
-                .map(entry -> entry.description() + ": " + entry.verdict())
+                .map(entry -> PrintableText.of(entry.description()) + ": " + entry.verdict())
                 .collect(Collectors.joining(", "));
         return template("report.html").execute(Map.of("title", titles, "style", style(), "backends", backends));
     }

@@ -32,7 +32,7 @@ public record RunSettings(Optional<Path> directory, boolean strict, Set<String> 
         return new RunSettings(
                 directory.equals("none") ? Optional.empty() : Optional.of(Path.of(directory)),
                 parameter.apply(STRICT).map(Boolean::parseBoolean).orElse(false),
-                Arrays.stream(parameter.apply(ACCEPT).orElse("").split(","))
+                Arrays.stream(parameter.apply(ACCEPT).orElse("").split(",", -1))
                         .map(name -> name.strip().toLowerCase(Locale.ROOT))
                         .filter(name -> !name.isEmpty())
                         .collect(Collectors.toUnmodifiableSet()));

@@ -148,13 +148,11 @@ public final class TestRecorder {
         add(at, Kind.FAULT, clients.get(client), "", "", "the next reply is dropped");
     }
 
-    /** Records that the link of the client works again. A delay ends with the test. */
+    /** Records that the link of the client works again; from then on replies say nothing about a fault. */
     public synchronized void linkHealed(LockClient client) {
         ClientRecord record = clients.get(client);
         if (record != null) {
-            if (record.fault != null && record.fault.oneWay == null) {
-                record.fault = null;
-            }
+            record.fault = null;
             add(now(), Kind.HEALED, record, "", "", "");
         }
     }
@@ -296,7 +294,7 @@ public final class TestRecorder {
     private void forgetOldGrants(String lock) {
         List<GrantRecord> all = grants.getOrDefault(lock, List.of());
         if (all.size() > MAX_SAMPLES) {
-            all.removeIf(grant -> !grant.isHeld() && grant.supersededAt != 0);
+            all.removeIf(grant -> !grant.isHeld() && (grant.lostAt == 0 || grant.supersededAt != 0));
         }
     }
 
