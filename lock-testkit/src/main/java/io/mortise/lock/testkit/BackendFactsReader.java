@@ -29,8 +29,8 @@ final class BackendFactsReader {
     /** Returns whether the class overrides the method of the hook. A client that has no LockAdmin says so in its test. */
     private static boolean isImplemented(Hook hook, BackendUnderTest backend) {
         return switch (hook) {
-            case LINK, EXPIRE_SESSION, DELETE_GRANT, STOP_SERVER -> overrides(
-                    backend.faults().getClass(), Faults.class, hook.shortName());
+            case LINK, EXPIRE_SESSION, DELETE_GRANT, STOP_SERVER ->
+                overrides(backend.faults().getClass(), Faults.class, hook.shortName());
             case REQUESTS, URL -> overrides(backend.getClass(), BackendUnderTest.class, hook.shortName());
             case ADMIN -> true;
         };

@@ -26,7 +26,10 @@ public interface BackendUnderTest extends AutoCloseable {
      * classes of a build with the same description share one section of the report. Default: the name of this object's class.
      */
     default String description() {
-        return getClass().getName().replaceFirst("\\$\\$Lambda.*|(\\$\\d+)+$", "").replaceFirst("^.*[.$]", "");
+        return getClass()
+                .getName()
+                .replaceFirst("\\$\\$Lambda.*|(\\$\\d+)+$", "")
+                .replaceFirst("^.*[.$]", "");
     }
 
     /**

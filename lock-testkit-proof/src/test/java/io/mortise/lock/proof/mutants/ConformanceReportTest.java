@@ -37,24 +37,29 @@ class ConformanceReportTest {
 
     @Test
     void aRunWithoutFailuresOrOpenHolesIsKept() throws Exception {
-        ReportedRun run = run(MutantConformance.class, "", ReportedRun.TESTS, Map.of("mortise.kit.accept", ReportedRun.ALL_RULES));
+        ReportedRun run = run(
+                MutantConformance.class, "", ReportedRun.TESTS, Map.of("mortise.kit.accept", ReportedRun.ALL_RULES));
         assertThat(run.failures()).isEmpty();
         Map<String, Object> backend = backend();
-        assertThat(backend)
-                .containsEntry("verdict", "kept")
-                .containsEntry("description", "lock-memory");
+        assertThat(backend).containsEntry("verdict", "kept").containsEntry("description", "lock-memory");
         Map<String, Object> report = list(backend.get("classes")).get(0);
         assertThat(map(report.get("backend")))
                 .containsEntry("leaseMillis", 4000)
                 .containsEntry(
                         "hooks", List.of("LINK", "EXPIRE_SESSION", "DELETE_GRANT", "STOP_SERVER", "REQUESTS", "ADMIN"));
         assertThat(map(report.get("timings"))).containsKeys("acquire", "release", "takeover", "notice");
-        assertThat(list(report.get("hookChecks"))).singleElement().satisfies(check -> assertThat(check)
-                .containsEntry("fault", "silence")
-                .containsEntry("confirmed", 1)
-                .containsEntry("contradicted", 0));
+        assertThat(list(report.get("hookChecks")))
+                .singleElement()
+                .satisfies(check -> assertThat(check)
+                        .containsEntry("fault", "silence")
+                        .containsEntry("confirmed", 1)
+                        .containsEntry("contradicted", 0));
         assertThat(page())
-                .contains("<strong>kept</strong>", "prefers-color-scheme: dark", "Beyond the kit", "not part of this run (accepted)")
+                .contains(
+                        "<strong>kept</strong>",
+                        "prefers-color-scheme: dark",
+                        "Beyond the kit",
+                        "not part of this run (accepted)")
                 .doesNotContain("http", "<script", "<link", "url(", "src=");
     }
 
@@ -82,9 +87,11 @@ class ConformanceReportTest {
                 .contains("client 1 · x", "client 2 is granted &quot;x&quot;: token 2");
         Throwable failure = run.failures().get(0);
         assertThat(failure).hasMessageContaining("S02: two leases are held");
-        assertThat(failure.getSuppressed()).singleElement().satisfies(events -> assertThat(events.toString())
-                .startsWith("what happened in this test:")
-                .contains("client 1 FAULT: silence", "client 2 is granted \"x\""));
+        assertThat(failure.getSuppressed())
+                .singleElement()
+                .satisfies(events -> assertThat(events.toString())
+                        .startsWith("what happened in this test:")
+                        .contains("client 1 FAULT: silence", "client 2 is granted \"x\""));
         assertThat(failure.getStackTrace())
                 .extracting(StackTraceElement::getMethodName)
                 .contains(ReportedRun.SILENT_HOLDER);
@@ -97,9 +104,11 @@ class ConformanceReportTest {
     void aStrictRunFailsOnHolesThatAreNotAcceptedByName() throws Exception {
         List<String> tests = List.of("S01_clientsExcludeEachOther", "S12_aKilledWaiterIsSkipped");
         ReportedRun refused = run(MutantConformance.class, "", tests, Map.of("mortise.kit.strict", "true"));
-        assertThat(refused.failures()).singleElement().satisfies(failure -> assertThat(failure)
-                .hasMessageContaining("strict run: holes that mortise.kit.accept does not name")
-                .hasMessageContaining("BackendUnderTest.url (1 tests of S12)"));
+        assertThat(refused.failures())
+                .singleElement()
+                .satisfies(failure -> assertThat(failure)
+                        .hasMessageContaining("strict run: holes that mortise.kit.accept does not name")
+                        .hasMessageContaining("BackendUnderTest.url (1 tests of S12)"));
         String allButS12 = ReportedRun.ALL_RULES.replace("S12,", "");
         for (String name : List.of("url", "S12", "s12_akilledWaiterIsSkipped")) {
             ReportedRun accepted = run(
@@ -118,7 +127,9 @@ class ConformanceReportTest {
         ReportedRun run = run(
                 IdleHooks.class,
                 "",
-                List.of("S07_aRenewalWithoutAReplyIsNoLoss", "S02_theDeadlineCountsFromTheSendAndASlowLinkLosesNoLease"),
+                List.of(
+                        "S07_aRenewalWithoutAReplyIsNoLoss",
+                        "S02_theDeadlineCountsFromTheSendAndASlowLinkLosesNoLease"),
                 Map.of("mortise.kit.strict", "true", "mortise.kit.accept", ReportedRun.ALL_RULES));
         assertThat(run.console()).contains("hook without effect: cut");
         assertThat(run.failures())

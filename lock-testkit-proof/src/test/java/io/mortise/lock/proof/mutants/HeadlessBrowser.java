@@ -50,9 +50,7 @@ final class HeadlessBrowser {
     String measure(Path page, int width, boolean dark, String script) throws Exception {
         String document = Files.readString(page).replace("&", "&amp;").replace("\"", "&quot;");
         Path frame = Files.createTempFile(folder, "frame", ".html");
-        Files.writeString(
-                frame,
-                """
+        Files.writeString(frame, """
                 <!doctype html><meta charset="utf-8"><title>loading</title>
                 <script>
                 function measure(frame) {
@@ -62,7 +60,8 @@ final class HeadlessBrowser {
                 </script>
                 <iframe width="%d" height="800" style="border:0" onload="measure(this)" srcdoc="%s"></iframe>
                 """.formatted(script, width, document));
-        Matcher result = RESULT.matcher(run(dark, List.of("--dump-dom", frame.toUri().toString())));
+        Matcher result =
+                RESULT.matcher(run(dark, List.of("--dump-dom", frame.toUri().toString())));
         assertThat(result.find()).as("the page loads").isTrue();
         return result.group(1);
     }
@@ -88,12 +87,15 @@ final class HeadlessBrowser {
             command.add("--force-dark-mode");
         }
         Path out = Files.createTempFile(folder, "browser", ".out");
-        Process process = new ProcessBuilder(Stream.concat(command.stream(), arguments.stream()).toList())
+        Process process = new ProcessBuilder(
+                        Stream.concat(command.stream(), arguments.stream()).toList())
                 .redirectOutput(out.toFile())
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
         try {
-            assertThat(process.waitFor(50, TimeUnit.SECONDS)).as("the browser ends").isTrue();
+            assertThat(process.waitFor(50, TimeUnit.SECONDS))
+                    .as("the browser ends")
+                    .isTrue();
         } finally {
             process.descendants().forEach(ProcessHandle::destroyForcibly);
             process.destroyForcibly();

@@ -42,7 +42,8 @@ class ReportPageTest {
     static void runTheKit() throws Exception {
         browser = HeadlessBrowser.find(folder);
         List<String> tests = SCREENSHOTS.isEmpty() ? ReportedRun.TESTS : List.of();
-        String accepted = SCREENSHOTS.isEmpty() ? ReportedRun.ALL_RULES : "url,S07_aThousandVirtualThreadsDoNotStopRenewals";
+        String accepted =
+                SCREENSHOTS.isEmpty() ? ReportedRun.ALL_RULES : "url,S07_aThousandVirtualThreadsDoNotStopRenewals";
         ReportedRun.of(
                 folder.resolve("passing"), MutantConformance.class, "", tests, Map.of("mortise.kit.accept", accepted));
         ReportedRun.of(folder.resolve("failing"), MutantConformance.class, ReportedRun.BROKEN_MUTANT, tests, Map.of());
@@ -66,11 +67,7 @@ class ReportPageTest {
         assertThat(browser.measure(passing, DESKTOP, true, BACKGROUND)).isEqualTo("rgb(20, 24, 31)");
         // The text of a state keeps its contrast in both schemes.
         for (boolean dark : new boolean[] {false, true}) {
-            String ratio = browser.measure(
-                    failing,
-                    DESKTOP,
-                    dark,
-                    """
+            String ratio = browser.measure(failing, DESKTOP, dark, """
                     Math.min(...[...page.querySelectorAll('.state, .verdict, p, dd, pre, th')].map(e => {
                       const back = n => { const c = view.getComputedStyle(n).backgroundColor;
                         return c.startsWith('rgba(0, 0, 0, 0') && n.parentElement ? back(n.parentElement) : c; };
@@ -80,22 +77,19 @@ class ReportPageTest {
                       const pair = [light(view.getComputedStyle(e).color), light(back(e))].sort((a, b) => b - a);
                       return (pair[0] + 0.05) / (pair[1] + 0.05); }))
                     """);
-            assertThat(Double.parseDouble(ratio)).as("least contrast, dark: %s", dark).isGreaterThan(4.5);
+            assertThat(Double.parseDouble(ratio))
+                    .as("least contrast, dark: %s", dark)
+                    .isGreaterThan(4.5);
         }
     }
 
     @Test
     void thePictureShowsTheSilentHolderAndBothLeases() throws Exception {
-        assertThat(browser.measure(
-                        failing,
-                        DESKTOP,
-                        false,
-                        """
+        assertThat(browser.measure(failing, DESKTOP, false, """
                         [...page.querySelectorAll('svg')].map(svg => ['.holds', '.waits', '.fault', '.violation', '.end']
                           .every(part => [...svg.querySelectorAll(part)].some(e => e.getBoundingClientRect().height > 5)))
                           .some(complete => complete)
-                        """))
-                .isEqualTo("true");
+                        """)).isEqualTo("true");
         assertThat(browser.measure(passing, DESKTOP, false, "page.querySelectorAll('svg').length"))
                 .isEqualTo("0");
     }

@@ -180,7 +180,11 @@ record BackendReport(
                 String title = assertion
                         ? rule.label() + " " + rule.title()
                         : simpleName(result.exception()) + ": "
-                                + result.failure().lines().findFirst().orElse("").replaceAll("\\d+|\\b[0-9a-f]{8,}\\b", "#");
+                                + result.failure()
+                                        .lines()
+                                        .findFirst()
+                                        .orElse("")
+                                        .replaceAll("\\d+|\\b[0-9a-f]{8,}\\b", "#");
                 causes.computeIfAbsent(title, key -> new FailureCause(rule, key, new ArrayList<>()))
                         .failures()
                         .add(result);
@@ -294,9 +298,10 @@ record BackendReport(
         List<String> problems = new ArrayList<>();
         List<Hole> open = openHoles();
         if (!open.isEmpty()) {
-            problems.add("holes that " + RunSettings.ACCEPT + " does not name: " + holeSummary(open) + "; to accept them: "
-                    + "-D" + RunSettings.ACCEPT + "="
-                    + open.stream().map(Hole::kind).distinct().sorted().collect(Collectors.joining(",")));
+            problems.add(
+                    "holes that " + RunSettings.ACCEPT + " does not name: " + holeSummary(open) + "; to accept them: "
+                            + "-D" + RunSettings.ACCEPT + "="
+                            + open.stream().map(Hole::kind).distinct().sorted().collect(Collectors.joining(",")));
         }
         contradictedHooks()
                 .forEach(check -> problems.add("the hook for " + check.fault() + " has no effect: " + check.example()));
@@ -313,16 +318,14 @@ record BackendReport(
 
     /** Returns the hooks that at least one test missed. */
     Set<Hook> missedHooks() {
-        return holes().stream()
-                .flatMap(hole -> hole.hook().stream())
-                .collect(Collectors.toCollection(TreeSet::new));
+        return holes().stream().flatMap(hole -> hole.hook().stream()).collect(Collectors.toCollection(TreeSet::new));
     }
 
     /** Returns the hooks that the backend implements and no test missed. */
     Set<Hook> presentHooks() {
         Set<Hook> present = Arrays.stream(Hook.values())
-                .filter(hook -> classes.stream()
-                        .anyMatch(one -> one.backend().hooks().contains(hook.name())))
+                .filter(hook ->
+                        classes.stream().anyMatch(one -> one.backend().hooks().contains(hook.name())))
                 .collect(Collectors.toCollection(TreeSet::new));
         present.removeAll(missedHooks());
         return present;

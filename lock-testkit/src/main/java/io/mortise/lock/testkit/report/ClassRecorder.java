@@ -7,7 +7,6 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,8 +42,8 @@ public final class ClassRecorder {
 
     /** Returns the recorder of a test; the same one for the same id. */
     public TestRecorder test(String uniqueId) {
-        return running.computeIfAbsent(uniqueId, id ->
-                new TestRecorder(settings.directory().orElse(RunSettings.DEFAULT_DIRECTORY)));
+        return running.computeIfAbsent(
+                uniqueId, id -> new TestRecorder(settings.directory().orElse(RunSettings.DEFAULT_DIRECTORY)));
     }
 
     /** Completes the failure of a test by what was recorded, before its clients close. */
@@ -103,8 +102,7 @@ public final class ClassRecorder {
                     List.of());
         }
         if (failure instanceof TestAbortedException) {
-            return new TestResult(
-                    method, display, TestOutcome.NOT_VERIFIED, message, "", "", "", List.of(), List.of());
+            return new TestResult(method, display, TestOutcome.NOT_VERIFIED, message, "", "", "", List.of(), List.of());
         }
         List<LockEvent> events = recorder == null ? List.of() : recorder.events();
         return new TestResult(
@@ -125,7 +123,10 @@ public final class ClassRecorder {
             if (at != failure) {
                 lines.add("caused by " + PrintableText.of(at.toString()));
             }
-            Stream.of(at.getStackTrace()).limit(MAX_FRAMES).map(Object::toString).forEach(lines::add);
+            Stream.of(at.getStackTrace())
+                    .limit(MAX_FRAMES)
+                    .map(Object::toString)
+                    .forEach(lines::add);
         }
         return lines;
     }
@@ -142,8 +143,8 @@ public final class ClassRecorder {
      * @param failure the exception with which the class failed outside of its tests; null if it did not
      * @return why a strict run fails; empty if it does not
      */
-    public synchronized Optional<String> ended(
-            Set<String> allTests, Set<String> ownTests, @Nullable Throwable failure) throws IOException {
+    public synchronized Optional<String> ended(Set<String> allTests, Set<String> ownTests, @Nullable Throwable failure)
+            throws IOException {
         if (failure != null) {
             results.add(result(testClass, testClass, failure, null));
         }

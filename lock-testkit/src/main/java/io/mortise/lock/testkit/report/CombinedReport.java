@@ -39,7 +39,8 @@ record CombinedReport(List<BackendEntry> backends) {
         byBackend.forEach((description, reports) -> {
             BackendReport report = new BackendEntry(description, "", Map.of(), reports).report();
             Map<String, String> rules = new LinkedHashMap<>();
-            report.rules().forEach(rule -> rules.put(rule.rule().label(), rule.state().text()));
+            report.rules()
+                    .forEach(rule -> rules.put(rule.rule().label(), rule.state().text()));
             entries.add(new BackendEntry(description, report.verdict().text(), rules, reports));
         });
         return new CombinedReport(entries);

@@ -26,7 +26,9 @@ public final class ConformanceMatrix {
      * @param arguments the folder of the build; by default the current one
      */
     public static void main(String[] arguments) throws IOException {
-        Path root = Path.of(arguments.length > 0 ? arguments[0] : ".").toAbsolutePath().normalize();
+        Path root = Path.of(arguments.length > 0 ? arguments[0] : ".")
+                .toAbsolutePath()
+                .normalize();
         List<CombinedReport.BackendEntry> backends = backends(root);
         if (backends.isEmpty()) {
             System.err.println("no " + RunSettings.DEFAULT_DIRECTORY.resolve(ReportFiles.COMBINED) + " below " + root
@@ -64,7 +66,8 @@ public final class ConformanceMatrix {
         lines.add(verdicts.toString());
         for (Rule rule : Rule.values()) {
             StringBuilder line = new StringBuilder("| " + rule.label() + " |");
-            backends.forEach(backend -> line.append(' ').append(cell(backend, rule)).append(" |"));
+            backends.forEach(
+                    backend -> line.append(' ').append(cell(backend, rule)).append(" |"));
             lines.add(line.toString());
         }
         return lines;

@@ -132,10 +132,10 @@ final class FailurePicture {
         return lanes.get(event.client() + '\n' + event.lock());
     }
 
-    private static void close(
-            @Nullable Lane lane, @Nullable LockEvent from, long to, String style, String title) {
+    private static void close(@Nullable Lane lane, @Nullable LockEvent from, long to, String style, String title) {
         if (lane != null && from != null) {
-            lane.spans.add(new Span(from.atMicros(), to, style, title + (from.detail().isEmpty() ? "" : ", " + from.detail())));
+            lane.spans.add(new Span(
+                    from.atMicros(), to, style, title + (from.detail().isEmpty() ? "" : ", " + from.detail())));
         }
     }
 

@@ -47,8 +47,8 @@ final class FaultRecord {
         } else if (tookNanos >= oneWay.toNanos()) {
             late++;
         } else {
-            contradict(request + " was answered after " + tookNanos / 1_000_000 + " ms, though each direction is delayed by "
-                    + oneWay.toMillis() + " ms");
+            contradict(request + " was answered after " + tookNanos / 1_000_000
+                    + " ms, though each direction is delayed by " + oneWay.toMillis() + " ms");
         }
     }
 
@@ -73,6 +73,10 @@ final class FaultRecord {
         boolean contradicted = !contradiction.isEmpty();
         boolean seen = oneWay != null ? late > 0 : sent > 0 || gone;
         return new HookCheck(
-                fault, !contradicted && seen ? 1 : 0, contradicted ? 1 : 0, contradicted || seen ? 0 : 1, contradiction);
+                fault,
+                !contradicted && seen ? 1 : 0,
+                contradicted ? 1 : 0,
+                contradicted || seen ? 0 : 1,
+                contradiction);
     }
 }

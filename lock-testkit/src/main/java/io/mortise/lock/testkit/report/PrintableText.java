@@ -14,7 +14,8 @@ final class PrintableText {
     /** Returns the text with its line breaks and without other control characters. */
     static String of(String text) {
         return UNSAFE.matcher(text.replace("\r\n", "\n"))
-                .replaceAll(match -> String.format("\\\\u%04x", (int) match.group().charAt(0)));
+                .replaceAll(
+                        match -> String.format("\\\\u%04x", (int) match.group().charAt(0)));
     }
 
     /** Returns a name on one line; a long one is shortened, with its length. */

@@ -10,4 +10,5 @@ import org.jspecify.annotations.Nullable;
  * @param sentAt when it was sent
  * @param fault the fault on the link or the server at that moment; null if there was none
  */
-record RecordedRequest(ClientRecord client, long sentAt, @Nullable FaultRecord fault) {}
+record RecordedRequest(
+        ClientRecord client, long sentAt, @Nullable FaultRecord fault) {}

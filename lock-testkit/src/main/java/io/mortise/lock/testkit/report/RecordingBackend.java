@@ -194,9 +194,7 @@ final class RecordingBackend implements LockBackend {
     }
 
     private static Throwable cause(Throwable failure) {
-        return failure instanceof CompletionException && failure.getCause() != null
-                ? failure.getCause()
-                : failure;
+        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 
     /** Records the renewals and the loss of one grant. */

@@ -39,7 +39,11 @@ final class ReportPage {
     }
 
     static Template template(String name) {
-        return Mustache.compiler().escapeHTML(true).defaultValue("").emptyStringIsFalse(true).compile(read(name));
+        return Mustache.compiler()
+                .escapeHTML(true)
+                .defaultValue("")
+                .emptyStringIsFalse(true)
+                .compile(read(name));
     }
 
     private static String read(String name) {
@@ -79,7 +83,9 @@ final class ReportPage {
                         fact("Date", latest.date().replace('T', ' ').replace("Z", " UTC")),
                         fact("Lease", seconds(facts.lease().toMillis())),
                         fact("Takeover within", seconds(facts.takeoverWithin().toMillis())),
-                        fact("Capabilities", facts.capabilities().isEmpty() ? "none" : String.join(", ", facts.capabilities())),
+                        fact(
+                                "Capabilities",
+                                facts.capabilities().isEmpty() ? "none" : String.join(", ", facts.capabilities())),
                         fact("Hooks present", names(List.copyOf(report.presentHooks()))),
                         fact("Hooks missing", names(missing(report)))));
         view.put("rules", report.rules().stream().map(ReportPage::rule).toList());
@@ -88,7 +94,9 @@ final class ReportPage {
         view.put("hasFailures", !report.causes().isEmpty());
         view.put("causes", report.causes().stream().map(ReportPage::cause).toList());
         view.put("timings", timings(report, facts));
-        view.put("hookChecks", report.hookChecks().stream().map(ReportPage::hookCheck).toList());
+        view.put(
+                "hookChecks",
+                report.hookChecks().stream().map(ReportPage::hookCheck).toList());
         view.put("hasHookChecks", !report.hookChecks().isEmpty());
         view.put("beyond", beyond());
         return view;
@@ -110,14 +118,16 @@ final class ReportPage {
 
     private static String verdictText(BackendReport report) {
         int holes = report.holes().size();
-        long accepted = report.holes().stream().filter(BackendReport.Hole::accepted).count();
+        long accepted =
+                report.holes().stream().filter(BackendReport.Hole::accepted).count();
         String counts = report.checked() + " of " + report.total() + " tests checked their rule";
         String without = holes == 0
                 ? "."
                 : "; " + holes + " could not" + (accepted > 0 ? ", " + accepted + " of them accepted by name." : ".");
         return switch (report.verdict()) {
             case KEPT -> counts + without + " None failed.";
-            case BROKEN -> report.failures() + (report.failures() == 1 ? " test" : " tests") + " failed. " + counts + without;
+            case BROKEN ->
+                report.failures() + (report.failures() == 1 ? " test" : " tests") + " failed. " + counts + without;
             case NOT_LOOKED_AT -> "No test failed, but not every rule was looked at. " + counts + without;
         };
     }
@@ -125,7 +135,11 @@ final class ReportPage {
     private static Map<String, Object> rule(BackendReport.RuleReport rule) {
         Map<String, Object> view = new LinkedHashMap<>();
         view.put("label", rule.rule().label());
-        view.put("title", rule.rule().label().equals(rule.rule().title()) ? "" : rule.rule().title());
+        view.put(
+                "title",
+                rule.rule().label().equals(rule.rule().title())
+                        ? ""
+                        : rule.rule().title());
         view.put("state", rule.state().text());
         view.put("stateClass", cssClass(rule.state().text()));
         view.put("checked", rule.checked());
@@ -146,7 +160,10 @@ final class ReportPage {
                         .map(hole -> Map.of(
                                 "test", hole.test(),
                                 "why", PrintableText.of(hole.why()),
-                                "fill", hole.hook().map(hook -> "implement " + hook.method()).orElse(""),
+                                "fill",
+                                        hole.hook()
+                                                .map(hook -> "implement " + hook.method())
+                                                .orElse(""),
                                 "accepted", hole.accepted()))
                         .toList());
         return view;
@@ -238,30 +255,31 @@ final class ReportPage {
                 "stateClass",
                 check.contradicted() > 0 ? "broken" : check.confirmed() > 0 ? "kept" : "in-part",
                 "counts",
-                check.confirmed() + " times seen to take effect, " + check.contradicted() + " times not, " + check.unseen()
-                        + " times neither",
+                check.confirmed() + " times seen to take effect, " + check.contradicted() + " times not, "
+                        + check.unseen() + " times neither",
                 "example",
                 PrintableText.of(check.example()));
     }
 
     /** What no test kit that runs for minutes on one machine can show. */
     private static List<Map<String, Object>> beyond() {
-        List<Map<String, Object>> views = new ArrayList<>(List.of(
-                Map.of(
-                        "title",
-                        "Clocks",
-                        "text",
-                        "The store's clock and those of the clients ran on one machine. Set the store's clock forward and back, and let it drift."),
-                Map.of(
-                        "title",
-                        "Data loss",
-                        "text",
-                        "No acknowledged write was lost. Kill the store without a sync, fail over to a replica, restore a backup."),
-                Map.of(
-                        "title",
-                        "Memory of the store",
-                        "text",
-                        "Keys were counted only where LockAdmin lists them. Watch the store's own memory, subscriptions and watches over days.")));
+        List<Map<String, Object>> views = new ArrayList<>(
+                List.of(
+                        Map.of(
+                                "title",
+                                "Clocks",
+                                "text",
+                                "The store's clock and those of the clients ran on one machine. Set the store's clock forward and back, and let it drift."),
+                        Map.of(
+                                "title",
+                                "Data loss",
+                                "text",
+                                "No acknowledged write was lost. Kill the store without a sync, fail over to a replica, restore a backup."),
+                        Map.of(
+                                "title",
+                                "Memory of the store",
+                                "text",
+                                "Keys were counted only where LockAdmin lists them. Watch the store's own memory, subscriptions and watches over days.")));
         for (Rule rule : Rule.values()) {
             if (!rule.beyondTheKit().isEmpty()) {
                 views.add(Map.of("title", rule.label(), "text", rule.beyondTheKit()));

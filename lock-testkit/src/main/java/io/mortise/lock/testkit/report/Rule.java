@@ -19,10 +19,26 @@ enum Rule {
             19,
             "two holders at once",
             "clocks that drift by more than 1 %, a store that loses acknowledged writes, a failover"),
-    S02("Honest isHeld", 16, "a holder that believes in a lease which the store has already granted again", "a suspended machine"),
-    S03("Fencing", 6, "a token that does not increase, so that a late write is accepted", "a store restored from a backup"),
-    S04("The owner is the lease", 17, "a lease that belongs to a thread, or a lock that lets its holder in twice", "the warning in the log"),
-    S05("Release touches only its own grant", 7, "a release that frees the successor's lock, or reports the wrong outcome", ""),
+    S02(
+            "Honest isHeld",
+            16,
+            "a holder that believes in a lease which the store has already granted again",
+            "a suspended machine"),
+    S03(
+            "Fencing",
+            6,
+            "a token that does not increase, so that a late write is accepted",
+            "a store restored from a backup"),
+    S04(
+            "The owner is the lease",
+            17,
+            "a lease that belongs to a thread, or a lock that lets its holder in twice",
+            "the warning in the log"),
+    S05(
+            "Release touches only its own grant",
+            7,
+            "a release that frees the successor's lock, or reports the wrong outcome",
+            ""),
     S06("Renewal never resurrects", 5, "a renewal or a late reply that revives a lost lease", ""),
     S07("Loss is announced", 14, "a holder that is told late, twice or never", ""),
     S08(
@@ -31,16 +47,40 @@ enum Rule {
             "a grant that nobody owns, which blocks the lock until it expires",
             "a request that the store executes minutes late"),
     S09("Waiting is bounded", 15, "a wait that outlasts its limit, or reports busy without a reply", ""),
-    S10("Interrupt and cancel", 8, "a cancelled wait that returns late, or leaves an entry in the queue", "subscriptions and watches as the store counts them"),
+    S10(
+            "Interrupt and cancel",
+            8,
+            "a cancelled wait that returns late, or leaves an entry in the queue",
+            "subscriptions and watches as the store counts them"),
     S11("Woken, not polling", 18, "a waiter that is never woken, or that polls", ""),
-    S12("Fair order", 10, "waiters that overtake each other, or stand behind a dead one", "contenders of other programs"),
+    S12(
+            "Fair order",
+            10,
+            "waiters that overtake each other, or stand behind a dead one",
+            "contenders of other programs"),
     S13("Names", 1, "two names that share a lock, or a name that collides with a key of the backend", ""),
-    S14("Bad input is refused early", 2, "a bad value that reaches the store, or a message that does not name it", "URL parameters of the backend"),
-    S15("An outage is an error, not a wait", 13, "a silent store that is reported as a busy lock, or a wait that never ends", ""),
+    S14(
+            "Bad input is refused early",
+            2,
+            "a bad value that reaches the store, or a message that does not name it",
+            "URL parameters of the backend"),
+    S15(
+            "An outage is an error, not a wait",
+            13,
+            "a silent store that is reported as a busy lock, or a wait that never ends",
+            ""),
     S16("Close is bounded", 11, "a close that hangs, leaks threads, or keeps its locks", "what the log says"),
-    S17("Nothing grows", 12, "memory, threads or keys that grow with each name that was ever used", "memory use of the store"),
+    S17(
+            "Nothing grows",
+            12,
+            "memory, threads or keys that grow with each name that was ever used",
+            "memory use of the store"),
     S18("Operators can see", 4, "a holder or a waiter that operators do not see", "the store's own tools"),
-    S19("Trust", 3, "a name or stored text that forges a line of the log", "secrets and names in messages, forged entries"),
+    S19(
+            "Trust",
+            3,
+            "a name or stored text that forges a line of the log",
+            "secrets and names in messages, forged entries"),
     CAPABILITIES("Capabilities", 20, "a capability that is claimed and not kept", ""),
     CALL("run, call and callAsync", 21, "a body that runs without the lease, or a lease that outlives its body", "");
 

@@ -14,8 +14,17 @@ import java.util.Set;
 final class StackTraceFilter {
     private static final String KIT = "io.mortise.lock.testkit.";
     private static final String[] HIDDEN = {
-        KIT, "org.junit.", "org.assertj.", "org.opentest4j.", "org.apache.maven.surefire.", "java.lang.reflect.",
-        "jdk.internal.reflect.", "java.util.concurrent.", "java.util.stream.", "java.util.ArrayList", "java.lang.Thread",
+        KIT,
+        "org.junit.",
+        "org.assertj.",
+        "org.opentest4j.",
+        "org.apache.maven.surefire.",
+        "java.lang.reflect.",
+        "jdk.internal.reflect.",
+        "java.util.concurrent.",
+        "java.util.stream.",
+        "java.util.ArrayList",
+        "java.lang.Thread",
         "java.util.Optional"
     };
 

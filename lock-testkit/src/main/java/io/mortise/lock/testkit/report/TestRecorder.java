@@ -13,7 +13,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -45,7 +45,7 @@ public final class TestRecorder {
     private final Path directory;
     private final long start = System.nanoTime();
     private final Deque<LockEvent> events = new ArrayDeque<>();
-    private final Map<LockClient, ClientRecord> clients = new IdentityHashMap<>();
+    private final Map<LockClient, ClientRecord> clients = new HashMap<>();
     private final List<FaultRecord> faults = new ArrayList<>();
     private final Map<String, List<GrantRecord>> grants = new TreeMap<>();
     private final Map<String, List<Long>> timings = new TreeMap<>();
@@ -73,8 +73,7 @@ public final class TestRecorder {
         synchronized (this) {
             record = new ClientRecord("client " + ++opened);
         }
-        LockClient client =
-                BackendInterception.during(backend -> new RecordingBackend(backend, record, this), open);
+        LockClient client = BackendInterception.during(backend -> new RecordingBackend(backend, record, this), open);
         synchronized (this) {
             clients.put(client, record);
             add(now(), Kind.OPENED, record, "", "", "");

@@ -39,7 +39,10 @@ class ReportFilesTest {
     }
 
     private static ClassReport report(String testClass, String description, TestOutcome outcome) {
-        return report(testClass, description, List.of(result("S01_x", outcome, outcome == TestOutcome.NOT_VERIFIED ? "LINK" : "")));
+        return report(
+                testClass,
+                description,
+                List.of(result("S01_x", outcome, outcome == TestOutcome.NOT_VERIFIED ? "LINK" : "")));
     }
 
     private static ClassReport report(String testClass, String description, List<TestResult> results) {
@@ -105,11 +108,13 @@ class ReportFilesTest {
             assertThat(writer.waitFor(30, TimeUnit.SECONDS)).isTrue();
             assertThat(writer.exitValue()).isZero();
         }
-        assertThat(combined().backends()).singleElement().satisfies(backend -> assertThat(backend.classes())
-                .extracting(ClassReport::testClass)
-                .containsExactlyInAnyOrderElementsOf(IntStream.range(0, 3 * CLASSES)
-                        .mapToObj(number -> "Test" + number)
-                        .toList()));
+        assertThat(combined().backends())
+                .singleElement()
+                .satisfies(backend -> assertThat(backend.classes())
+                        .extracting(ClassReport::testClass)
+                        .containsExactlyInAnyOrderElementsOf(IntStream.range(0, 3 * CLASSES)
+                                .mapToObj(number -> "Test" + number)
+                                .toList()));
     }
 
     @Test
@@ -128,10 +133,7 @@ class ReportFilesTest {
         files.write(report("D", "three", TestOutcome.FAILED));
         assertThat(combined().backends())
                 .extracting(CombinedReport.BackendEntry::description, CombinedReport.BackendEntry::verdict)
-                .containsExactly(
-                        tuple("one", "kept"),
-                        tuple("two", "not looked at"),
-                        tuple("three", "broken"));
+                .containsExactly(tuple("one", "kept"), tuple("two", "not looked at"), tuple("three", "broken"));
         assertThat(Files.readString(directory.resolve("report.html"))).contains("implement Faults.link");
     }
 
@@ -144,9 +146,25 @@ class ReportFilesTest {
                         List.of(
                                 result("S01_x", TestOutcome.FAILED, ""),
                                 new TestResult(
-                                        "S01_y", "S01_y", TestOutcome.FAILED, "", "", "boom 17", "a.TimeoutException", List.of(), List.of()),
+                                        "S01_y",
+                                        "S01_y",
+                                        TestOutcome.FAILED,
+                                        "",
+                                        "",
+                                        "boom 17",
+                                        "a.TimeoutException",
+                                        List.of(),
+                                        List.of()),
                                 new TestResult(
-                                        "S13_z", "S13_z", TestOutcome.FAILED, "", "", "S13: collides", "a.AssertionError", List.of(), List.of())))),
+                                        "S13_z",
+                                        "S13_z",
+                                        TestOutcome.FAILED,
+                                        "",
+                                        "",
+                                        "S13: collides",
+                                        "a.AssertionError",
+                                        List.of(),
+                                        List.of())))),
                 Set.of("S01_x", "S01_y", "S13_z", "S08_q", "S09_r"));
         assertThat(report.causes())
                 .extracting(BackendReport.FailureCause::title)
@@ -155,8 +173,9 @@ class ReportFilesTest {
         assertThat(report.rules())
                 .filteredOn(rule -> rule.rule() == Rule.S08)
                 .singleElement()
-                .satisfies(rule -> assertThat(rule.holes()).singleElement().satisfies(hole -> assertThat(hole.accepted())
-                        .isTrue()));
+                .satisfies(rule -> assertThat(rule.holes())
+                        .singleElement()
+                        .satisfies(hole -> assertThat(hole.accepted()).isTrue()));
         assertThat(report.rules())
                 .filteredOn(rule -> rule.rule() == Rule.S09)
                 .singleElement()
