@@ -229,7 +229,7 @@ final class ReportPage {
                 report,
                 TestRecorder.NOTICE,
                 "From the notice of a loss to the next grant",
-                "must not be negative: the holder is told before the store grants the lock again"));
+                "below zero only where this JVM stalled: isHeld() is false from the deadline on"));
         return views;
     }
 
