@@ -27,6 +27,8 @@ import java.util.stream.Collectors;
 record BackendReport(
         List<ClassReport> classes, List<RuleReport> rules, List<FailureCause> causes, List<HookCheck> hookChecks) {
 
+    private static final String NOT_RUN = "not part of this run";
+
     /** The answer of the whole run. */
     enum Verdict {
         KEPT("kept"),
@@ -72,6 +74,11 @@ record BackendReport(
      * @param accepted whether the run accepts the hole by name
      */
     record Hole(String test, String why, Optional<Hook> hook, boolean accepted) {
+        /** Returns what holes are counted by on the console: the missing hook, if there is one. */
+        String remedy() {
+            return hook.map(Hook::method).orElse(why.equals(NOT_RUN) ? "left out of this run" : "no hook fills it");
+        }
+
         /** Returns the name by which holes of the same kind are counted and accepted. */
         String kind() {
             return hook.map(Hook::shortName).orElse(test);
@@ -160,7 +167,7 @@ record BackendReport(
                 .map(TestResult::hook)
                 .filter(name -> !name.isEmpty())
                 .map(Hook::valueOf);
-        String why = notVerified.map(TestResult::reason).orElse("not part of this run");
+        String why = notVerified.map(TestResult::reason).orElse(NOT_RUN);
         boolean isAccepted = accepted.contains(rule.name().toLowerCase(Locale.ROOT))
                 || accepted.contains(rule.label().toLowerCase(Locale.ROOT))
                 || accepted.contains(test.toLowerCase(Locale.ROOT))
@@ -280,7 +287,7 @@ record BackendReport(
         }
         Map<String, List<Hole>> byKind = holes.stream()
                 .collect(Collectors.groupingBy(
-                        hole -> hole.hook().map(Hook::method).orElse("no hook fills it"),
+                        Hole::remedy,
                         TreeMap::new,
                         Collectors.toList()));
         return byKind.entrySet().stream()

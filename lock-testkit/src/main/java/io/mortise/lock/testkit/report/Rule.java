@@ -118,7 +118,10 @@ enum Rule {
 
     /** Returns the name in the report, such as S1. */
     String label() {
-        return name().startsWith("S0") ? "S" + name().substring(2) : ordinal() < 19 ? name() : title;
+        if (this == CAPABILITIES || this == CALL) {
+            return title;
+        }
+        return name().replaceFirst("^S0", "S");
     }
 
     /** Returns the rule after which the test is named; tests of capabilities and calls are named after no rule. */
