@@ -29,7 +29,7 @@ import tools.jackson.jr.ob.JSON;
 @ResourceLock(Resources.SYSTEM_OUT)
 class ConformanceReportTest {
     @TempDir
-    private Path folder;
+    private Path folder = Path.of("");
 
     private Path report() {
         return folder.resolve(RunSettings.DEFAULT_DIRECTORY);

@@ -24,7 +24,7 @@ class ReportFilesTest {
     private static final int CLASSES = 12;
 
     @TempDir
-    private Path directory;
+    private Path directory = Path.of("");
 
     /** Writes reports of the given numbers; run in a JVM of its own. */
     public static final class Writer {
