@@ -89,7 +89,7 @@ class ConformanceReportTest {
         assertThat(failure).hasMessageContaining("S02: two leases are held");
         assertThat(failure.getSuppressed())
                 .singleElement()
-                .satisfies(events -> assertThat(events.toString())
+                .satisfies(events -> assertThat(events.getMessage())
                         .startsWith("what happened in this test:")
                         .contains("client 1 FAULT: silence", "client 2 is granted \"x\""));
         assertThat(failure.getStackTrace())

@@ -40,6 +40,12 @@ final class FaultRecord {
         this.oneWay = oneWay;
     }
 
+    /** Notes that the fault removes these grants from the store. */
+    void remove(List<GrantRecord> grants) {
+        removed.addAll(grants);
+        grants.forEach(grant -> grant.removedByTheKit = true);
+    }
+
     /** Notes that the store did what was asked in a request that was sent during the fault. */
     void answered(String request, long tookNanos) {
         if (oneWay == null) {

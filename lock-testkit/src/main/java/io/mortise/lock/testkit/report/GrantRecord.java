@@ -32,6 +32,9 @@ final class GrantRecord {
 
     int renewals;
 
+    /** Whether the kit removed it from the store, which then tells nobody in advance. */
+    boolean removedByTheKit;
+
     GrantRecord(ClientRecord client, String lock, String attempt, long grantedAt) {
         this.client = client;
         this.lock = lock;

@@ -10,7 +10,7 @@ final class RecordedEvents extends Exception {
     private static final int MAX_LINES = 40;
 
     RecordedEvents(List<LockEvent> events) {
-        super(text(events), null, false, false);
+        super("what happened in this test:" + text(events), null, false, false);
     }
 
     private static String text(List<LockEvent> events) {
@@ -19,10 +19,5 @@ final class RecordedEvents extends Exception {
                 .skip(first)
                 .map(LockEvent::toString)
                 .collect(Collectors.joining("\n", first == 0 ? "\n" : "\n  (" + first + " earlier events)\n", ""));
-    }
-
-    @Override
-    public String toString() {
-        return "what happened in this test:" + getMessage();
     }
 }

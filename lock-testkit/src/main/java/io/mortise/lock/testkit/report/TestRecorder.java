@@ -167,7 +167,7 @@ public final class TestRecorder {
         FaultRecord fault;
         synchronized (this) {
             fault = new FaultRecord("deleteGrant", now(), null);
-            held(lock).forEach(fault.removed::add);
+            fault.remove(held(lock));
         }
         delete.run();
         removed(fault, null, lock);
@@ -180,9 +180,9 @@ public final class TestRecorder {
         synchronized (this) {
             record = clients.get(client);
             fault = new FaultRecord("expireSession", now(), null);
-            allGrants().stream()
+            fault.remove(allGrants().stream()
                     .filter(grant -> grant.client == record && grant.isHeld())
-                    .forEach(fault.removed::add);
+                    .toList());
         }
         expire.run();
         removed(fault, record, "");
@@ -286,7 +286,10 @@ public final class TestRecorder {
     }
 
     private static boolean expired(GrantRecord grant) {
-        return grant.wasTakenByTheStore() && grant.loss != null && grant.loss.kind() != LossReason.Kind.REMOVED;
+        return grant.wasTakenByTheStore()
+                && !grant.removedByTheKit
+                && grant.loss != null
+                && grant.loss.kind() != LossReason.Kind.REMOVED;
     }
 
     /** Keeps memory bounded in tests that acquire one lock very often. */
