@@ -13,6 +13,7 @@ import javax.imageio.ImageIO;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.ResourceLock;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.parallel.Resources;
  * <p>With {@code -Dmortise.report.screenshots=docs/images} the runs are complete, and the screenshots are those of the documents.
  */
 @Tag("long")
+@Timeout(300) // a browser that starts on a busy machine takes seconds, and complete runs take a minute each
 @ResourceLock(Resources.SYSTEM_OUT)
 class ReportPageTest {
     private static final int DESKTOP = 820;
