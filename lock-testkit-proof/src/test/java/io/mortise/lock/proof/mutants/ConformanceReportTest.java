@@ -17,6 +17,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -187,12 +189,12 @@ class ConformanceReportTest {
     }
 
     @SuppressWarnings("unchecked")
-    private static Map<String, Object> map(Object json) {
-        return (Map<String, Object>) json;
+    private static Map<String, Object> map(@Nullable Object json) {
+        return (Map<String, Object>) Objects.requireNonNull(json);
     }
 
     @SuppressWarnings("unchecked")
-    private static List<Map<String, Object>> list(Object json) {
-        return (List<Map<String, Object>>) json;
+    private static List<Map<String, Object>> list(@Nullable Object json) {
+        return (List<Map<String, Object>>) Objects.requireNonNull(json);
     }
 }
