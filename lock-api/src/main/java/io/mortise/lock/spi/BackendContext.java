@@ -2,6 +2,7 @@
 package io.mortise.lock.spi;
 
 import java.time.Duration;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.function.Predicate;
@@ -9,6 +10,9 @@ import java.util.function.Supplier;
 
 /** Services that the core provides to a backend: clock, timeouts, renewals and cleanups. Thread-safe. */
 public interface BackendContext {
+    /** The maximum number of calls of {@link #callBlocking} that run at a time for one client; a size for connection pools. */
+    int BLOCKING_CALLS = 16;
+
     /** Returns the clock, the only source of time and timers that a backend may use for decisions. */
     LockClock clock();
 
@@ -21,8 +25,24 @@ public interface BackendContext {
     /** Returns the {@linkplain io.mortise.lock.ClientOptions#requestTimeout() request timeout}. */
     Duration requestTimeout();
 
-    /** Returns the executor for calls that may block, such as those of a store's client. Its daemon threads end at close. */
+    /**
+     * Returns the executor for the few calls per client that may block, such as opening a connection. It starts a thread for
+     * each concurrent call, so requests belong into {@link #callBlocking}. Its daemon threads end at close.
+     */
     Executor blocking();
+
+    /**
+     * Sends one request through a client of the store that blocks, such as a JDBC driver.
+     *
+     * <p>At most {@link #BLOCKING_CALLS} calls run at a time; more wait in a queue, so that many waiters need no more threads
+     * (S17). The stage fails with {@link io.mortise.lock.BackendUnavailableException} after one request timeout, and then a call
+     * that has not begun is dropped. A call that has begun cannot be ended: give the store's client a timeout too, or silent
+     * servers occupy all threads. Calls should be about as long as one round trip: renewals wait in the same queue.
+     *
+     * @param what the description of the request for the message
+     * @param call sends the request and returns the reply
+     */
+    <T> CompletionStage<T> callBlocking(String what, Callable<T> call);
 
     /**
      * Renews the session from now on until it is lost, even while it has no grants.

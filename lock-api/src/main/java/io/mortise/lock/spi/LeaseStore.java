@@ -3,6 +3,7 @@ package io.mortise.lock.spi;
 
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
@@ -10,14 +11,34 @@ import java.util.concurrent.CompletionStage;
  * Acquires, renews and releases leases in a store that supports compare-and-set.
  *
  * <p>This is the simple SPI for backends; {@link LeaseStoreBackend} adapts an implementation to the full SPI. Implementations
- * must be thread-safe. If a stage fails, the outcome of the request is unknown, unless the failure is a
- * {@link io.mortise.lock.BackendRefusedException}; the core gives each stage a deadline of one request timeout. The code that
- * creates an instance must connect to the store first, so that no client is opened for a store that does not respond (S15).
+ * must be thread-safe, and no method may block except {@link #close()}; {@link BackendContext#callBlocking} runs the calls of a
+ * blocking driver. The code that creates an instance must connect to the store first, so that no client is opened for a store
+ * that does not respond (S15).
+ *
+ * <p>A grant <em>ends</em> when its lease duration has passed by the store's clock since the request that created it or last
+ * extended it. An ended grant that is still stored is treated as if it were not there: it is taken over, not extended and not
+ * reported. A store without a clock of its own measures the time since it saw a grant change; see
+ * {@link io.mortise.lock.spi.support.ObservedExpiry}.
+ *
+ * <p>The failure of a stage belongs to one of three categories, and the application sees which one:
+ *
+ * <ul>
+ *   <li>{@link io.mortise.lock.BackendRefusedException}, or a failure for which {@link #isRefusal} returns true: the store
+ *       did not execute the request, and would reject it again, for example because a table is missing. The caller fails at
+ *       once.
+ *   <li>{@link io.mortise.lock.BackendUnavailableException}: there was no reply. The request may have been executed, and may
+ *       still be. It is repeated within the limits of S15.
+ *   <li>Any other failure is treated in the same way, since it may be temporary, as a deadlock is. The message says that the
+ *       requests failed, and names the last failure.
+ * </ul>
+ *
+ * <p>The core gives each stage a deadline of one request timeout, and withdraws the grant that a request of the last two
+ * categories may have created (S8).
  */
 public interface LeaseStore extends AutoCloseable {
     /**
-     * Grants the lock if it is free, or if the holder's lease has ended by the clock of the store. Idempotent: a retry with the
-     * same attempt id returns the same token while the grant is valid.
+     * Grants the lock if it is free, or if the holder's grant has ended. Idempotent: a retry with the same attempt id returns
+     * the same token until the grant has ended.
      *
      * @param ownerRecord the text to store with the grant, verbatim; starts with the attempt id
      * @param lease the lease duration
@@ -27,16 +48,45 @@ public interface LeaseStore extends AutoCloseable {
     /**
      * Extends each grant that the store still has, so that it ends {@code lease} from now. Never creates a grant again (S6).
      *
-     * @return a stage with those of the grants that the store no longer has
+     * <p>A grant that has ended must not be extended, even if no other attempt has taken the lock: the holder has reported its
+     * loss already, and an extension would only keep the lock from others. A store that measures the time by
+     * {@link io.mortise.lock.spi.support.ObservedExpiry} cannot know that a grant has ended, and extends it until another
+     * attempt has taken the lock.
+     *
+     * @return a stage with those of the grants that the store no longer has, including the ended ones
      */
     CompletionStage<Set<Grant>> renew(Collection<Grant> grants, Duration lease);
 
     /**
-     * Removes this grant, and never that of another attempt (S5).
+     * Removes this grant, and never that of another attempt (S5). An ended grant may be deleted too, but counts as missing:
+     * with true, the application is told that its lease was valid until the release.
      *
-     * @return a stage with whether the store still had the grant
+     * @return a stage with whether the store still had the grant, and the grant had not ended
      */
     CompletionStage<Boolean> release(Grant grant);
+
+    /**
+     * Returns the lease duration that the store uses for a lock. An implementation overrides it to have another default, to
+     * round up to what the store supports, or to limit the duration. Default: the requested duration, or
+     * {@link LeaseStoreBackend#DEFAULT_LEASE}.
+     *
+     * @param requested the duration from the lock's options, 1 s to 1 h; empty for the default
+     * @throws IllegalArgumentException if the store does not support the requested duration; the message names the limit (S14)
+     */
+    default Duration leaseDuration(Optional<Duration> requested) {
+        return requested.orElse(LeaseStoreBackend.DEFAULT_LEASE);
+    }
+
+    /**
+     * Returns whether the failure of a stage is a reply by which the store rejects the request, and would reject it again: a
+     * missing table, a missing permission, an invalid statement. The request then fails at once with a
+     * {@link io.mortise.lock.BackendRefusedException} that names the failure. Default: false.
+     *
+     * @param failure the failure as the store's client reported it
+     */
+    default boolean isRefusal(Throwable failure) {
+        return false;
+    }
 
     /** Returns the endpoints of the store; see {@link LockBackend#endpoints()}. */
     String endpoints();

@@ -4,6 +4,7 @@ package io.mortise.lock.spi;
 import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
+import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockException;
 import io.mortise.lock.spi.LeaseStore.Grant;
 import io.mortise.lock.spi.support.Durations;
@@ -28,9 +29,11 @@ import org.jspecify.annotations.Nullable;
  * request may have created, for one lease duration. A client that closes waits for these cleanups within its own limit, and
  * names the unfinished ones in the log. A request that executes even later creates a grant without an owner, which stays until
  * its lease ends.
+ *
+ * <p>If the store is a {@link ListableLeaseStore}, the backend has a {@link LockAdmin} and the capabilities for it.
  */
 public final class LeaseStoreBackend implements LockBackend {
-    /** The lease duration if the application does not set one. */
+    /** The lease duration if neither the application nor the store sets one. */
     public static final Duration DEFAULT_LEASE = Duration.ofSeconds(30);
 
     private static final Duration FIRST_SWEEP = Duration.ofMillis(250);
@@ -58,12 +61,19 @@ public final class LeaseStoreBackend implements LockBackend {
 
     @Override
     public Set<Capability> capabilities() {
-        return Set.of(Capability.FENCING, Capability.CRASH_RELEASE, Capability.PER_LOCK_LEASE);
+        return store instanceof ListableLeaseStore
+                ? Set.of(
+                        Capability.FENCING,
+                        Capability.CRASH_RELEASE,
+                        Capability.PER_LOCK_LEASE,
+                        Capability.HOLDER_INFO,
+                        Capability.LIST)
+                : Set.of(Capability.FENCING, Capability.CRASH_RELEASE, Capability.PER_LOCK_LEASE);
     }
 
     @Override
     public Duration leaseDuration(Optional<Duration> requested) {
-        return requested.orElse(DEFAULT_LEASE);
+        return store.leaseDuration(requested);
     }
 
     @Override
@@ -102,11 +112,19 @@ public final class LeaseStoreBackend implements LockBackend {
     }
 
     @Override
+    public Optional<LockAdmin> admin() {
+        return store instanceof ListableLeaseStore listable
+                ? Optional.of(new LeaseStoreAdmin(listable, this))
+                : Optional.empty();
+    }
+
+    @Override
     public void close() {
         store.close();
     }
 
-    private <T> CompletionStage<T> send(String what, Supplier<CompletionStage<T>> request) {
+    /** Sends a request with a deadline, and assigns its failure to one of the categories of {@link LeaseStore}. */
+    <T> CompletionStage<T> send(String what, Supplier<CompletionStage<T>> request) {
         CompletionStage<T> stage;
         try {
             stage = nonNull(what, request.get()).thenApply(answer -> nonNull(what, answer));
@@ -115,11 +133,15 @@ public final class LeaseStoreBackend implements LockBackend {
         }
         return context.withRequestTimeout(what, stage).exceptionallyCompose(failure -> {
             Throwable cause = StageFailures.unwrap(failure);
-            return CompletableFuture.failedFuture(
-                    cause instanceof LockException
-                            ? cause
-                            : new BackendUnavailableException(what + " failed: " + cause, cause));
+            return CompletableFuture.failedFuture(cause instanceof LockException ? cause : categorized(what, cause));
         });
+    }
+
+    private LockException categorized(String what, Throwable cause) {
+        String message = what + " failed: " + cause;
+        return store.isRefusal(cause)
+                ? new BackendRefusedException(message, cause)
+                : new BackendUnavailableException(message, cause);
     }
 
     /** Rejects null, which is no valid reply: a store that returns it is broken, and what it did is unknown. */
@@ -163,7 +185,9 @@ public final class LeaseStoreBackend implements LockBackend {
                     .handle((answer, failure) -> {
                         MonotonicTime earliestSent = unknownSince;
                         if (failure != null) {
-                            unknownSince = earliestSent == null ? sent : earliestSent;
+                            if (!(StageFailures.unwrap(failure) instanceof BackendRefusedException)) {
+                                unknownSince = earliestSent == null ? sent : earliestSent;
+                            }
                             throw failure instanceof CompletionException c ? c : new CompletionException(failure);
                         }
                         return answer instanceof LeaseStore.Answer.Token granted

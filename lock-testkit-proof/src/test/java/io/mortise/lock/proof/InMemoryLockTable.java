@@ -54,7 +54,7 @@ final class InMemoryLockTable {
     synchronized boolean release(Grant grant) {
         requests++;
         Row row = rows.get(grant.name());
-        return row != null && row.grant.equals(grant) && rows.remove(grant.name(), row);
+        return row != null && row.grant.equals(grant) && rows.remove(grant.name(), row) && !row.hasEnded();
     }
 
     /** Deletes the row of a lock, as an operator does. */

@@ -128,7 +128,7 @@ public final class AcquireRetryPolicy {
     BackendUnavailableException unavailable(String endpoints) {
         LockException cause = lastFailure;
         return new BackendUnavailableException(
-                "lock \"" + lock + "\" was not acquired: the store has not responded for "
+                "lock \"" + lock + "\" was not acquired: its requests have had no successful response for "
                         + silence().toMillis() + " ms (" + endpoints + ")"
                         + (cause == null ? "" : ": " + cause.getMessage()),
                 endpoints,

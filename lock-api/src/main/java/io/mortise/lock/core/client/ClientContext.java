@@ -14,10 +14,13 @@ import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -29,6 +32,7 @@ public final class ClientContext implements BackendContext {
     private final LeaseKeeper keeper;
     private final CleanupRetrier cleanups;
     private final Executor blocking;
+    private final ThreadPoolExecutor blockingCalls;
     private final Set<Runnable> pendingRequests = ConcurrentHashMap.newKeySet();
     private volatile boolean stopped;
 
@@ -38,13 +42,15 @@ public final class ClientContext implements BackendContext {
             LockClock clock,
             LeaseKeeper keeper,
             CleanupRetrier cleanups,
-            Executor blocking) {
+            Executor blocking,
+            ThreadPoolExecutor blockingCalls) {
         this.clientId = clientId;
         this.options = options;
         this.clock = clock;
         this.keeper = keeper;
         this.cleanups = cleanups;
         this.blocking = blocking;
+        this.blockingCalls = blockingCalls;
     }
 
     @Override
@@ -55,6 +61,30 @@ public final class ClientContext implements BackendContext {
     @Override
     public Executor blocking() {
         return blocking;
+    }
+
+    @Override
+    public <T> CompletionStage<T> callBlocking(String what, Callable<T> call) {
+        CompletableFuture<T> reply = new CompletableFuture<>();
+        Runnable task = () -> {
+            try {
+                reply.complete(call.call());
+            } catch (Throwable e) { // whatever it is, the caller must receive it
+                reply.completeExceptionally(e);
+            }
+        };
+        try {
+            blockingCalls.execute(task);
+        } catch (RejectedExecutionException e) {
+            reply.completeExceptionally(OpenAcquires.closed());
+        }
+        CompletionStage<T> bounded = withRequestTimeout(what, reply);
+        bounded.whenComplete((value, failure) -> {
+            if (!reply.isDone()) {
+                blockingCalls.remove(task);
+            }
+        });
+        return bounded;
     }
 
     @Override

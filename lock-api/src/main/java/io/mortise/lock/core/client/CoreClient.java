@@ -64,6 +64,7 @@ public final class CoreClient implements LockClient {
     final LocalQueues queues = new LocalQueues();
     private final OpenAcquires acquires = new OpenAcquires(this::checkDrained);
     private final ThreadPoolExecutor blocking = CoreThreads.blocking();
+    private final ThreadPoolExecutor blockingCalls = CoreThreads.blockingCalls();
     private final ClientContext context;
     private final AtomicBoolean finished = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -83,7 +84,8 @@ public final class CoreClient implements LockClient {
         this.keeper = new LeaseKeeper(clock, lastResponse, renewalLog, options.requestTimeout());
         this.cleanups = new CleanupRetrier(clock, random, warnings, this::checkDrained);
         this.callbacks = new CallbackExecutor(options.callbackExecutor(), isManual(clock));
-        this.context = new ClientContext(AttemptIds.client(), options, clock, keeper, cleanups, blocking);
+        this.context = new ClientContext(
+                AttemptIds.client(), options, clock, keeper, cleanups, blocking, blockingCalls);
     }
 
     private AcquireServices collaborators(LockBackend backend) {
@@ -258,6 +260,7 @@ public final class CoreClient implements LockClient {
     private void stopThreads() {
         keeper.stop();
         blocking.shutdownNow(); // calls that still block have no caller any more
+        blockingCalls.shutdownNow();
         stopClock.run();
         context.stop();
         callbacks.close();

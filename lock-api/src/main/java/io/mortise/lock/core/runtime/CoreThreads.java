@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.core.runtime;
 
+import io.mortise.lock.spi.BackendContext;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
@@ -27,13 +28,17 @@ public final class CoreThreads {
 
     /** Creates the pool for user code. It has several threads, so that a slow callback does not delay loss notifications. */
     static ThreadPoolExecutor callbacks() {
+        return bounded(CALLBACK_THREADS, "mortise-callback");
+    }
+
+    /** Creates the pool for requests through a store's client that blocks, with a queue for those beyond its threads. */
+    public static ThreadPoolExecutor blockingCalls() {
+        return bounded(BackendContext.BLOCKING_CALLS, "mortise-request");
+    }
+
+    private static ThreadPoolExecutor bounded(int threads, String name) {
         ThreadPoolExecutor pool = new ThreadPoolExecutor(
-                CALLBACK_THREADS,
-                CALLBACK_THREADS,
-                IDLE_SECONDS,
-                TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(),
-                daemon("mortise-callback"));
+                threads, threads, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), daemon(name));
         pool.allowCoreThreadTimeOut(true);
         return pool;
     }

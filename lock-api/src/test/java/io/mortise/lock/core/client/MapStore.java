@@ -3,12 +3,14 @@ package io.mortise.lock.core.client;
 
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.spi.LeaseStore;
+import io.mortise.lock.spi.ListableLeaseStore;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.OwnerRecordCodec;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -100,12 +102,24 @@ public final class MapStore implements LeaseStore {
     public CompletionStage<Boolean> release(Grant grant) {
         return answer(() -> {
             boolean[] was = new boolean[1];
+            long now = clock.now().nanos();
             rows.computeIfPresent(grant.name(), (n, row) -> {
-                was[0] = row.attempt().equals(grant.attemptId());
-                return was[0] ? null : row;
+                boolean ours = row.attempt().equals(grant.attemptId());
+                was[0] = ours && row.expiresAt() - now > 0;
+                return ours ? null : row;
             });
             return was[0];
         });
+    }
+
+    /** Returns the grants that have not ended, in no order. */
+    List<ListableLeaseStore.StoredGrant> grants() {
+        long now = clock.now().nanos();
+        return rows.entrySet().stream()
+                .filter(row -> row.getValue().expiresAt() - now > 0)
+                .map(row -> new ListableLeaseStore.StoredGrant(
+                        row.getKey(), row.getValue().record(), row.getValue().token()))
+                .toList();
     }
 
     @Override

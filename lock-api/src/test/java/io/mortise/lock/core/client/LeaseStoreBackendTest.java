@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.Capability;
+import io.mortise.lock.ClientClosedException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockHolder;
+import io.mortise.lock.LockOptions;
+import io.mortise.lock.LockStatus;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.connect.BackendClients;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.LeaseStore;
+import io.mortise.lock.spi.LeaseStoreBackend;
+import io.mortise.lock.spi.ListableLeaseStore;
+import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.ObservedExpiry;
+import io.mortise.lock.spi.OwnerRecordCodec;
+import io.mortise.lock.spi.support.StageFailures;
+import io.mortise.lock.spi.testing.ManualClock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Tests what a {@link LeaseStore} can decide: failures, lease durations, administration, blocking calls, observed expiry. */
+@Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class LeaseStoreBackendTest {
+    private final ManualClock clock = new ManualClock();
+    private final MapStore map = new MapStore(clock);
+    private final DecidingStore store = new DecidingStore(map, clock);
+    private final AtomicReference<BackendContext> context = new AtomicReference<>();
+    private final LockClient client = client(store);
+
+    private LockClient client(LeaseStore of) {
+        return BackendClients.open(
+                opened -> {
+                    context.set(opened);
+                    return new LeaseStoreBackend(of, opened);
+                },
+                ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1)).callbackExecutor(Runnable::run),
+                clock);
+    }
+
+    /** The failure of a driver, which the core does not know. */
+    private static final class DriverException extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        DriverException(String message) {
+            super(message);
+        }
+    }
+
+    /** A store whose failures, latency and decisions a test sets. */
+    private static final class DecidingStore implements ListableLeaseStore {
+        private final MapStore map;
+        private final LockClock clock;
+        private @Nullable Exception failure;
+        private boolean refusal;
+        private Duration oneWay = Duration.ZERO;
+
+        DecidingStore(MapStore map, LockClock clock) {
+            this.map = map;
+            this.clock = clock;
+        }
+
+        private <T> CompletionStage<T> send(Supplier<CompletionStage<T>> request) {
+            if (failure != null) {
+                return CompletableFuture.failedFuture(failure);
+            }
+            if (oneWay.isZero()) {
+                return request.get();
+            }
+            CompletableFuture<T> reply = new CompletableFuture<>();
+            clock.schedule(oneWay, () -> request.get()
+                    .thenAccept(value -> clock.schedule(oneWay, () -> reply.complete(value))));
+            return reply;
+        }
+
+        @Override
+        public CompletionStage<Answer> tryAcquire(LockName name, String ownerRecord, Duration lease) {
+            return send(() -> map.tryAcquire(name, ownerRecord, lease));
+        }
+
+        @Override
+        public CompletionStage<Set<Grant>> renew(Collection<Grant> grants, Duration lease) {
+            return send(() -> map.renew(grants, lease));
+        }
+
+        @Override
+        public CompletionStage<Boolean> release(Grant grant) {
+            return send(() -> map.release(grant));
+        }
+
+        @Override
+        public Duration leaseDuration(Optional<Duration> requested) {
+            Duration lease = requested.orElse(Duration.ofSeconds(12));
+            if (lease.toMinutes() > 10) {
+                throw new IllegalArgumentException("leaseDuration is " + lease + ", must be at most PT10M");
+            }
+            return Duration.ofSeconds(lease.plusNanos(999_999_999).toSeconds());
+        }
+
+        @Override
+        public boolean isRefusal(Throwable cause) {
+            return refusal && cause instanceof DriverException;
+        }
+
+        @Override
+        public CompletionStage<Optional<StoredGrant>> find(LockName name) {
+            return send(() -> CompletableFuture.completedFuture(
+                    stored().stream().filter(one -> one.name().equals(name)).findFirst()));
+        }
+
+        @Override
+        public CompletionStage<List<StoredGrant>> list(String prefix, int limit, String after) {
+            return send(() -> CompletableFuture.completedFuture(stored().stream()
+                    .filter(one -> one.name().value().startsWith(prefix)
+                            && one.name().value().compareTo(after) > 0)
+                    .limit(limit)
+                    .toList()));
+        }
+
+        private List<StoredGrant> stored() {
+            return map.grants().stream()
+                    .sorted(Comparator.comparing(one -> one.name().value()))
+                    .toList();
+        }
+
+        @Override
+        public String endpoints() {
+            return map.endpoints();
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    @Test
+    void S15_aRefusalFailsAtOnceAndNamesItsCause() {
+        store.failure = new DriverException("Table \"LOCKS\" not found");
+        store.refusal = true;
+        assertThatThrownBy(() -> client.named("x").acquireAsync().join())
+                .cause()
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining("acquire of x failed")
+                .hasMessageContaining("Table \"LOCKS\" not found")
+                .hasCause(store.failure);
+        store.failure = null;
+        assertThat(client.named("x").tryAcquireAsync(Duration.ZERO).join())
+                .as("the next request")
+                .isPresent();
+        clock.advance(Duration.ofMinutes(1));
+        assertThat(map.rows).as("no cleanup of the refused request touches it").hasSize(1);
+    }
+
+    @Test
+    void S15_aFailureThatIsNoRefusalIsRepeatedAndNotCalledSilence() {
+        store.failure = new DriverException("Table \"LOCKS\" not found");
+        CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
+        assertThat(waiting).isNotDone();
+        clock.advance(Duration.ofSeconds(13));
+        assertThatThrownBy(waiting::join)
+                .cause()
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageContaining("its requests have had no successful response for 12")
+                .hasMessageContaining("Table \"LOCKS\" not found")
+                .hasMessageContaining("map:1");
+    }
+
+    @Test
+    void S15_aWaitSurvivesATemporaryFailure() {
+        store.failure = new DriverException("deadlock detected");
+        CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
+        clock.advance(Duration.ofSeconds(5));
+        store.failure = null;
+        clock.advance(Duration.ofSeconds(2));
+        assertThat(waiting.join().isHeld()).isTrue();
+    }
+
+    @Test
+    void S14_theStoreDecidesOnLeaseDurations() {
+        assertThat(client.named("x").acquireAsync().join().remaining())
+                .isBetween(Duration.ofSeconds(11), Duration.ofSeconds(12));
+        LockOptions uneven = LockOptions.defaults().leaseDuration(Duration.ofMillis(2_500));
+        assertThat(client.named("y", uneven).acquireAsync().join().remaining())
+                .as("rounded up")
+                .isBetween(Duration.ofMillis(2_960), Duration.ofSeconds(3));
+        LockOptions tooLong = LockOptions.defaults().leaseDuration(Duration.ofMinutes(11));
+        assertThatThrownBy(() -> client.named("z", tooLong))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("PT11M")
+                .hasMessageContaining("PT10M");
+    }
+
+    @Test
+    void S05_aReleaseOfAnEndedGrantIsALoss() {
+        Lease lease = client.named("x").acquireAsync().join();
+        store.oneWay = Duration.ofMillis(400);
+        clock.advanceWithoutTimers(Duration.ofMillis(11_700));
+        assertThat(lease.isHeld()).isTrue();
+        CompletableFuture<ReleaseOutcome> released = lease.releaseAsync();
+        clock.advance(Duration.ofSeconds(1));
+        assertThat(released.join()).isEqualTo(ReleaseOutcome.LOST);
+        assertThat(map.rows).isEmpty();
+    }
+
+    /** The number that docs/writing-a-backend.md states: a third of the lease duration for one round trip. */
+    @Test
+    void S07_aLeaseSurvivesRoundTripsOfAlmostAThirdOfItsDuration() {
+        LockClient patient = BackendClients.open(
+                opened -> new LeaseStoreBackend(store, opened),
+                ClientOptions.defaults().callbackExecutor(Runnable::run),
+                clock);
+        store.oneWay = Duration.ofMillis(1_900); // the lease of 12 s less 1 % and 2 ms, in three parts: 3.96 s
+        CompletableFuture<Lease> first = patient.named("x").acquireAsync();
+        clock.advance(Duration.ofSeconds(4));
+        clock.advance(Duration.ofMinutes(5));
+        assertThat(first.join().isHeld()).isTrue();
+        first.join().releaseAsync();
+        clock.advance(Duration.ofSeconds(4));
+        LockOptions shorter = LockOptions.defaults().leaseDuration(Duration.ofSeconds(9));
+        CompletableFuture<Lease> second = patient.named("y", shorter).acquireAsync();
+        clock.advance(Duration.ofMillis(3_800));
+        CompletableFuture<LossReason> lost = second.join().lost();
+        clock.advance(Duration.ofSeconds(9));
+        assertThat(lost).as("3.8 s are more than a third of 9 s").isCompleted();
+    }
+
+    @Test
+    void S18_aListableStoreHasAnAdmin() {
+        assertThat(client.capabilities()).contains(Capability.HOLDER_INFO, Capability.LIST);
+        LockAdmin admin = client.admin().orElseThrow();
+        assertThat(admin.status("a").join()).isEqualTo(new LockStatus("a", List.of(), List.of()));
+        Lease lease = client.named("a", LockOptions.defaults().metadata(Map.of("job", "nightly")))
+                .acquireAsync()
+                .join();
+        LockHolder holder = admin.status("a").join().holders().get(0);
+        assertThat(holder.owner()).contains(lease.ownerId());
+        assertThat(holder.token()).hasValue(lease.fencingToken());
+        assertThat(holder.metadata()).containsEntry("job", "nightly");
+        assertThat(admin.diagnose().join()).isEmpty();
+        assertThat(client.named("a").status().join()).isEqualTo(admin.status("a").join());
+    }
+
+    @Test
+    void S18_aListHasPages() {
+        for (String name : List.of("p/1", "p/2", "p/3", "p/4", "q")) {
+            client.named(name).acquireAsync().join();
+        }
+        LockAdmin admin = client.admin().orElseThrow();
+        LockAdmin.Page first = admin.list("p/", 2, "").join();
+        assertThat(first.locks()).extracting(LockStatus::name).containsExactly("p/1", "p/2");
+        LockAdmin.Page second = admin.list("p/", 2, first.next().orElseThrow()).join();
+        assertThat(second.locks()).extracting(LockStatus::name).containsExactly("p/3", "p/4");
+        LockAdmin.Page last = admin.list("p/", 2, second.next().orElseThrow()).join();
+        assertThat(last).isEqualTo(new LockAdmin.Page(List.of(), Optional.empty()));
+    }
+
+    @Test
+    void S18_aForcedReleaseRemovesTheGrantThatWasSeen() {
+        LockAdmin admin = client.admin().orElseThrow();
+        Lease lease = client.named("a").acquireAsync().join();
+        LockHolder seen = admin.status("a").join().holders().get(0);
+        assertThat(admin.forceRelease("a", LockHolder.foreign("somebody")).join())
+                .as("a holder without an attempt id")
+                .isFalse();
+        assertThat(admin.forceRelease("b", seen).join()).as("another lock").isFalse();
+        assertThat(lease.isHeld()).isTrue();
+        assertThat(admin.forceRelease("a", seen).join()).isTrue();
+        clock.advance(Duration.ofSeconds(5));
+        assertThat(lease.lost().join().kind()).isEqualTo(LossReason.Kind.REMOVED);
+        assertThat(client.named("a").tryAcquireAsync(Duration.ZERO).join()).isPresent();
+        assertThat(admin.forceRelease("a", seen).join()).as("the successor").isFalse();
+    }
+
+    @Test
+    void S15_theFailuresOfTheAdminHaveCategoriesToo() {
+        LockAdmin admin = client.admin().orElseThrow();
+        store.failure = new DriverException("permission denied");
+        store.refusal = true;
+        assertThatThrownBy(() -> admin.list("", 10, "").join()).hasCauseInstanceOf(BackendRefusedException.class);
+        store.refusal = false;
+        assertThatThrownBy(() -> admin.status("a").join()).hasCauseInstanceOf(BackendUnavailableException.class);
+    }
+
+    @Test
+    void aStoreThatCannotListHasNoAdmin() {
+        LockClient simple = client(map);
+        assertThat(simple.admin()).isEmpty();
+        assertThat(simple.capabilities()).doesNotContain(Capability.HOLDER_INFO, Capability.LIST);
+    }
+
+    @Test
+    void S17_manyBlockingCallsNeedFewThreads() throws Exception {
+        CountDownLatch gate = new CountDownLatch(1);
+        AtomicInteger running = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        List<CompletableFuture<Integer>> calls = new ArrayList<>();
+        CountDownLatch full = new CountDownLatch(BackendContext.BLOCKING_CALLS);
+        for (int i = 0; i < 200; i++) {
+            int number = i;
+            calls.add(context.get()
+                    .callBlocking("call", () -> {
+                        most.accumulateAndGet(running.incrementAndGet(), Math::max);
+                        full.countDown();
+                        gate.await();
+                        running.decrementAndGet();
+                        return number;
+                    })
+                    .toCompletableFuture());
+        }
+        full.await();
+        gate.countDown();
+        for (int i = 0; i < calls.size(); i++) {
+            assertThat(calls.get(i).get()).isEqualTo(i);
+        }
+        assertThat(most).hasValue(BackendContext.BLOCKING_CALLS);
+    }
+
+    @Test
+    void S15_aBlockingCallHasADeadlineAndIsDroppedIfItHasNotBegun() throws Exception {
+        CountDownLatch gate = new CountDownLatch(1);
+        CountDownLatch full = new CountDownLatch(BackendContext.BLOCKING_CALLS);
+        List<CompletableFuture<Void>> begun = new ArrayList<>();
+        for (int i = 0; i < BackendContext.BLOCKING_CALLS; i++) {
+            begun.add(context.get()
+                    .<Void>callBlocking("silent call", () -> {
+                        full.countDown();
+                        gate.await();
+                        return null;
+                    })
+                    .toCompletableFuture());
+        }
+        full.await();
+        AtomicInteger ran = new AtomicInteger();
+        CompletableFuture<Integer> dropped = context.get()
+                .callBlocking("late call", ran::incrementAndGet)
+                .toCompletableFuture();
+        clock.advance(Duration.ofSeconds(1));
+        begun.forEach(call -> assertThatThrownBy(call::join)
+                .hasCauseInstanceOf(BackendUnavailableException.class)
+                .hasMessageContaining("silent call: no answer in 1000 ms"));
+        assertThat(dropped).isCompletedExceptionally();
+        CompletableFuture<String> next =
+                context.get().callBlocking("next call", () -> "done").toCompletableFuture();
+        gate.countDown();
+        assertThat(next.get()).isEqualTo("done");
+        assertThat(ran).as("calls after their deadline").hasValue(0);
+    }
+
+    @Test
+    void S16_aBlockingCallFailsOnceTheClientIsClosed() {
+        client.close();
+        assertThatThrownBy(() -> context.get()
+                        .callBlocking("late call", () -> 1)
+                        .toCompletableFuture()
+                        .join())
+                .hasCauseInstanceOf(ClientClosedException.class);
+    }
+
+    @Test
+    void aBlockingCallFailsWithItsOwnException() {
+        DriverException failure = new DriverException("no");
+        CompletableFuture<Integer> call = context.get()
+                .<Integer>callBlocking("call", () -> {
+                    throw failure;
+                })
+                .toCompletableFuture();
+        assertThatThrownBy(call::get).satisfies(thrown -> assertThat(StageFailures.unwrap(thrown))
+                .isSameAs(failure));
+    }
+
+    /** A store that only compares versions, as DynamoDB or an object store; one of its clients may stop responding. */
+    private static final class VersionedStore implements LeaseStore {
+        private record Row(long version, Grant grant, long token, Duration lease, String ownerRecord) {}
+
+        private final Map<LockName, Row> rows;
+        private final ObservedExpiry expiry;
+        private boolean silent;
+
+        VersionedStore(Map<LockName, Row> rows, LockClock clock) {
+            this.rows = rows;
+            this.expiry = new ObservedExpiry(clock);
+        }
+
+        private <T> CompletionStage<T> send(Supplier<T> request) {
+            return silent ? new CompletableFuture<>() : CompletableFuture.completedFuture(request.get());
+        }
+
+        @Override
+        public CompletionStage<Answer> tryAcquire(LockName name, String ownerRecord, Duration lease) {
+            return send(() -> {
+                Grant grant = new Grant(
+                        name, OwnerRecordCodec.attemptId(ownerRecord).orElseThrow());
+                Row row = rows.get(name);
+                if (row != null && row.grant.equals(grant)) {
+                    return new Answer.Token(row.token);
+                }
+                if (row != null && !expiry.hasEnded(name, row.version, row.lease)) {
+                    return new Answer.HeldBy(row.ownerRecord);
+                }
+                long token = row == null ? 1 : row.token + 1;
+                rows.put(name, new Row(row == null ? 1 : row.version + 1, grant, token, lease, ownerRecord));
+                return new Answer.Token(token);
+            });
+        }
+
+        @Override
+        public CompletionStage<Set<Grant>> renew(Collection<Grant> grants, Duration lease) {
+            return send(() -> {
+                Set<Grant> removed = new HashSet<>(grants);
+                for (Grant grant : grants) {
+                    rows.computeIfPresent(grant.name(), (name, row) -> {
+                        if (!row.grant.equals(grant)) {
+                            return row;
+                        }
+                        removed.remove(grant);
+                        return new Row(row.version + 1, grant, row.token, lease, row.ownerRecord);
+                    });
+                }
+                return removed;
+            });
+        }
+
+        @Override
+        public CompletionStage<Boolean> release(Grant grant) {
+            return send(() -> {
+                Row row = rows.get(grant.name());
+                return row != null && row.grant.equals(grant) && rows.remove(grant.name(), row);
+            });
+        }
+
+        @Override
+        public String endpoints() {
+            return "versions:1";
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    @Test
+    void S01_S11_aStoreWithoutAClockIsTakenOverAfterItsHolderKnows() {
+        Map<LockName, VersionedStore.Row> rows = new HashMap<>();
+        VersionedStore ofHolder = new VersionedStore(rows, clock);
+        Lease held = client(ofHolder).named("x").acquireAsync().join();
+        LockClient other = client(new VersionedStore(rows, clock));
+        CompletableFuture<Lease> waiting = other.named("x").acquireAsync();
+        clock.advance(Duration.ofMinutes(10));
+        assertThat(held.isHeld()).as("renewed").isTrue();
+        assertThat(waiting).isNotDone();
+        ofHolder.silent = true;
+        Duration waited = Duration.ZERO;
+        while (!waiting.isDone()) {
+            clock.advance(Duration.ofMillis(1));
+            waited = waited.plusMillis(1);
+            assertThat(held.isHeld() && waiting.isDone()).as("two holders").isFalse();
+            assertThat(waited).isLessThan(Duration.ofSeconds(31));
+        }
+        assertThat(waiting.join().fencingToken()).isGreaterThan(held.fencingToken());
+    }
+}
