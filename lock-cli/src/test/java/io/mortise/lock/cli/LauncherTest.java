@@ -30,7 +30,7 @@ class LauncherTest {
         LOCKCTL("lockctl", "lock-cli", "lockctl.jar", "lockctl"),
         BENCHMARK("benchmark", "lock-benchmarks", "benchmark.jar", "the benchmarks"),
         EXAMPLE("example", "lock-examples", "example.jar", "the examples"),
-        CONFORMANCE("conformance", "lock-testkit", "conformance.jar", "the conformance matrix");
+        CONFORMANCE("conformance", "lock-testkit", "conformance.jar", "the conformance matrix"),
 
         private final String script;
         private final String module;

@@ -5,12 +5,13 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * A Maven build that resolves the consumer projects in a temporary directory, with a separate local repository.
+ * Runs Maven on projects of users in a temporary directory, with a separate local repository.
  *
  * <p>The repository contains Mortise's POMs and jars as the current build created them. All other artifacts come from the
  * user's local repository, and artifacts that are missing there are downloaded into it.
@@ -32,14 +33,13 @@ final class ConsumerBuild {
 
     /** Resolves the class paths of all consumers in one run of Maven. */
     static ConsumerBuild resolve(Path directory, List<Consumer> consumers) throws IOException, InterruptedException {
-        ConsumerBuild build = new ConsumerBuild(directory);
-        build.stage();
+        ConsumerBuild build = stage(directory);
         for (Consumer consumer : consumers) {
             Path project = Files.createDirectories(directory.resolve(consumer.name()));
             Files.writeString(project.resolve("pom.xml"), consumer.pom());
         }
         Files.writeString(directory.resolve("pom.xml"), Consumer.aggregator(consumers));
-        build.runMaven();
+        build.runMaven(directory, "-q", "-Dmdep.outputFile=classpath", CLASSPATH_GOAL);
         return build;
     }
 
@@ -47,6 +47,13 @@ final class ConsumerBuild {
     List<String> classpath(Consumer consumer) throws IOException {
         String line = Files.readString(directory.resolve(consumer.name()).resolve("classpath"));
         return List.of(line.strip().split(File.pathSeparator, -1));
+    }
+
+    /** Stages Mortise's artifacts in a repository below the directory. */
+    static ConsumerBuild stage(Path directory) throws IOException {
+        ConsumerBuild build = new ConsumerBuild(directory);
+        build.stage();
+        return build;
     }
 
     private void stage() throws IOException {
@@ -85,25 +92,26 @@ final class ConsumerBuild {
         }
     }
 
-    private void runMaven() throws IOException, InterruptedException {
-        Path log = directory.resolve("maven.log");
-        Process maven = new ProcessBuilder(
-                        "mvn",
-                        "-B",
-                        "-q",
-                        "-Dmaven.repo.local=" + repository,
-                        "-Dmdep.outputFile=classpath",
-                        CLASSPATH_GOAL)
-                .directory(directory.toFile())
+    /**
+     * Runs Maven on a project.
+     *
+     * @throws IllegalStateException if it fails; the message has Maven's output
+     */
+    void runMaven(Path project, String... arguments) throws IOException, InterruptedException {
+        Path log = directory.resolve("maven-" + project.getFileName() + ".log");
+        List<String> command = new ArrayList<>(List.of("mvn", "-B", "-Dmaven.repo.local=" + repository));
+        command.addAll(List.of(arguments));
+        Process maven = new ProcessBuilder(command)
+                .directory(project.toFile())
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())
                 .start();
-        boolean ended = maven.waitFor(5, TimeUnit.MINUTES);
+        boolean ended = maven.waitFor(8, TimeUnit.MINUTES);
         if (!ended) {
             maven.destroyForcibly();
         }
         if (!ended || maven.exitValue() != 0) {
-            throw new IllegalStateException("Maven did not resolve the consumers: " + Files.readString(log));
+            throw new IllegalStateException("Maven failed in " + project + ": " + Files.readString(log));
         }
     }
 }

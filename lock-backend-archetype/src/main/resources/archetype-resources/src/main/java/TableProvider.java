@@ -1,0 +1,57 @@
+package ${package};
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.LeaseStoreBackend;
+import io.mortise.lock.spi.LockBackend;
+import io.mortise.lock.spi.LockProvider;
+import io.mortise.lock.spi.LockUrl;
+import io.mortise.lock.spi.support.ConnectDeadline;
+import io.mortise.lock.spi.support.StageFailures;
+import java.util.Set;
+
+/** Opens {@code table://user:password@host:port/database} on an H2 server. */
+public final class TableProvider implements LockProvider {
+    @Override
+    public Set<String> schemes() {
+        return Set.of("table");
+    }
+
+    @Override
+    public Set<String> parameters() {
+        return Set.of();
+    }
+
+    @Override
+    public LockBackend open(LockUrl url, BackendContext context) {
+        String server = url.endpoints(9092).get(0).toString();
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl("jdbc:h2:tcp://" + server + url.path() + ";NETWORK_TIMEOUT="
+                + context.requestTimeout().toMillis());
+        config.setUsername(url.user().orElse("sa"));
+        config.setPassword(url.password().orElse(""));
+        config.setAutoCommit(true); // each statement is a transaction: it has its own time, and keeps no row locked
+        config.setMaximumPoolSize(BackendContext.BLOCKING_CALLS);
+        config.setMinimumIdle(1);
+        config.setConnectionTimeout(Math.max(250, context.requestTimeout().toMillis())); // 250 is Hikari's minimum
+        config.setInitializationFailTimeout(-1); // createSchema below opens the first connection
+        TableStore store = new TableStore(new HikariDataSource(config), server, context);
+        ConnectDeadline deadline = ConnectDeadline.of(server, context.connectTimeout());
+        try {
+            deadline.retry(() -> deadline.await(store.createSchema().toCompletableFuture(), failure -> {
+                Throwable cause = StageFailures.unwrap(failure);
+                String message = server + ": " + cause.getMessage();
+                return store.isRefusal(cause)
+                        ? new BackendRefusedException(message, cause)
+                        : new BackendUnavailableException(message, server, cause);
+            }));
+            return new LeaseStoreBackend(store, context);
+        } catch (RuntimeException | Error e) {
+            store.close();
+            throw e;
+        }
+    }
+}

@@ -1,0 +1,83 @@
+package ${package};
+
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.connect.BackendClients;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.LockUrl;
+import io.mortise.lock.testkit.LinkedBackendUnderTest;
+import io.mortise.lock.testkit.TestServerExtension;
+import io.mortise.lock.testkit.proxy.TcpProxy;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** An empty database for one test, on the server of its class, behind a proxy for each client. */
+final class OneDatabase extends LinkedBackendUnderTest<TcpProxy> {
+    private final TestServerExtension<H2Server> server;
+    private final String database = "/test-" + UUID.randomUUID();
+    private final Map<TcpProxy, String> clientIds = new ConcurrentHashMap<>();
+
+    OneDatabase(TestServerExtension<H2Server> server) {
+        this.server = server;
+    }
+
+    @Override
+    protected TcpProxy newLink() {
+        String[] hostAndPort = server.address().split(":");
+        return TcpProxy.to(hostAndPort[0], Integer.parseInt(hostAndPort[1]));
+    }
+
+    @Override
+    protected LockClient connect(TcpProxy link, ClientOptions options) {
+        LockUrl url = LockUrl.parse("table://" + link.address() + database);
+        return BackendClients.open(
+                context -> {
+                    clientIds.put(link, context.clientId());
+                    return new TableProvider().open(url, context);
+                },
+                options);
+    }
+
+    @Override
+    public Optional<String> url() {
+        return Optional.of("table://" + server.address() + database);
+    }
+
+    @Override
+    public void deleteGrant(String lockName) {
+        sql("DELETE FROM mortise_lock WHERE name = ?", new LockName(lockName).escaped());
+    }
+
+    @Override
+    public void expireSession(LockClient client) {
+        sql("UPDATE mortise_lock SET ends_at = CURRENT_TIMESTAMP WHERE client = ?", clientIds.get(link(client)));
+    }
+
+    @Override
+    public void stopServer() {
+        server.startedServer().stop();
+    }
+
+    @Override
+    public void startServer() {
+        server.startedServer().start();
+    }
+
+    /** Changes the table as an operator does, without Mortise. */
+    private void sql(String statement, String parameter) {
+        try (Connection connection =
+                        DriverManager.getConnection("jdbc:h2:tcp://" + server.address() + database, "sa", "");
+                PreparedStatement prepared = connection.prepareStatement(statement)) {
+            prepared.setString(1, parameter);
+            prepared.executeUpdate();
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.consumers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Tests that the backend projects for third parties, the archetype and the example, build as a user builds them and pass the
+ * conformance kit.
+ *
+ * <p>See ADR 0047.
+ */
+@Tag("once")
+@Tag("long")
+@Timeout(540)
+class BackendProjectsTest {
+    private static final Path ROOT = Path.of(System.getProperty("mortise.root"));
+    private static final String GENERATE = "org.apache.maven.plugins:maven-archetype-plugin:3.4.1:generate";
+    private static final Pattern TOTALS = Pattern.compile("<testsuite [^>]*tests=\"(\\d+)\"[^>]*skipped=\"(\\d+)\"", Pattern.DOTALL);
+
+    @TempDir
+    private static Path directory;
+
+    private static ConsumerBuild build;
+
+    @BeforeAll
+    static void stage() throws IOException {
+        build = ConsumerBuild.stage(directory);
+    }
+
+    @Test
+    void aProjectOfTheArchetypePassesTheKit() throws Exception {
+        Path parent = Files.createDirectories(directory.resolve("generated"));
+        build.runMaven(
+                parent,
+                GENERATE,
+                "-DarchetypeGroupId=io.mortise",
+                "-DarchetypeArtifactId=lock-backend-archetype",
+                "-DarchetypeVersion=" + ConsumerBuild.VERSION,
+                "-DgroupId=com.example",
+                "-DartifactId=my-lock",
+                "-DinteractiveMode=false");
+        Path project = parent.resolve("my-lock");
+        assertThat(project.resolve("src/main/java/com/example/TableStore.java"))
+                .content()
+                .startsWith("package com.example;");
+        build.runMaven(project, "verify");
+        assertThat(testsRun(project, "com.example.TableConformanceTest")).isGreaterThan(110);
+    }
+
+    @Test
+    void theExampleOnNatsPassesTheKit() throws Exception {
+        Path project = copy(ROOT.resolve("lock-examples/nats-backend"), directory.resolve("nats-backend"));
+        assertThat(project.resolve("pom.xml"))
+                .content()
+                .as("the version of this build")
+                .contains("<mortise.version>" + ConsumerBuild.VERSION + "</mortise.version>");
+        build.runMaven(project, "verify");
+        assertThat(testsRun(project, "example.nats.NatsConformanceTest")).isGreaterThan(110);
+    }
+
+    /** Returns the number of tests that ran and were not skipped. */
+    private static int testsRun(Path project, String testClass) throws IOException {
+        String report = Files.readString(project.resolve("target/surefire-reports/TEST-" + testClass + ".xml"));
+        Matcher totals = TOTALS.matcher(report);
+        assertThat(totals.find()).as(report).isTrue();
+        return Integer.parseInt(totals.group(1)) - Integer.parseInt(totals.group(2));
+    }
+
+    private static Path copy(Path from, Path to) throws IOException {
+        List<Path> files;
+        try (Stream<Path> all = Files.walk(from)) {
+            files = all.filter(file -> Files.isRegularFile(file) && !from.relativize(file).startsWith("target"))
+                    .toList();
+        }
+        for (Path file : files) {
+            Path copy = to.resolve(from.relativize(file));
+            Files.createDirectories(copy.getParent());
+            Files.copy(file, copy);
+        }
+        return to;
+    }
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+package example.nats;
+
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.ListableLeaseStore;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.ObservedExpiry;
+import io.mortise.lock.spi.OwnerRecordCodec;
+import io.nats.client.Connection;
+import io.nats.client.JetStreamApiException;
+import io.nats.client.JetStreamManagement;
+import io.nats.client.KeyValue;
+import io.nats.client.KeyValueOptions;
+import io.nats.client.api.KeyValueConfiguration;
+import io.nats.client.api.KeyValueEntry;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Keeps each lock under one key of a NATS JetStream bucket. Each write is conditional on the key's revision, and the revision
+ * of the write that took the lock is its token. NATS does not compare times, so a waiter times an unchanged revision itself.
+ */
+final class NatsStore implements ListableLeaseStore {
+    private static final int WRONG_REVISION = 10071;
+    private static final Set<Integer> NOT_FOUND = Set.of(10037, 10043); // no such message, no such sequence
+    private static final int BUCKET_NOT_FOUND = 10059;
+
+    private final Connection connection;
+    private final String bucket;
+    private final BackendContext context;
+    private final ObservedExpiry expiry;
+    private final KeyValue locks;
+    private final JetStreamManagement stream;
+
+    /** Creates the bucket too; that has no effect if it exists. */
+    NatsStore(Connection connection, String bucket, BackendContext context) throws IOException, JetStreamApiException {
+        this.connection = connection;
+        this.bucket = bucket;
+        this.context = context;
+        this.expiry = new ObservedExpiry(context.clock());
+        KeyValueOptions options = KeyValueOptions.builder()
+                .jsRequestTimeout(context.requestTimeout())
+                .build();
+        connection
+                .keyValueManagement(options)
+                .create(KeyValueConfiguration.builder(bucket).build());
+        this.locks = connection.keyValue(bucket, options);
+        this.stream = connection.jetStreamManagement(options.getJetStreamOptions());
+    }
+
+    /** The value of a key: the token, or 0 if it is the revision itself, the lease in ms, the client, and the owner record. */
+    private record Value(long token, Duration lease, String client, String ownerRecord) {
+        static Value of(KeyValueEntry entry) {
+            String[] fields = entry.getValueAsString().split(" ", 4);
+            long token = Long.parseLong(fields[0]);
+            Duration lease = Duration.ofMillis(Long.parseLong(fields[1]));
+            return new Value(token == 0 ? entry.getRevision() : token, lease, fields[2], fields[3]);
+        }
+
+        boolean isOf(String attempt) {
+            return ownerRecord.startsWith(attempt);
+        }
+
+        byte[] bytes() {
+            String text = token + " " + lease.toMillis() + " " + client + " " + ownerRecord;
+            return text.getBytes(StandardCharsets.UTF_8);
+        }
+    }
+
+    @Override
+    public CompletionStage<Answer> tryAcquire(LockName name, String ownerRecord, Duration lease) {
+        String attempt = OwnerRecordCodec.attemptId(ownerRecord).orElseThrow();
+        byte[] grant = new Value(0, lease, context.clientId(), ownerRecord).bytes();
+        return context.callBlocking("acquire", () -> {
+            while (true) { // until this attempt holds the lock, or another one
+                KeyValueEntry entry = locks.get(key(name));
+                if (entry != null) {
+                    Value held = Value.of(entry);
+                    if (held.isOf(attempt)) {
+                        return new Answer.Token(held.token());
+                    }
+                    if (!expiry.hasEnded(name, entry.getRevision(), held.lease())) {
+                        return new Answer.HeldBy(held.ownerRecord());
+                    }
+                }
+                Optional<Long> revision = write(name, grant, entry);
+                if (revision.isPresent()) {
+                    expiry.forget(name);
+                    return new Answer.Token(revision.get());
+                }
+            }
+        });
+    }
+
+    /** Writes the value if the key is still as read. Returns the new revision; empty if another client has changed the key. */
+    private Optional<Long> write(LockName name, byte[] value, KeyValueEntry read)
+            throws IOException, JetStreamApiException {
+        try {
+            String key = key(name);
+            return Optional.of(read == null ? locks.create(key, value) : locks.update(key, value, read.getRevision()));
+        } catch (JetStreamApiException e) {
+            if (e.getApiErrorCode() == WRONG_REVISION) {
+                return Optional.empty();
+            }
+            throw e;
+        }
+    }
+
+    /** Renews each grant by a request of its own, and all of them at the same time. */
+    @Override
+    public CompletionStage<Set<Grant>> renew(Collection<Grant> grants, Duration lease) {
+        Set<Grant> removed = ConcurrentHashMap.newKeySet();
+        CompletableFuture<?>[] renewals = grants.stream()
+                .map(grant -> context.callBlocking("renewal", () -> renewed(grant, lease) || removed.add(grant))
+                        .toCompletableFuture())
+                .toArray(CompletableFuture<?>[]::new);
+        return CompletableFuture.allOf(renewals).thenApply(all -> removed);
+    }
+
+    private boolean renewed(Grant grant, Duration lease) throws IOException, JetStreamApiException {
+        while (true) {
+            KeyValueEntry entry = locks.get(key(grant.name()));
+            if (entry == null || !Value.of(entry).isOf(grant.attemptId())) {
+                return false;
+            }
+            Value held = Value.of(entry);
+            Value extended = new Value(held.token(), lease, held.client(), held.ownerRecord());
+            if (write(grant.name(), extended.bytes(), entry).isPresent()) {
+                return true;
+            }
+        }
+    }
+
+    @Override
+    public CompletionStage<Boolean> release(Grant grant) {
+        return context.callBlocking("release", () -> {
+            KeyValueEntry entry = locks.get(key(grant.name()));
+            while (entry != null && Value.of(entry).isOf(grant.attemptId())) {
+                if (delete(entry)) {
+                    return true;
+                }
+                entry = locks.get(key(grant.name())); // a renewal was faster
+            }
+            return false;
+        });
+    }
+
+    /** Deletes exactly this revision, without the marker that {@code KeyValue.delete} would leave for each name (S17). */
+    private boolean delete(KeyValueEntry entry) throws IOException, JetStreamApiException {
+        try {
+            return stream.deleteMessage("KV_" + bucket, entry.getRevision(), false);
+        } catch (JetStreamApiException e) {
+            if (NOT_FOUND.contains(e.getApiErrorCode())) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    @Override
+    public boolean isRefusal(Throwable failure) {
+        return failure instanceof JetStreamApiException api && api.getApiErrorCode() == BUCKET_NOT_FOUND;
+    }
+
+    @Override
+    public CompletionStage<Optional<StoredGrant>> find(LockName name) {
+        return context.callBlocking("read", () -> stored(key(name)));
+    }
+
+    @Override
+    public CompletionStage<List<StoredGrant>> list(String prefix, int limit, String after) {
+        String afterKey = after.isEmpty() ? "" : key(new LockName(after));
+        return context.callBlocking("list", () -> {
+            List<StoredGrant> grants = new ArrayList<>();
+            for (String key : new TreeSet<>(locks.keys())) {
+                if (grants.size() < limit
+                        && key.compareTo(afterKey) > 0
+                        && name(key).value().startsWith(prefix)) {
+                    stored(key).ifPresent(grants::add);
+                }
+            }
+            return grants;
+        });
+    }
+
+    private Optional<StoredGrant> stored(String key) throws IOException, JetStreamApiException {
+        return Optional.ofNullable(locks.get(key)).map(entry -> {
+            Value held = Value.of(entry);
+            return new StoredGrant(name(key), held.ownerRecord(), held.token());
+        });
+    }
+
+    /** A key may contain letters, digits and few other characters; {@code =XX} stands for any other byte. */
+    static String key(LockName name) {
+        return name.escape(b -> Character.isLetterOrDigit(b) || b == '-').replace('%', '=');
+    }
+
+    private static LockName name(String key) {
+        return new LockName(LockName.unescape(key.replace('=', '%')));
+    }
+
+    @Override
+    public String endpoints() {
+        return String.join(",", connection.getServers());
+    }
+
+    @Override
+    public void close() {
+        try {
+            connection.close();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
