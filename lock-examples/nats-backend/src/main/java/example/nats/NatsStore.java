@@ -13,6 +13,7 @@ import io.nats.client.KeyValue;
 import io.nats.client.KeyValueOptions;
 import io.nats.client.api.KeyValueConfiguration;
 import io.nats.client.api.KeyValueEntry;
+import io.nats.client.api.StreamConfiguration;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -32,30 +33,30 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class NatsStore implements ListableLeaseStore {
     private static final int WRONG_REVISION = 10071;
-    private static final Set<Integer> NOT_FOUND = Set.of(10037, 10043); // no such message, no such sequence
     private static final int BUCKET_NOT_FOUND = 10059;
 
     private final Connection connection;
-    private final String bucket;
     private final BackendContext context;
     private final ObservedExpiry expiry;
     private final KeyValue locks;
     private final JetStreamManagement stream;
+    private final String streamName;
 
-    /** Creates the bucket too; that has no effect if it exists. */
+    /** Creates the bucket too, which has no effect if it exists. */
     NatsStore(Connection connection, String bucket, BackendContext context) throws IOException, JetStreamApiException {
         this.connection = connection;
-        this.bucket = bucket;
         this.context = context;
         this.expiry = new ObservedExpiry(context.clock());
         KeyValueOptions options = KeyValueOptions.builder()
                 .jsRequestTimeout(context.requestTimeout())
                 .build();
-        connection
-                .keyValueManagement(options)
-                .create(KeyValueConfiguration.builder(bucket).build());
         this.locks = connection.keyValue(bucket, options);
         this.stream = connection.jetStreamManagement(options.getJetStreamOptions());
+        // A bucket is a stream. Other buckets deny deletes, and keep a marker for each key that was ever used (S17).
+        StreamConfiguration config =
+                KeyValueConfiguration.builder(bucket).build().getBackingConfig();
+        stream.addStream(StreamConfiguration.builder(config).denyDelete(false).build());
+        this.streamName = config.getName();
     }
 
     /** The value of a key: the token, or 0 if it is the revision itself, the lease in ms, the client, and the owner record. */
@@ -143,28 +144,22 @@ final class NatsStore implements ListableLeaseStore {
 
     @Override
     public CompletionStage<Boolean> release(Grant grant) {
+        String key = key(grant.name());
         return context.callBlocking("release", () -> {
-            KeyValueEntry entry = locks.get(key(grant.name()));
+            KeyValueEntry entry = locks.get(key);
             while (entry != null && Value.of(entry).isOf(grant.attemptId())) {
-                if (delete(entry)) {
-                    return true;
+                try {
+                    return stream.deleteMessage(streamName, entry.getRevision(), false); // exactly this revision
+                } catch (JetStreamApiException e) {
+                    KeyValueEntry now = locks.get(key);
+                    if (now != null && now.getRevision() == entry.getRevision()) {
+                        throw e; // no renewal was faster: the request itself failed
+                    }
+                    entry = now;
                 }
-                entry = locks.get(key(grant.name())); // a renewal was faster
             }
             return false;
         });
-    }
-
-    /** Deletes exactly this revision, without the marker that {@code KeyValue.delete} would leave for each name (S17). */
-    private boolean delete(KeyValueEntry entry) throws IOException, JetStreamApiException {
-        try {
-            return stream.deleteMessage("KV_" + bucket, entry.getRevision(), false);
-        } catch (JetStreamApiException e) {
-            if (NOT_FOUND.contains(e.getApiErrorCode())) {
-                return false;
-            }
-            throw e;
-        }
     }
 
     @Override

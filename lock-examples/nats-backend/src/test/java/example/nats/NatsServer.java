@@ -21,14 +21,19 @@ final class NatsServer implements AutoCloseable {
     }
 
     static NatsServer create() {
-        try (ServerSocket free = new ServerSocket(0)) {
+        try {
             Path target = Files.createDirectories(Path.of("target").toAbsolutePath());
-            NatsServer server = new NatsServer(Files.createTempDirectory(target, "nats"), free.getLocalPort());
-            free.close();
+            NatsServer server = new NatsServer(Files.createTempDirectory(target, "nats"), freePort());
             server.start();
             return server;
         } catch (IOException e) {
             throw new IllegalStateException(e);
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
         }
     }
 

@@ -11,7 +11,7 @@ import java.util.function.Supplier;
 /** Services that the core provides to a backend: clock, timeouts, renewals and cleanups. Thread-safe. */
 public interface BackendContext {
     /** The maximum number of calls of {@link #callBlocking} that run at a time for one client; a size for connection pools. */
-    int BLOCKING_CALLS = 16;
+    int BLOCKING_CALLS = 8;
 
     /** Returns the clock, the only source of time and timers that a backend may use for decisions. */
     LockClock clock();

@@ -17,8 +17,8 @@ record LeaseStoreAdmin(ListableLeaseStore store, LeaseStoreBackend backend) impl
     public CompletableFuture<LockStatus> status(String name) {
         LockName lock = new LockName(name);
         return backend.send("status of lock \"" + lock + "\"", () -> store.find(lock))
-                .thenApply(found -> found.map(LeaseStoreAdmin::status)
-                        .orElseGet(() -> new LockStatus(name, List.of(), List.of())))
+                .thenApply(found ->
+                        found.map(LeaseStoreAdmin::status).orElseGet(() -> new LockStatus(name, List.of(), List.of())))
                 .toCompletableFuture();
     }
 
@@ -39,7 +39,8 @@ record LeaseStoreAdmin(ListableLeaseStore store, LeaseStoreBackend backend) impl
         LockName lock = new LockName(name);
         return seen.owner()
                 .map(attempt -> backend.send(
-                                "forced release of lock \"" + lock + "\"", () -> store.release(new Grant(lock, attempt)))
+                                "forced release of lock \"" + lock + "\"",
+                                () -> store.release(new Grant(lock, attempt)))
                         .toCompletableFuture())
                 .orElseGet(() -> CompletableFuture.completedFuture(false));
     }

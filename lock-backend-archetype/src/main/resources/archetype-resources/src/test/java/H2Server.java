@@ -22,14 +22,19 @@ final class H2Server implements AutoCloseable {
     }
 
     static H2Server create() {
-        try (ServerSocket free = new ServerSocket(0)) {
+        try {
             Path target = Files.createDirectories(Path.of("target").toAbsolutePath());
-            H2Server server = new H2Server(Files.createTempDirectory(target, "h2"), free.getLocalPort());
-            free.close();
+            H2Server server = new H2Server(Files.createTempDirectory(target, "h2"), freePort());
             server.start();
             return server;
         } catch (IOException e) {
             throw new IllegalStateException(e);
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
         }
     }
 

@@ -70,11 +70,13 @@ final class OneDatabase extends LinkedBackendUnderTest<TcpProxy> {
     }
 
     /** Changes the table as an operator does, without Mortise. */
-    private void sql(String statement, String parameter) {
+    void sql(String statement, String... parameters) {
         try (Connection connection =
                         DriverManager.getConnection("jdbc:h2:tcp://" + server.address() + database, "sa", "");
                 PreparedStatement prepared = connection.prepareStatement(statement)) {
-            prepared.setString(1, parameter);
+            for (int i = 0; i < parameters.length; i++) {
+                prepared.setString(i + 1, parameters[i]);
+            }
             prepared.executeUpdate();
         } catch (SQLException e) {
             throw new IllegalStateException(e);

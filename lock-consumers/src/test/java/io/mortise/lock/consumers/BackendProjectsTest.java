@@ -28,7 +28,8 @@ import org.junit.jupiter.api.io.TempDir;
 class BackendProjectsTest {
     private static final Path ROOT = Path.of(System.getProperty("mortise.root"));
     private static final String GENERATE = "org.apache.maven.plugins:maven-archetype-plugin:3.4.1:generate";
-    private static final Pattern TOTALS = Pattern.compile("<testsuite [^>]*tests=\"(\\d+)\"[^>]*skipped=\"(\\d+)\"", Pattern.DOTALL);
+    private static final Pattern TOTALS =
+            Pattern.compile("<testsuite [^>]*tests=\"(\\d+)\"[^>]*skipped=\"(\\d+)\"", Pattern.DOTALL);
 
     @TempDir
     private static Path directory;
@@ -82,7 +83,8 @@ class BackendProjectsTest {
     private static Path copy(Path from, Path to) throws IOException {
         List<Path> files;
         try (Stream<Path> all = Files.walk(from)) {
-            files = all.filter(file -> Files.isRegularFile(file) && !from.relativize(file).startsWith("target"))
+            files = all.filter(file ->
+                            Files.isRegularFile(file) && !from.relativize(file).startsWith("target"))
                     .toList();
         }
         for (Path file : files) {

@@ -30,7 +30,9 @@ class SqlBackendPageTest {
                     .map(SqlBackendPageTest::withoutIndentation)
                     .collect(Collectors.joining("\n"));
         }
-        List<MatchResult> blocks = BLOCK.matcher(read(ROOT.resolve("docs/sql-backend.md"))).results().toList();
+        List<MatchResult> blocks = BLOCK.matcher(read(ROOT.resolve("docs/sql-backend.md")))
+                .results()
+                .toList();
         assertThat(blocks).hasSizeGreaterThan(10);
         assertThat(blocks).allSatisfy(block -> assertThat(code).contains(withoutIndentation(block.group(2))));
     }

@@ -84,8 +84,8 @@ public final class CoreClient implements LockClient {
         this.keeper = new LeaseKeeper(clock, lastResponse, renewalLog, options.requestTimeout());
         this.cleanups = new CleanupRetrier(clock, random, warnings, this::checkDrained);
         this.callbacks = new CallbackExecutor(options.callbackExecutor(), isManual(clock));
-        this.context = new ClientContext(
-                AttemptIds.client(), options, clock, keeper, cleanups, blocking, blockingCalls);
+        this.context =
+                new ClientContext(AttemptIds.client(), options, clock, keeper, cleanups, blocking, blockingCalls);
     }
 
     private AcquireServices collaborators(LockBackend backend) {
@@ -234,7 +234,8 @@ public final class CoreClient implements LockClient {
         List<String> unfinished = cleanups.stop();
         if (pending > 0 || !unfinished.isEmpty()) {
             log.warn(
-                    "event=close-cleanup-incomplete requests={} withdrawals={} bound=\"the store drops them within {} of the last renewal\"",
+                    "event=close-cleanup-incomplete requests={} withdrawals={} bound=\"the store drops them within {}"
+                            + " of the last renewal\"",
                     pending,
                     unfinished,
                     backend().leaseDuration(Optional.empty()));

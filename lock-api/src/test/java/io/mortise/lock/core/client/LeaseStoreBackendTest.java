@@ -97,8 +97,9 @@ class LeaseStoreBackendTest {
                 return request.get();
             }
             CompletableFuture<T> reply = new CompletableFuture<>();
-            clock.schedule(oneWay, () -> request.get()
-                    .thenAccept(value -> clock.schedule(oneWay, () -> reply.complete(value))));
+            clock.schedule(
+                    oneWay,
+                    () -> request.get().thenAccept(value -> clock.schedule(oneWay, () -> reply.complete(value))));
             return reply;
         }
 
@@ -265,7 +266,8 @@ class LeaseStoreBackendTest {
         assertThat(holder.token()).hasValue(lease.fencingToken());
         assertThat(holder.metadata()).containsEntry("job", "nightly");
         assertThat(admin.diagnose().join()).isEmpty();
-        assertThat(client.named("a").status().join()).isEqualTo(admin.status("a").join());
+        assertThat(client.named("a").status().join())
+                .isEqualTo(admin.status("a").join());
     }
 
     @Test
@@ -359,9 +361,8 @@ class LeaseStoreBackendTest {
         }
         full.await();
         AtomicInteger ran = new AtomicInteger();
-        CompletableFuture<Integer> dropped = context.get()
-                .callBlocking("late call", ran::incrementAndGet)
-                .toCompletableFuture();
+        CompletableFuture<Integer> dropped =
+                context.get().callBlocking("late call", ran::incrementAndGet).toCompletableFuture();
         clock.advance(Duration.ofSeconds(1));
         begun.forEach(call -> assertThatThrownBy(call::join)
                 .hasCauseInstanceOf(BackendUnavailableException.class)
@@ -392,8 +393,8 @@ class LeaseStoreBackendTest {
                     throw failure;
                 })
                 .toCompletableFuture();
-        assertThatThrownBy(call::get).satisfies(thrown -> assertThat(StageFailures.unwrap(thrown))
-                .isSameAs(failure));
+        assertThatThrownBy(call::get)
+                .satisfies(thrown -> assertThat(StageFailures.unwrap(thrown)).isSameAs(failure));
     }
 
     /** A store that only compares versions, as DynamoDB or an object store; one of its clients may stop responding. */
@@ -416,8 +417,8 @@ class LeaseStoreBackendTest {
         @Override
         public CompletionStage<Answer> tryAcquire(LockName name, String ownerRecord, Duration lease) {
             return send(() -> {
-                Grant grant = new Grant(
-                        name, OwnerRecordCodec.attemptId(ownerRecord).orElseThrow());
+                Grant grant =
+                        new Grant(name, OwnerRecordCodec.attemptId(ownerRecord).orElseThrow());
                 Row row = rows.get(name);
                 if (row != null && row.grant.equals(grant)) {
                     return new Answer.Token(row.token);

@@ -1,0 +1,31 @@
+package ${package};
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.testkit.TestServerExtension;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Tests what is special about this store, beyond the rules that the kit checks. */
+class TableFailureTest {
+    @RegisterExtension
+    static final TestServerExtension<H2Server> server =
+            new TestServerExtension<>("table", H2Server::create, H2Server::address);
+
+    @Test
+    void S15_aMissingTableFailsAtOnceAndIsNamed() {
+        OneDatabase database = new OneDatabase(server);
+        try (LockClient client = database.open(ClientOptions.defaults())) {
+            database.sql("DROP TABLE mortise_lock");
+            assertThatThrownBy(() -> client.named("x").acquire())
+                    .isInstanceOf(BackendRefusedException.class)
+                    .hasMessageContaining("acquire of x failed")
+                    .hasMessageContaining("MORTISE_LOCK");
+        } finally {
+            database.close();
+        }
+    }
+}
