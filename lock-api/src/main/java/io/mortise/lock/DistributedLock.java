@@ -26,7 +26,7 @@ public interface DistributedLock {
      *
      * @return the lease, which the caller must release
      * @throws InterruptedException if the thread is interrupted: within 50 ms, and the request is withdrawn (S10)
-     * @throws BackendUnavailableException if the store has not responded for {@link ClientOptions#unavailableAfter()} (S15)
+     * @throws BackendUnavailableException if no request was successful for {@link ClientOptions#unavailableAfter()} (S15)
      */
     Lease acquire() throws InterruptedException;
 
