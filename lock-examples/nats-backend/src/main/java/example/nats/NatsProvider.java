@@ -56,12 +56,12 @@ public final class NatsProvider implements LockProvider {
                 connection.close();
                 throw e;
             }
-        } catch (AuthenticationException e) {
+        } catch (AuthenticationException | JetStreamApiException e) {
             throw new BackendRefusedException("NATS rejects the client: " + e.getMessage(), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new BackendUnavailableException("interrupted while connecting", e);
-        } catch (IOException | JetStreamApiException e) {
+        } catch (IOException e) {
             throw new BackendUnavailableException("connecting to NATS failed: " + e, e);
         }
     }

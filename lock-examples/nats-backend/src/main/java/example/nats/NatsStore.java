@@ -50,13 +50,13 @@ final class NatsStore implements ListableLeaseStore {
         KeyValueOptions options = KeyValueOptions.builder()
                 .jsRequestTimeout(context.requestTimeout())
                 .build();
-        this.locks = connection.keyValue(bucket, options);
         this.stream = connection.jetStreamManagement(options.getJetStreamOptions());
         // A bucket is a stream. Other buckets deny deletes, and keep a marker for each key that was ever used (S17).
         StreamConfiguration config =
                 KeyValueConfiguration.builder(bucket).build().getBackingConfig();
         stream.addStream(StreamConfiguration.builder(config).denyDelete(false).build());
         this.streamName = config.getName();
+        this.locks = connection.keyValue(bucket, options);
     }
 
     /** The value of a key: the token, or 0 if it is the revision itself, the lease in ms, the client, and the owner record. */
