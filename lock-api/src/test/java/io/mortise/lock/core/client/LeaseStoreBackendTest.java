@@ -36,6 +36,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -54,17 +55,22 @@ class LeaseStoreBackendTest {
     private final ManualClock clock = new ManualClock();
     private final MapStore map = new MapStore(clock);
     private final DecidingStore store = new DecidingStore(map, clock);
-    private final AtomicReference<BackendContext> context = new AtomicReference<>();
+    private final AtomicReference<BackendContext> openedContext = new AtomicReference<>();
     private final LockClient client = client(store);
 
     private LockClient client(LeaseStore of) {
         return BackendClients.open(
                 opened -> {
-                    context.set(opened);
+                    openedContext.set(opened);
                     return new LeaseStoreBackend(of, opened);
                 },
                 ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1)).callbackExecutor(Runnable::run),
                 clock);
+    }
+
+    /** Returns the context of the client that was opened last. */
+    private BackendContext context() {
+        return Objects.requireNonNull(openedContext.get());
     }
 
     /** The failure of a driver, which the core does not know. */
@@ -327,7 +333,7 @@ class LeaseStoreBackendTest {
         CountDownLatch full = new CountDownLatch(BackendContext.BLOCKING_CALLS);
         for (int i = 0; i < 200; i++) {
             int number = i;
-            calls.add(context.get()
+            calls.add(context()
                     .callBlocking("call", () -> {
                         most.accumulateAndGet(running.incrementAndGet(), Math::max);
                         full.countDown();
@@ -351,7 +357,7 @@ class LeaseStoreBackendTest {
         CountDownLatch full = new CountDownLatch(BackendContext.BLOCKING_CALLS);
         List<CompletableFuture<Void>> begun = new ArrayList<>();
         for (int i = 0; i < BackendContext.BLOCKING_CALLS; i++) {
-            begun.add(context.get()
+            begun.add(context()
                     .<Void>callBlocking("silent call", () -> {
                         full.countDown();
                         gate.await();
@@ -362,14 +368,14 @@ class LeaseStoreBackendTest {
         full.await();
         AtomicInteger ran = new AtomicInteger();
         CompletableFuture<Integer> dropped =
-                context.get().callBlocking("late call", ran::incrementAndGet).toCompletableFuture();
+                context().callBlocking("late call", ran::incrementAndGet).toCompletableFuture();
         clock.advance(Duration.ofSeconds(1));
         begun.forEach(call -> assertThatThrownBy(call::join)
                 .hasCauseInstanceOf(BackendUnavailableException.class)
                 .hasMessageContaining("silent call: no answer in 1000 ms"));
         assertThat(dropped).isCompletedExceptionally();
         CompletableFuture<String> next =
-                context.get().callBlocking("next call", () -> "done").toCompletableFuture();
+                context().callBlocking("next call", () -> "done").toCompletableFuture();
         gate.countDown();
         assertThat(next.get()).isEqualTo("done");
         assertThat(ran).as("calls after their deadline").hasValue(0);
@@ -378,7 +384,7 @@ class LeaseStoreBackendTest {
     @Test
     void S16_aBlockingCallFailsOnceTheClientIsClosed() {
         client.close();
-        assertThatThrownBy(() -> context.get()
+        assertThatThrownBy(() -> context()
                         .callBlocking("late call", () -> 1)
                         .toCompletableFuture()
                         .join())
@@ -388,7 +394,7 @@ class LeaseStoreBackendTest {
     @Test
     void aBlockingCallFailsWithItsOwnException() {
         DriverException failure = new DriverException("no");
-        CompletableFuture<Integer> call = context.get()
+        CompletableFuture<Integer> call = context()
                 .<Integer>callBlocking("call", () -> {
                     throw failure;
                 })
