@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.peers;
+
+import io.mortise.lock.testkit.BackendUnderTest;
+import io.mortise.lock.testkit.LockConformance;
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.InvocationInterceptor;
+import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
+import org.opentest4j.TestAbortedException;
+
+/** Runs the conformance kit against one peer, which {@link PeerRun} selects. */
+@ExtendWith(PeerConformance.ScopeInterceptor.class)
+final class PeerConformance extends LockConformance {
+    private static volatile @Nullable Peer peer;
+    private static volatile @Nullable PeerStore store;
+    private static final List<PeerUnderTest> opened = new CopyOnWriteArrayList<>();
+
+    /** Selects the peer for the tests that run from now on. */
+    static void select(Peer selected, PeerStore on) {
+        peer = selected;
+        store = on;
+    }
+
+    /** Returns what the clients of the tests since the last call reported. */
+    static List<String> takeNotes() {
+        List<String> notes = opened.stream().flatMap(each -> each.notes().stream()).toList();
+        opened.clear();
+        return notes;
+    }
+
+    @Override
+    protected BackendUnderTest backend() {
+        PeerUnderTest backend = new PeerUnderTest(Objects.requireNonNull(peer), Objects.requireNonNull(store));
+        opened.add(backend);
+        return backend;
+    }
+
+    /** Aborts the tests that are out of {@link Scope}. */
+    static final class ScopeInterceptor implements InvocationInterceptor {
+        @Override
+        public void interceptTestMethod(
+                Invocation<@Nullable Void> invocation,
+                ReflectiveInvocationContext<Method> test,
+                ExtensionContext context)
+                throws Throwable {
+            proceedIfInScope(invocation, test);
+        }
+
+        @Override
+        public void interceptTestTemplateMethod(
+                Invocation<@Nullable Void> invocation,
+                ReflectiveInvocationContext<Method> test,
+                ExtensionContext context)
+                throws Throwable {
+            proceedIfInScope(invocation, test);
+        }
+
+        private static void proceedIfInScope(
+                Invocation<@Nullable Void> invocation, ReflectiveInvocationContext<Method> test) throws Throwable {
+            String argument = test.getArguments().isEmpty()
+                    ? ""
+                    : String.valueOf(test.getArguments().get(0));
+            Optional<String> reason =
+                    Scope.reasonToSkip(Objects.requireNonNull(peer), test.getExecutable().getName(), argument);
+            if (reason.isPresent()) {
+                invocation.skip();
+                throw new TestAbortedException(reason.get());
+            }
+            invocation.proceed();
+        }
+    }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.peers;
+
+import java.time.Duration;
+import java.util.Optional;
+
+/** A client of a peer with its own connections to the store, as another process would have. */
+interface PeerConnection extends AutoCloseable {
+    /**
+     * Acquires a lock by the peer's blocking API.
+     *
+     * @param maxWait empty to wait without a limit, zero for one attempt
+     * @return empty if the lock is busy
+     * @throws InterruptedException if the peer reports an interrupt
+     * @throws Exception any other failure that the peer reports
+     */
+    Optional<PeerGrant> acquire(String name, Optional<Duration> maxWait) throws Exception;
+
+    @Override
+    void close() throws Exception;
+}

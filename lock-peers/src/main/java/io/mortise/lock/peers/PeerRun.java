@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.peers;
+
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.platform.engine.FilterResult;
+import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.engine.support.descriptor.MethodSource;
+import org.junit.platform.launcher.LauncherDiscoveryRequest;
+import org.junit.platform.launcher.PostDiscoveryFilter;
+import org.junit.platform.launcher.TestExecutionListener;
+import org.junit.platform.launcher.TestIdentifier;
+import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
+import org.junit.platform.launcher.core.LauncherFactory;
+
+/** Runs the kit against one peer, one test after the other, and collects the results. */
+final class PeerRun implements TestExecutionListener {
+    private static final int MAX_MESSAGE = 1500;
+    private static final Pattern ARGUMENT = Pattern.compile(".*= ?\"?(\\w+)\"?");
+
+    private final Map<TestIdentifier, Long> started = new ConcurrentHashMap<>();
+    private final List<TestRecord> records = new CopyOnWriteArrayList<>();
+
+    private PeerRun() {}
+
+    /**
+     * Runs the tests whose name matches.
+     *
+     * @param tests pattern of the names of test methods
+     */
+    static List<TestRecord> run(Peer peer, Pattern tests) {
+        PeerRun run = new PeerRun();
+        try (PeerStore store = PeerStore.start(peer.store())) {
+            PeerConformance.select(peer, store);
+            LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()
+                    .selectors(selectClass(PeerConformance.class))
+                    .filters((PostDiscoveryFilter) found -> FilterResult.includedIf(found.getSource()
+                            .filter(MethodSource.class::isInstance)
+                            .map(source -> tests.matcher(((MethodSource) source).getMethodName())
+                                    .find())
+                            .orElse(true)))
+                    .build();
+            LauncherFactory.create().execute(request, run);
+        }
+        return new ArrayList<>(run.records);
+    }
+
+    @Override
+    public void executionStarted(TestIdentifier test) {
+        started.put(test, System.nanoTime());
+    }
+
+    @Override
+    public void executionFinished(TestIdentifier test, TestExecutionResult result) {
+        if (!test.isTest()) {
+            result.getThrowable().ifPresent(failure -> {
+                throw new IllegalStateException("the tests did not run", failure);
+            });
+            return;
+        }
+        String method = test.getSource()
+                .filter(MethodSource.class::isInstance)
+                .map(source -> ((MethodSource) source).getMethodName())
+                .orElseThrow();
+        Matcher argument = ARGUMENT.matcher(test.getDisplayName());
+        TestRecord.Status status =
+                switch (result.getStatus()) {
+                    case SUCCESSFUL -> TestRecord.Status.PASSED;
+                    case ABORTED -> TestRecord.Status.ABORTED;
+                    case FAILED -> TestRecord.Status.FAILED;
+                };
+        long millis = (System.nanoTime() - started.getOrDefault(test, 0L)) / 1_000_000;
+        TestRecord record = new TestRecord(
+                method,
+                argument.matches() ? argument.group(1) : "",
+                status,
+                result.getThrowable().map(PeerRun::describe).orElse(""),
+                millis,
+                PeerConformance.takeNotes());
+        records.add(record);
+        System.out.printf(
+                "%-8s %6d ms  %s%s%n",
+                status,
+                millis,
+                record.name(),
+                record.message().isEmpty() ? "" : "  " + record.message().lines().findFirst().orElse(""));
+    }
+
+    /** Returns messages of the failure and its causes. */
+    private static String describe(Throwable failure) {
+        StringBuilder text = new StringBuilder();
+        for (Throwable each = failure; each != null && text.length() < MAX_MESSAGE; each = each.getCause()) {
+            text.append(text.isEmpty() ? "" : "\ncaused by ");
+            text.append(each instanceof AssertionError || each instanceof org.opentest4j.TestAbortedException ? "" : each.getClass().getSimpleName() + ": ");
+            text.append(String.valueOf(each.getMessage()).strip().replaceAll("\\s*\\R\\s*", " | "));
+            for (StackTraceElement frame : each.getStackTrace()) {
+                if (frame.getClassName().startsWith("io.mortise.lock.testkit.")
+                        && frame.getClassName().endsWith("Contract")) {
+                    text.append(" [")
+                            .append(frame.getFileName())
+                            .append(':')
+                            .append(frame.getLineNumber())
+                            .append(']');
+                    break;
+                }
+            }
+        }
+        return text.substring(0, Math.min(text.length(), MAX_MESSAGE));
+    }
+}

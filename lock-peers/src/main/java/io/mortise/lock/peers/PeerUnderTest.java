@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.peers;
+
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.testkit.LinkedBackendUnderTest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** Presents a peer to the kit: each test has a new namespace, and each client its own links to the servers. */
+final class PeerUnderTest extends LinkedBackendUnderTest<ObservedLinks> {
+    /** ZooKeeper rejects and some tables shorten long names. */
+    private final String namespace =
+            "p" + UUID.randomUUID().toString().substring(0, 8) + "-";
+
+    private final Peer peer;
+    private final PeerStore store;
+    private final List<PeerClient> clients = new CopyOnWriteArrayList<>();
+
+    PeerUnderTest(Peer peer, PeerStore store) {
+        this.peer = peer;
+        this.store = store;
+    }
+
+    @Override
+    protected ObservedLinks newLink() {
+        return new ObservedLinks(store.addresses());
+    }
+
+    @Override
+    protected LockClient connect(ObservedLinks link, ClientOptions options) {
+        PeerClient client = new PeerClient(peer, link, namespace, options);
+        clients.add(client);
+        return client;
+    }
+
+    @Override
+    protected Set<String> sessions() {
+        return store.sessions();
+    }
+
+    @Override
+    public Duration lease() {
+        return peer.lease();
+    }
+
+    /** Ends the client's session; without sessions, deletes the entries of all locks that it holds, as their expiry would. */
+    @Override
+    public void expireSession(LockClient client) {
+        PeerClient expired = (PeerClient) client;
+        List<String> held = new ArrayList<>(expired.heldNames());
+        if (store.sessions().isEmpty()) {
+            held.forEach(name -> store.deleteGrant(peer.entry(namespace, name)));
+        } else {
+            store.expireSession(session(client));
+        }
+        expired.links().disturbed(ObservedLinks.Fault.LONG);
+    }
+
+    @Override
+    public void deleteGrant(String lockName) {
+        List<PeerClient> holders = clients.stream()
+                .filter(client -> client.heldNames().contains(lockName))
+                .toList();
+        store.deleteGrant(peer.entry(namespace, lockName));
+        holders.forEach(client -> client.links().disturbed(ObservedLinks.Fault.LONG));
+    }
+
+    @Override
+    public void stopServer() {
+        store.stop();
+        clients.forEach(client -> client.links().disturbed(ObservedLinks.Fault.SHORT));
+    }
+
+    @Override
+    public void startServer() {
+        store.restart();
+    }
+
+    @Override
+    public boolean isServerThread(Thread thread) {
+        return thread.getName().startsWith(OwnerThread.NAME)
+                || thread.getName().startsWith(PeerClient.ASYNC_THREAD_NAME)
+                || store.isServerThread(thread);
+    }
+
+    /** Returns what the clients reported in this test, for the report. */
+    List<String> notes() {
+        return clients.stream().flatMap(client -> client.notes().stream()).toList();
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.peers;
+
+import io.mortise.lock.Capability;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/** Decides which tests of the kit say something about a peer at all. */
+final class Scope {
+    /** A group of tests that is left out, with the reason. */
+    private record Excluded(Pattern tests, String reason) {}
+
+    private static final Set<String> CAPABILITIES_CHECKED_OTHERWISE = Set.of(
+            Capability.FAIR.name(), Capability.PER_LOCK_LEASE.name(), Capability.HOLDER_INFO.name(), Capability.LIST.name());
+
+    private static final List<Excluded> EXCLUDED = List.of(
+            never("S13_operators.*|S18_.*", "names and holders that an operator can read"),
+            never("S14_.*", "input that is rejected before any request, with the limit in the message"),
+            never("S16_(waiters|close|noLease).*", "a close that ends waits and leases, and is bounded"),
+            never("S19_.*", "metadata of the application in the store"),
+            never("S07_theMaximumHold.*", "a maximum hold"),
+            never("S07_aCallback.*", "an executor for callbacks"),
+            never("S15_.*", "a limit for the outage that a wait survives, and messages with endpoints"),
+            never("capabilities_(areConstant|admin|list|fencing).*|(?!S\\d|capabilities).*", "a part of Mortise's API"),
+            not("S17_.*", "needs an asynchronous API; thousands of blocked threads would be counted instead"),
+            not("S12_(oneClient|clients).*", "the order in which blocked threads reach the store is not known"),
+            not("capabilities_connectFails.*", "needs a URL"));
+
+    private Scope() {}
+
+    private static Excluded never(String tests, String what) {
+        return new Excluded(Pattern.compile(tests), "never claimed: " + what);
+    }
+
+    private static Excluded not(String tests, String why) {
+        return new Excluded(Pattern.compile(tests), "not checked: " + why);
+    }
+
+    /**
+     * Returns why a test is left out for a peer; empty if it runs.
+     *
+     * @param test name of the test method
+     * @param argument its argument as text; empty if it has none
+     */
+    static Optional<String> reasonToSkip(Peer peer, String test, String argument) {
+        if (argument.equals("ASYNC")) {
+            return Optional.of("not checked: the adapters use the blocking API");
+        }
+        if (CAPABILITIES_CHECKED_OTHERWISE.contains(argument)) {
+            return Optional.of("not checked: a part of Mortise's API");
+        }
+        if (test.startsWith("S04_") && (peer.ownedByThread() || test.contains("TwiceWaits"))) {
+            return Optional.of("never claimed: a lock that belongs to no thread, and no owner id");
+        }
+        return EXCLUDED.stream()
+                .filter(each -> each.tests.matcher(test).matches())
+                .map(Excluded::reason)
+                .findFirst();
+    }
+}
