@@ -5,9 +5,10 @@ import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.LockConformance;
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -20,7 +21,9 @@ import org.opentest4j.TestAbortedException;
 final class PeerConformance extends LockConformance {
     private static volatile @Nullable Peer peer;
     private static volatile @Nullable PeerStore store;
-    private static final List<PeerUnderTest> opened = new CopyOnWriteArrayList<>();
+    private static final Map<String, List<String>> notes = new ConcurrentHashMap<>();
+
+    private @Nullable PeerUnderTest backend;
 
     /** Selects the peer for the tests that run from now on. */
     static void select(Peer selected, PeerStore on) {
@@ -28,18 +31,20 @@ final class PeerConformance extends LockConformance {
         store = on;
     }
 
-    /** Returns what the clients of the tests since the last call reported. */
-    static List<String> takeNotes() {
-        List<String> notes = opened.stream().flatMap(each -> each.notes().stream()).toList();
-        opened.clear();
-        return notes;
+    /**
+     * Removes and returns what the clients of one test reported.
+     *
+     * @param testId JUnit's unique id of the test
+     */
+    static List<String> takeNotes(String testId) {
+        return Objects.requireNonNullElse(notes.remove(testId), List.of());
     }
 
     @Override
     protected BackendUnderTest backend() {
-        PeerUnderTest backend = new PeerUnderTest(Objects.requireNonNull(peer), Objects.requireNonNull(store));
-        opened.add(backend);
-        return backend;
+        PeerUnderTest opened = new PeerUnderTest(Objects.requireNonNull(peer), Objects.requireNonNull(store));
+        backend = opened;
+        return opened;
     }
 
     /** Aborts the tests that are out of {@link Scope}. */
@@ -50,7 +55,7 @@ final class PeerConformance extends LockConformance {
                 ReflectiveInvocationContext<Method> test,
                 ExtensionContext context)
                 throws Throwable {
-            proceedIfInScope(invocation, test);
+            proceedIfInScope(invocation, test, context);
         }
 
         @Override
@@ -59,11 +64,14 @@ final class PeerConformance extends LockConformance {
                 ReflectiveInvocationContext<Method> test,
                 ExtensionContext context)
                 throws Throwable {
-            proceedIfInScope(invocation, test);
+            proceedIfInScope(invocation, test, context);
         }
 
         private static void proceedIfInScope(
-                Invocation<@Nullable Void> invocation, ReflectiveInvocationContext<Method> test) throws Throwable {
+                Invocation<@Nullable Void> invocation,
+                ReflectiveInvocationContext<Method> test,
+                ExtensionContext context)
+                throws Throwable {
             String argument = test.getArguments().isEmpty()
                     ? ""
                     : String.valueOf(test.getArguments().get(0));
@@ -73,7 +81,12 @@ final class PeerConformance extends LockConformance {
                 invocation.skip();
                 throw new TestAbortedException(reason.get());
             }
-            invocation.proceed();
+            try {
+                invocation.proceed();
+            } finally {
+                PeerUnderTest tested = ((PeerConformance) context.getRequiredTestInstance()).backend;
+                notes.put(context.getUniqueId(), Objects.requireNonNull(tested).notes());
+            }
         }
     }
 }

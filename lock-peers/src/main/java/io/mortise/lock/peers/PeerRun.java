@@ -6,10 +6,14 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.platform.engine.FilterResult;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.support.descriptor.MethodSource;
@@ -20,36 +24,54 @@ import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
-/** Runs the kit against one peer, one test after the other, and collects the results. */
+/** Runs the kit against one peer and collects the results. */
 final class PeerRun implements TestExecutionListener {
     private static final int MAX_MESSAGE = 1500;
+    private static final String AT_A_TIME = "8";
     private static final Pattern ARGUMENT = Pattern.compile(".*= ?\"?(\\w+)\"?");
 
     private final Map<TestIdentifier, Long> started = new ConcurrentHashMap<>();
-    private final List<TestRecord> records = new CopyOnWriteArrayList<>();
+    private final Map<String, TestRecord> records = new ConcurrentHashMap<>();
 
     private PeerRun() {}
 
     /**
-     * Runs the tests whose name matches.
+     * Runs the tests whose name matches, several at a time since they mostly wait. Runs those that failed again, one after the
+     * other, since a busy machine can be the cause.
      *
      * @param tests pattern of the names of test methods
+     * @param results called with all results, and once more when failed tests have been repeated
      */
-    static List<TestRecord> run(Peer peer, Pattern tests) {
-        PeerRun run = new PeerRun();
+    static void run(Peer peer, Pattern tests, Consumer<List<TestRecord>> results) {
         try (PeerStore store = PeerStore.start(peer.store())) {
             PeerConformance.select(peer, store);
-            LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()
-                    .selectors(selectClass(PeerConformance.class))
-                    .filters((PostDiscoveryFilter) found -> FilterResult.includedIf(found.getSource()
-                            .filter(MethodSource.class::isInstance)
-                            .map(source -> tests.matcher(((MethodSource) source).getMethodName())
-                                    .find())
-                            .orElse(true)))
-                    .build();
-            LauncherFactory.create().execute(request, run);
+            Map<String, TestRecord> all = new TreeMap<>(execute(name -> tests.matcher(name).find(), true));
+            results.accept(new ArrayList<>(all.values()));
+            Set<String> failed = all.values().stream()
+                    .filter(record -> record.status() == TestRecord.Status.FAILED)
+                    .map(TestRecord::test)
+                    .collect(Collectors.toSet());
+            if (!failed.isEmpty()) {
+                execute(failed::contains, false).forEach((name, record) -> all.merge(name, record, TestRecord::plus));
+                results.accept(new ArrayList<>(all.values()));
+            }
         }
-        return new ArrayList<>(run.records);
+    }
+
+    private static Map<String, TestRecord> execute(Predicate<String> tests, boolean parallel) {
+        PeerRun run = new PeerRun();
+        LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()
+                .selectors(selectClass(PeerConformance.class))
+                .filters((PostDiscoveryFilter) found -> FilterResult.includedIf(found.getSource()
+                        .filter(MethodSource.class::isInstance)
+                        .map(source -> tests.test(((MethodSource) source).getMethodName()))
+                        .orElse(true)))
+                .configurationParameter("junit.jupiter.execution.parallel.enabled", String.valueOf(parallel))
+                .configurationParameter("junit.jupiter.execution.parallel.config.strategy", "fixed")
+                .configurationParameter("junit.jupiter.execution.parallel.config.fixed.parallelism", AT_A_TIME)
+                .build();
+        LauncherFactory.create().execute(request, run);
+        return run.records;
     }
 
     @Override
@@ -82,9 +104,10 @@ final class PeerRun implements TestExecutionListener {
                 argument.matches() ? argument.group(1) : "",
                 status,
                 result.getThrowable().map(PeerRun::describe).orElse(""),
-                millis,
-                PeerConformance.takeNotes());
-        records.add(record);
+                status == TestRecord.Status.ABORTED ? 0 : 1,
+                status == TestRecord.Status.FAILED ? 1 : 0,
+                PeerConformance.takeNotes(test.getUniqueId()));
+        records.put(record.test() + " " + record.argument(), record);
         System.out.printf(
                 "%-8s %6d ms  %s%s%n",
                 status,

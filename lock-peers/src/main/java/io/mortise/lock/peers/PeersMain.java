@@ -3,13 +3,17 @@ package io.mortise.lock.peers;
 
 import java.io.IOException;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import tools.jackson.jr.ob.JSON;
@@ -25,14 +29,14 @@ final class PeersMain {
             Runs the conformance kit against the named peers (default: all), and writes a page that compares all peers.
               --results DIR   where the results of each peer are kept
               --page FILE     the page to write
-              --tests REGEX   runs only the tests whose name matches, prints their results, and writes nothing
+              --tests REGEX   runs only the tests whose name matches, and keeps the results of the others
               --no-run        writes the page from the results of earlier runs
               --list          prints the names of the peers
             """;
 
     private Path results = Path.of("target", "peers");
     private Optional<Path> page = Optional.empty();
-    private Optional<Pattern> tests = Optional.empty();
+    private Pattern tests = Pattern.compile("");
     private boolean run = true;
     private final List<Peer> peers = new ArrayList<>();
     private final PrintStream out;
@@ -62,7 +66,7 @@ final class PeersMain {
             switch (argument) {
                 case "--results" -> results = Path.of(value(argument, rest));
                 case "--page" -> page = Optional.of(Path.of(value(argument, rest)));
-                case "--tests" -> tests = Optional.of(Pattern.compile(value(argument, rest)));
+                case "--tests" -> tests = Pattern.compile(value(argument, rest));
                 case "--no-run" -> run = false;
                 case "--list" -> {
                     Peers.all().forEach(peer -> out.println(peer.id() + "\t" + peer.title()));
@@ -97,25 +101,52 @@ final class PeersMain {
         if (run) {
             for (Peer peer : peers.isEmpty() ? Peers.all() : peers) {
                 out.println("== " + peer.id() + ": " + peer.title() + ", " + peer.version());
-                List<TestRecord> records = PeerRun.run(peer, tests.orElse(Pattern.compile("")));
-                if (tests.isEmpty()) {
-                    write(peer, records);
-                }
+                PeerRun.run(peer, tests, records -> write(peer, records));
             }
+        }
+        if (page.isPresent()) {
+            Map<Peer, List<TestRecord>> all = new LinkedHashMap<>();
+            for (Peer peer : Peers.all()) {
+                all.put(peer, read(peer));
+            }
+            Files.writeString(page.get(), new PeersPage(all).markdown());
+            out.println("wrote " + page.get());
         }
     }
 
-    private void write(Peer peer, List<TestRecord> records) throws IOException {
-        Files.createDirectories(results);
-        Path file = results.resolve(peer.id() + ".json");
-        Files.writeString(
-                file,
-                JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT)
-                                .asString(Map.of(
-                                        "peer", peer.id(),
-                                        "version", peer.version(),
-                                        "tests", records.stream().map(TestRecord::toJson).toList()))
-                        + "\n");
-        out.println("wrote " + file);
+    /** Replaces the results of these tests in the peer's file. */
+    private void write(Peer peer, List<TestRecord> records) {
+        Map<String, TestRecord> all = new TreeMap<>();
+        try {
+            read(peer).forEach(record -> all.put(record.name(), record));
+            records.forEach(record -> all.put(record.name(), record));
+            Files.createDirectories(results);
+            Map<String, Object> json = new LinkedHashMap<>();
+            json.put("peer", peer.id());
+            json.put("version", peer.version());
+            json.put("tests", all.values().stream().map(TestRecord::toJson).toList());
+            Files.writeString(
+                    file(peer), JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(json) + "\n");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Returns the results of the peer's current version; none if it has not been run. */
+    @SuppressWarnings("unchecked")
+    private List<TestRecord> read(Peer peer) throws IOException {
+        if (!Files.exists(file(peer))) {
+            return List.of();
+        }
+        Map<String, Object> json = JSON.std.mapFrom(Files.readString(file(peer)));
+        if (!peer.version().equals(json.get("version"))) {
+            return List.of();
+        }
+        return ((List<Map<String, Object>>) Objects.requireNonNull(json.get("tests")))
+                .stream().map(TestRecord::fromJson).toList();
+    }
+
+    private Path file(Peer peer) {
+        return results.resolve(peer.id() + ".json");
     }
 }

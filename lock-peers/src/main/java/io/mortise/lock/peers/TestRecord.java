@@ -11,10 +11,12 @@ import java.util.Map;
  * @param argument its argument; empty if it has none
  * @param status passed, failed or aborted
  * @param message the reason of an abort, or the failure with its causes; empty if it passed
- * @param millis how long the test took
+ * @param runs how often the test ran; a test that fails is repeated alone
+ * @param failures how often it failed
  * @param notes what the peer reported and the kit's API cannot express
  */
-record TestRecord(String test, String argument, Status status, String message, long millis, List<String> notes) {
+record TestRecord(
+        String test, String argument, Status status, String message, int runs, int failures, List<String> notes) {
     /** How a test ended. */
     enum Status {
         PASSED,
@@ -36,13 +38,20 @@ record TestRecord(String test, String argument, Status status, String message, l
 
     /** Returns the test's name with its argument, if that says something. */
     String name() {
-        return argument.isEmpty() || argument.equals("SYNC") ? test : test + " " + argument;
+        return argument.isEmpty() || argument.equals("SYNC") ? test : test + " (" + argument + ")";
+    }
+
+    /** Returns this result with that of another run of the same test added; a failure stays the result. */
+    TestRecord plus(TestRecord again) {
+        TestRecord shown = status == Status.FAILED ? this : again;
+        return new TestRecord(
+                test, argument, shown.status, shown.message, runs + again.runs, failures + again.failures, shown.notes);
     }
 
     Map<String, Object> toJson() {
         return Map.of(
-                "test", test, "argument", argument, "status", status.name(), "message", message, "millis", millis,
-                "notes", notes);
+                "test", test, "argument", argument, "status", status.name(), "message", message, "runs", runs,
+                "failures", failures, "notes", notes);
     }
 
     @SuppressWarnings("unchecked")
@@ -52,7 +61,8 @@ record TestRecord(String test, String argument, Status status, String message, l
                 (String) json.get("argument"),
                 Status.valueOf((String) json.get("status")),
                 (String) json.get("message"),
-                ((Number) json.get("millis")).longValue(),
+                ((Number) json.get("runs")).intValue(),
+                ((Number) json.get("failures")).intValue(),
                 (List<String>) json.get("notes"));
     }
 }

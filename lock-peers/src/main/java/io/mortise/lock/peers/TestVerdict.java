@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.peers;
+
+import java.util.Optional;
+
+/**
+ * The verdict of one test on one peer.
+ *
+ * @param record the test's result
+ * @param verdict what it says about the peer
+ * @param reason why, if the test did not simply pass
+ * @param finding the explanation of a failure, if somebody has checked it
+ */
+record TestVerdict(TestRecord record, Verdict verdict, String reason, Optional<Finding> finding) {
+    private static final String KIT_NOT_CLAIMED = "not claimed: ";
+    private static final String KIT_NOT_VERIFIED = "NOT VERIFIED: ";
+
+    static TestVerdict of(Peer peer, TestRecord record) {
+        return switch (record.status()) {
+            case PASSED -> new TestVerdict(record, Verdict.KEPT, "", Optional.empty());
+            case ABORTED -> ofAborted(record);
+            case FAILED -> ofFailed(peer, record);
+        };
+    }
+
+    private static TestVerdict ofAborted(TestRecord record) {
+        String message = record.message().replaceAll(" \\[\\w+\\.java:\\d+]", "").lines().findFirst().orElse("");
+        Optional<String> unclaimed = NeverClaimed.in(message);
+        if (unclaimed.isPresent()) {
+            return new TestVerdict(record, Verdict.NEVER_CLAIMED, unclaimed.get(), Optional.empty());
+        }
+        int kit = message.indexOf(KIT_NOT_CLAIMED);
+        if (kit >= 0) {
+            String capability = message.substring(kit + KIT_NOT_CLAIMED.length());
+            return new TestVerdict(record, Verdict.NEVER_CLAIMED, capability, Optional.empty());
+        }
+        String reason = message.replace(KIT_NOT_VERIFIED, "").replace("not checked: ", "");
+        return new TestVerdict(record, Verdict.NOT_CHECKED, reason, Optional.empty());
+    }
+
+    private static TestVerdict ofFailed(Peer peer, TestRecord record) {
+        Optional<String> unclaimed = NeverClaimed.in(record.message());
+        if (unclaimed.isPresent()) {
+            return new TestVerdict(record, Verdict.NEVER_CLAIMED, unclaimed.get(), Optional.empty());
+        }
+        Optional<Finding> finding = Findings.of(peer, record);
+        if (finding.isPresent()) {
+            return new TestVerdict(record, finding.get().verdict(), finding.get().title(), finding);
+        }
+        if (record.failures() < record.runs()) {
+            String reason = "failed on a busy machine, but not alone";
+            return new TestVerdict(record, Verdict.KEPT, reason, Optional.empty());
+        }
+        return new TestVerdict(
+                record,
+                Verdict.NOT_CHECKED,
+                "failed " + record.failures() + " times; the cause is not confirmed",
+                Optional.empty());
+    }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.peers;
+
+/** What a test, or all tests of a rule, say about a peer. */
+enum Verdict {
+    KEPT("✔"),
+    FAILED("✘"),
+    NEVER_CLAIMED("–"),
+    NOT_CHECKED("?");
+
+    private final String symbol;
+
+    Verdict(String symbol) {
+        this.symbol = symbol;
+    }
+
+    /** Returns the sign for tables. */
+    String symbol() {
+        return symbol;
+    }
+}
