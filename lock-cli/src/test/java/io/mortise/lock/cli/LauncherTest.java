@@ -31,6 +31,7 @@ class LauncherTest {
         BENCHMARK("benchmark", "lock-benchmarks", "benchmark.jar", "the benchmarks"),
         EXAMPLE("example", "lock-examples", "example.jar", "the examples"),
         CONFORMANCE("conformance", "lock-testkit", "conformance.jar", "the conformance matrix"),
+        PEERS("peers", "lock-peers", "peers.jar", "the comparison with other libraries");
 
         private final String script;
         private final String module;
