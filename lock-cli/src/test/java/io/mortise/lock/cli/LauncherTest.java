@@ -81,6 +81,7 @@ class LauncherTest {
                 "echo \"$*\" > called; case $* in *lock-cli*) touch lock-cli/target/lockctl.jar;; "
                         + "*lock-examples*) touch lock-examples/target/example.jar;; "
                         + "*lock-testkit*) touch lock-testkit/target/conformance.jar;; "
+                        + "*lock-peers*) touch lock-peers/target/peers.jar;; "
                         + "*) touch lock-benchmarks/target/benchmark.jar;; esac");
     }
 

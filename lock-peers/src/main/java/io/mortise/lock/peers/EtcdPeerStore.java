@@ -26,6 +26,11 @@ final class EtcdPeerStore implements PeerStore {
     }
 
     @Override
+    public void expire(long lease) {
+        server.connect().revokeLease(lease);
+    }
+
+    @Override
     public void stop() {
         server.stop();
     }

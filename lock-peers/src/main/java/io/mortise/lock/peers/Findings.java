@@ -32,13 +32,13 @@ final class Findings {
                     ".*",
                     "remaining\\(\\)|S02_isHeldIsLocal|10,000 calls of isHeld",
                     "the remaining time, and a check without a request"),
-            unclaimed(peer -> true, "S02_theDeadline.*", "", "the remaining time"),
             unclaimed(peer -> true, "S09_.*", "best of 5", "a bound of 50 ms for what exceeds the limit of a wait"),
             unclaimed(
                     peer -> !peer.claims().contains(Claim.LOSS_NOTIFICATION),
                     ".*",
                     "S07|the loss is|is notified|no outcome in",
                     Claim.LOSS_NOTIFICATION.description()),
+            unclaimed(peer -> true, "S12_.*", "waiter of the closed client", "a close that ends waits"),
             unclaimed(
                     peer -> true,
                     "S09_.*|S08_.*|S15_.*|S03_.*",

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -25,6 +26,9 @@ import java.util.concurrent.TimeoutException;
 
 /** jetcd's {@code Lock}, which uses etcd's lock service, with a lease of its own for each lock. */
 final class JetcdPeer implements Peer {
+    /** There is no attempt that does not wait; this is long enough for a reply that grants a free lock. */
+    private static final long SHORTEST_WAIT_MILLIS = 300;
+
     @Override
     public String id() {
         return "jetcd-lock";
@@ -43,7 +47,8 @@ final class JetcdPeer implements Peer {
     @Override
     public String configuration() {
         return "the defaults; each lock has its own lease of " + lease().toSeconds()
-                + " s, kept alive by Lease.keepAlive, whose observer reports the loss";
+                + " s, kept alive by Lease.keepAlive, whose observer reports the loss; an attempt without a wait is one of "
+                + SHORTEST_WAIT_MILLIS + " ms";
     }
 
     @Override
@@ -75,10 +80,16 @@ final class JetcdPeer implements Peer {
     public PeerConnection connect(List<String> addresses, String namespace, ClientOptions options) {
         Client client =
                 Client.builder().endpoints("http://" + addresses.get(0)).build();
+        Set<Long> current = ConcurrentHashMap.newKeySet();
         return new PeerConnection() {
             @Override
             public Optional<PeerGrant> acquire(String name, Optional<Duration> maxWait) throws Exception {
-                return JetcdPeer.this.acquire(client, namespace + name, maxWait);
+                return JetcdPeer.this.acquire(client, namespace + name, maxWait, current);
+            }
+
+            @Override
+            public Set<Long> leases() {
+                return Set.copyOf(current);
             }
 
             @Override
@@ -88,21 +99,21 @@ final class JetcdPeer implements Peer {
         };
     }
 
-    private Optional<PeerGrant> acquire(Client client, String name, Optional<Duration> maxWait) throws Exception {
-        if (maxWait.isPresent() && maxWait.get().isZero()) {
-            throw NeverClaimed.abort("an attempt that does not wait");
-        }
+    private Optional<PeerGrant> acquire(
+            Client client, String name, Optional<Duration> maxWait, Set<Long> current) throws Exception {
         Lease leases = client.getLeaseClient();
         long lease = leases.grant(lease().toSeconds()).get().getID();
+        current.add(lease);
         KeepAlive keepAlive = new KeepAlive(leases, lease);
         CompletableFuture<LockResponse> locking = client.getLockClient().lock(bytes(name), lease);
         try {
             LockResponse granted = maxWait.isEmpty()
                     ? locking.get()
-                    : locking.get(maxWait.get().toMillis(), TimeUnit.MILLISECONDS);
-            return Optional.of(new Grant(client.getLockClient(), granted.getKey(), leases, lease, keepAlive));
+                    : locking.get(Math.max(maxWait.get().toMillis(), SHORTEST_WAIT_MILLIS), TimeUnit.MILLISECONDS);
+            return Optional.of(new Grant(client.getLockClient(), granted.getKey(), leases, lease, keepAlive, current));
         } catch (TimeoutException | InterruptedException | ExecutionException e) {
             locking.cancel(true);
+            current.remove(lease);
             keepAlive.close();
             leases.revoke(lease); // removes the waiter, which cancelling alone does not
             if (e instanceof TimeoutException) {
@@ -156,7 +167,8 @@ final class JetcdPeer implements Peer {
         }
     }
 
-    private record Grant(Lock locks, ByteSequence key, Lease leases, long lease, KeepAlive keepAlive)
+    private record Grant(
+            Lock locks, ByteSequence key, Lease leases, long lease, KeepAlive keepAlive, Set<Long> current)
             implements PeerGrant {
         @Override
         public void onLoss(Runnable callback) {
@@ -165,6 +177,7 @@ final class JetcdPeer implements Peer {
 
         @Override
         public boolean release() throws Exception {
+            current.remove(lease);
             locks.unlock(key).get();
             keepAlive.close();
             leases.revoke(lease);

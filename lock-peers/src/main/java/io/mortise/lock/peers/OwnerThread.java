@@ -7,6 +7,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A thread that acquires and releases one lock, because most peers bind a lock to a thread.
@@ -22,6 +23,7 @@ final class OwnerThread implements AutoCloseable {
 
     private final LinkedBlockingQueue<Runnable> calls = new LinkedBlockingQueue<>();
     private final Thread thread;
+    private volatile @Nullable Call<?> latest;
 
     OwnerThread() {
         thread = new Thread(this::serve, NAME + count.incrementAndGet());
@@ -38,39 +40,37 @@ final class OwnerThread implements AutoCloseable {
                 }
                 call.run();
             } catch (InterruptedException e) {
-                // An interrupt that arrived after its call had ended concerns no later call.
+                // Each call restores an interrupt that was meant for it.
             }
         }
     }
 
     /** Runs the call on this thread and waits for its outcome. */
-    <T> T call(Callable<T> call) throws Exception {
-        CompletableFuture<T> outcome = new CompletableFuture<>();
-        calls.add(() -> {
-            try {
-                outcome.complete(call.call());
-            } catch (Throwable e) {
-                outcome.completeExceptionally(e);
-            }
-        });
-        boolean interrupted = false;
+    <T> T call(Callable<T> task) throws Exception {
+        Call<T> call = new Call<>(thread, task);
+        latest = call;
+        boolean interrupted = Thread.interrupted();
+        if (interrupted) {
+            call.interrupt();
+        }
+        calls.add(call);
         while (true) {
             try {
-                T result = outcome.get();
+                T result = call.outcome.get();
                 if (interrupted) {
                     Thread.currentThread().interrupt();
                 }
                 return result;
             } catch (InterruptedException e) {
                 interrupted = true;
-                thread.interrupt();
+                call.interrupt();
             } catch (ExecutionException e) {
                 throw failure(e.getCause(), interrupted);
             }
         }
     }
 
-    private static Exception failure(Throwable cause, boolean interrupted) {
+    private static Exception failure(@Nullable Throwable cause, boolean interrupted) {
         if (interrupted && !(cause instanceof InterruptedException)) {
             Thread.currentThread().interrupt();
         }
@@ -80,14 +80,63 @@ final class OwnerThread implements AutoCloseable {
         return cause instanceof Exception exception ? exception : new CompletionException(cause);
     }
 
-    /** Interrupts the running call. */
+    /** Interrupts the latest call. */
     void interrupt() {
-        thread.interrupt();
+        Call<?> call = latest;
+        if (call != null) {
+            call.interrupt();
+        }
     }
 
     /** Ends the thread after the running call. */
     @Override
     public void close() {
         calls.add(END);
+    }
+
+    /** One call, which an interrupt reaches even if it comes before the call begins, and never after it has ended. */
+    private static final class Call<T> implements Runnable {
+        private final CompletableFuture<T> outcome = new CompletableFuture<>();
+        private final Thread thread;
+        private final Callable<T> task;
+        private boolean running;
+        private boolean interrupted;
+
+        Call(Thread thread, Callable<T> task) {
+            this.thread = thread;
+            this.task = task;
+        }
+
+        @Override
+        public void run() {
+            begin();
+            try {
+                T result = task.call();
+                end();
+                outcome.complete(result);
+            } catch (Throwable e) {
+                end();
+                outcome.completeExceptionally(e);
+            }
+        }
+
+        private synchronized void begin() {
+            running = true;
+            if (interrupted) {
+                thread.interrupt();
+            }
+        }
+
+        private synchronized void end() {
+            running = false;
+            Thread.interrupted();
+        }
+
+        synchronized void interrupt() {
+            interrupted = true;
+            if (running) {
+                thread.interrupt();
+            }
+        }
     }
 }

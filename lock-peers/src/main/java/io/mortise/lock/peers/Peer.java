@@ -36,7 +36,7 @@ interface Peer {
 
     /** Returns how long the store keeps a lock whose holder is silent, as configured by {@link #connect}. */
     default Duration lease() {
-        return Duration.ofSeconds(4);
+        return Duration.ofSeconds(6);
     }
 
     /**

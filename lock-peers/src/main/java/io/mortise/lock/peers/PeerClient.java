@@ -57,6 +57,10 @@ final class PeerClient implements LockClient {
         notes.add(text);
     }
 
+    Set<Long> storeLeases() {
+        return connection.leases();
+    }
+
     Set<String> heldNames() {
         return leases.stream().map(PeerLease::lockName).collect(Collectors.toSet());
     }

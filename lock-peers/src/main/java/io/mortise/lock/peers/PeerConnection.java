@@ -3,6 +3,7 @@ package io.mortise.lock.peers;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 
 /** A client of a peer with its own connections to the store, as another process would have. */
 interface PeerConnection extends AutoCloseable {
@@ -15,6 +16,11 @@ interface PeerConnection extends AutoCloseable {
      * @throws Exception any other failure that the peer reports
      */
     Optional<PeerGrant> acquire(String name, Optional<Duration> maxWait) throws Exception;
+
+    /** Returns the ids of the store's leases on which the locks of this client depend; none if the store has no leases. */
+    default Set<Long> leases() {
+        return Set.of();
+    }
 
     @Override
     void close() throws Exception;

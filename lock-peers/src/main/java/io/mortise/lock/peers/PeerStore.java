@@ -18,11 +18,11 @@ interface PeerStore extends AutoCloseable {
     }
 
     /**
-     * Ends a session, as its expiry would.
+     * Ends a session or a lease, as its expiry would.
      *
-     * @throws UnsupportedOperationException if the store has no sessions
+     * @throws UnsupportedOperationException if the store has neither
      */
-    default void expireSession(String session) {
+    default void expire(long session) {
         throw new UnsupportedOperationException("the store has no sessions");
     }
 

@@ -48,15 +48,19 @@ final class PeerUnderTest extends LinkedBackendUnderTest<ObservedLinks> {
         return peer.lease();
     }
 
-    /** Ends the client's session; without sessions, deletes the entries of all locks that it holds, as their expiry would. */
+    /**
+     * Ends the client's session or leases. If the store has neither, deletes the entries of all locks that the client holds, as
+     * their expiry would.
+     */
     @Override
     public void expireSession(LockClient client) {
         PeerClient expired = (PeerClient) client;
-        List<String> held = new ArrayList<>(expired.heldNames());
-        if (store.sessions().isEmpty()) {
-            held.forEach(name -> store.deleteGrant(peer.entry(namespace, name)));
+        if (!store.sessions().isEmpty()) {
+            store.expire(Long.parseLong(session(client)));
+        } else if (!expired.storeLeases().isEmpty()) {
+            expired.storeLeases().forEach(store::expire);
         } else {
-            store.expireSession(session(client));
+            new ArrayList<>(expired.heldNames()).forEach(name -> store.deleteGrant(peer.entry(namespace, name)));
         }
         expired.links().disturbed(ObservedLinks.Fault.LONG);
     }

@@ -121,7 +121,7 @@ final class PeersPage {
         page.append("\n```\n").append(history(example)).append("\n```\n");
         page.append("\nBy the library's own API: `").append(finding.reproduction()).append("`.");
         page.append(finding.issue()
-                .map(issue -> " Known as [" + issue.replace(ISSUES, "").replace("/issues/", "#") + "](" + issue + ").")
+                .map(issue -> " See [" + issue.replace(ISSUES, "").replace("/issues/", "#") + "](" + issue + ").")
                 .orElse(" We know of no issue about it."));
         page.append('\n');
     }

@@ -24,12 +24,17 @@ final class Scope {
             never("S07_aCallback.*", "an executor for callbacks"),
             never("S15_.*", "a limit for the outage that a wait survives, and messages with endpoints"),
             never("capabilities_(areConstant|admin|list|fencing).*|(?!S\\d|capabilities).*", "a part of Mortise's API"),
+            never("S02_theDeadline.*", "the remaining time"),
+            never("S07_aHolderWhoseEntryWasDeleted.*", "a notification that an operator deleted the entry"),
             not("S17_.*", "needs an asynchronous API; thousands of blocked threads would be counted instead"),
             not("S12_(oneClient|clients).*", "the order in which blocked threads reach the store is not known"),
             not("capabilities_connectFails.*", "needs a URL"));
 
+    private static final Pattern WAITING =
+            Pattern.compile("S09_(aBoundedWait|waitsOn).*|S10_.*|S12_.*|S11_.*|S08_(aWaiter|aCancel|anInterrupt).*");
+
     private static final Pattern RENEWING =
-            Pattern.compile("S02_(renewalKeeps|theDeadline).*|S07_a(Thousand|RenewalWithout|ShortCut).*|S01_history.*");
+            Pattern.compile("S02_renewalKeeps.*|S07_a(Thousand|RenewalWithout|ShortCut).*|S01_history.*");
 
     private Scope() {}
 
@@ -54,6 +59,9 @@ final class Scope {
         if (CAPABILITIES_CHECKED_OTHERWISE.contains(argument)) {
             return Optional.of("not checked: a part of Mortise's API");
         }
+        if (test.startsWith("S13_") && peer.store() == StoreKind.ZOOKEEPER) {
+            return Optional.of("never claimed: any string as a name (the application chooses a path)");
+        }
         if (test.startsWith("S04_") && (peer.ownedByThread() || test.contains("TwiceWaits"))) {
             return Optional.of("never claimed: a lock that belongs to no thread, and no owner id");
         }
@@ -71,6 +79,13 @@ final class Scope {
         // A worker that the missing promise aborts would keep its lock, and the others would wait for it.
         if (!knows && test.startsWith("S01_history")) {
             return Optional.of(Claim.HELD_CHECK);
+        }
+        // These tests end without a further check when no notification arrives.
+        if (!claims.contains(Claim.LOSS_NOTIFICATION) && test.startsWith("S06_anExpiredGrant")) {
+            return Optional.of(Claim.LOSS_NOTIFICATION);
+        }
+        if (!claims.contains(Claim.WAITING) && WAITING.matcher(test).matches()) {
+            return Optional.of(Claim.WAITING);
         }
         if (!claims.contains(Claim.RENEWAL) && RENEWING.matcher(test).matches()) {
             return Optional.of(Claim.RENEWAL);

@@ -90,6 +90,12 @@ final class ShedLockPeer implements Peer {
         return EnumSet.noneOf(Claim.class);
     }
 
+    /** The locks are not renewed, so no test may hold one for longer. */
+    @Override
+    public Duration lease() {
+        return Duration.ofSeconds(10);
+    }
+
     @Override
     public boolean ownedByThread() {
         return false;

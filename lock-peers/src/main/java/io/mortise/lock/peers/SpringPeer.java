@@ -113,7 +113,11 @@ final class SpringPeer implements Peer {
 
     @Override
     public Duration lease() {
-        return kind == Kind.ZOOKEEPER ? CuratorPeer.SESSION : Duration.ofSeconds(4);
+        return switch (kind) {
+            case ZOOKEEPER -> CuratorPeer.SESSION;
+            case REDIS_RENEWED -> Duration.ofSeconds(6);
+            case REDIS, JDBC -> Duration.ofSeconds(10); // not renewed: no test may hold a lock for longer
+        };
     }
 
     @Override

@@ -39,8 +39,8 @@ final class ZooKeeperPeerStore implements PeerStore {
     }
 
     @Override
-    public void expireSession(String session) {
-        server.expireSession(Long.parseLong(session));
+    public void expire(long session) {
+        server.expireSession(session);
     }
 
     @Override
