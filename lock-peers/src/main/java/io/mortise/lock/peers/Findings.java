@@ -22,6 +22,46 @@ final class Findings {
                     fails with an exception. A caller that has promised an answer within 300 ms has none after 20 s.""",
                     "CuratorReproductionTest.aTimedAcquireTakesMuchLongerWhileTheServerIsSilent",
                     Optional.empty()),
+            failed(
+                    "redisson-interrupt",
+                    peer -> peer.id().startsWith("redisson"),
+                    "S10_anInterruptReturnsAtOnceThoughTheStoreIsSilent|S08_an?(Interrupt|Cancel)ThatRaces.*",
+                    "RedisException: java.lang.InterruptedException|not free|was BackendUnavailable|was: <io.mortise.lock.BackendUn|of a withdrawal",
+                    "An interrupt during a request is no InterruptedException, and can leave a lock that is renewed for ever",
+                    """
+                    The Javadoc of `RLock.lockInterruptibly` says "throws InterruptedException - if the thread is interrupted". While a request is
+                    pending, `CommandAsyncService.get` throws a `RedisException` with the InterruptedException as its cause. If the server has granted that
+                    request, the reply still starts the watchdog (`RedissonLock.tryAcquireAsync`): nobody holds the lock, nobody can
+                    release it, and it is renewed until the client is shut down. Other clients do not get it within four leases.""",
+                    "RedissonReproductionTest.anInterruptAfterTheGrantLeavesALockThatIsRenewedForever",
+                    Optional.of("https://github.com/redisson/redisson/issues/5358")),
+            failed(
+                    "spring-zookeeper-try",
+                    peer -> peer.id().equals("spring-zookeeper"),
+                    "S09_zeroIsOneAttempt",
+                    "one attempt",
+                    "tryLock() waits a second for a lock that is held",
+                    """
+                    `java.util.concurrent.locks.Lock.tryLock()` says "if the lock is not available then this method will return immediately with the
+                    value false". `ZookeeperLockRegistry` calls `tryLock(1, TimeUnit.SECONDS)`, and so waits for a second. The change that introduced
+                    it says that this is not ideal for the contract, but better than a try that never succeeds.""",
+                    "SpringReproductionTest.tryLockOnZooKeeperWaitsASecondForALockThatIsHeld",
+                    Optional.of("https://github.com/spring-projects/spring-integration/pull/1914")),
+            unclaimed(
+                    peer -> true,
+                    "S11_waitersSurviveAShortCut",
+                    "BackendUnavailable|Expecting value to be false but was true",
+                    "a wait that outlasts a cut connection, instead of failing with an error"),
+            unclaimed(
+                    peer -> true,
+                    ".*",
+                    "^BackendUnavailableException.*\\[(LostReply|CutLink|SilentLink|SlowLink|Restart)Contract",
+                    "a call that outlasts a lost reply, instead of failing with an error"),
+            unclaimed(
+                    peer -> true,
+                    "S08_aReleaseDuringACut.*",
+                    "\\[release\\]",
+                    "a release that is bounded"),
             unclaimed(
                     peer -> true,
                     ".*",

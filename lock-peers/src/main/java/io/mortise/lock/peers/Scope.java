@@ -59,6 +59,12 @@ final class Scope {
         if (CAPABILITIES_CHECKED_OTHERWISE.contains(argument)) {
             return Optional.of("not checked: a part of Mortise's API");
         }
+        if (test.startsWith("S03_") && !peer.capabilities().contains(Capability.FENCING)) {
+            return Optional.of("never claimed: a fencing token");
+        }
+        if (test.startsWith("S12_") && !peer.capabilities().contains(Capability.FAIR)) {
+            return Optional.of("never claimed: a fair order");
+        }
         if (test.startsWith("S13_") && peer.store() == StoreKind.ZOOKEEPER) {
             return Optional.of("never claimed: any string as a name (the application chooses a path)");
         }

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.peers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.servers.redis.RawRedis;
+import io.mortise.lock.servers.redis.RedisTestServer;
+import io.mortise.lock.testkit.process.Await;
+import io.mortise.lock.testkit.proxy.TcpProxy;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.redisson.Redisson;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.RedisException;
+import org.redisson.config.Config;
+
+/** Shows defects of Redisson's locks by Redisson's API alone. */
+@Tag("peers")
+class RedissonReproductionTest {
+    private static final Duration WATCHDOG = Duration.ofSeconds(3);
+
+    /**
+     * The Javadoc of lockInterruptibly: "throws InterruptedException - if the thread is interrupted". It throws another exception
+     * while a request is pending; if that request is granted, nobody holds the lock, and the watchdog renews it.
+     */
+    @Test
+    void anInterruptAfterTheGrantLeavesALockThatIsRenewedForever() throws Exception {
+        try (RedisTestServer server = RedisTestServer.start();
+                TcpProxy link = TcpProxy.to("127.0.0.1", server.port())) {
+            RedissonClient slow = connect(link.address());
+            RedissonClient other = connect("127.0.0.1:" + server.port());
+            try {
+                RLock lock = slow.getLock("lock");
+                lock.lock();
+                lock.unlock();
+                link.delay(Duration.ofMillis(300)); // the reply comes 300 ms after the grant
+                AtomicReference<Throwable> outcome = new AtomicReference<>();
+                Thread waiter = new Thread(() -> {
+                    try {
+                        lock.lockInterruptibly();
+                    } catch (Throwable e) {
+                        outcome.set(e);
+                    }
+                });
+                waiter.start();
+                try (RawRedis redis = server.connect()) {
+                    Await.until(
+                            "the request has been executed", Duration.ofSeconds(10), () -> !redis.keys("lock")
+                                    .isEmpty());
+                }
+                waiter.interrupt();
+                waiter.join();
+                assertThat(outcome.get())
+                        .isInstanceOf(RedisException.class)
+                        .hasCauseInstanceOf(InterruptedException.class);
+                link.delay(Duration.ZERO);
+                // Nobody holds the lock any more, and nobody can release it. Its lease is renewed all the same.
+                assertThat(other.getLock("lock").tryLock(WATCHDOG.multipliedBy(4).toMillis(), TimeUnit.MILLISECONDS))
+                        .as("another client acquires the lock within four leases")
+                        .isFalse();
+            } finally {
+                slow.shutdown(0, 2, TimeUnit.SECONDS);
+                other.shutdown(0, 2, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    private static RedissonClient connect(String address) {
+        Config config = new Config();
+        config.setLockWatchdogTimeout(WATCHDOG.toMillis());
+        config.useSingleServer().setAddress("redis://" + address).setConnectionMinimumIdleSize(2);
+        return Redisson.create(config);
+    }
+}
