@@ -47,6 +47,31 @@ final class Findings {
                     it says that this is not ideal for the contract, but better than a try that never succeeds.""",
                     "SpringReproductionTest.tryLockOnZooKeeperWaitsASecondForALockThatIsHeld",
                     Optional.of("https://github.com/spring-projects/spring-integration/pull/1914")),
+            failed(
+                    "spring-redis-interrupt",
+                    peer -> peer.id().startsWith("spring-redis"),
+                    "S10_anInterruptReturnsAtOnceThoughTheStoreIsSilent",
+                    "BackendUnavailable",
+                    "An interrupt is no InterruptedException",
+                    """
+                    `java.util.concurrent.locks.Lock` says of `tryLock(time, unit)` and `lockInterruptibly()` that an interrupt throws
+                    InterruptedException. In `RedisLockRegistry`, `tryLock(time, unit)` catches every exception, that one included, and
+                    throws a `CannotAcquireLockException`; so does `lockInterruptibly()` while a request is pending. The interrupt itself
+                    works: both end at once.""",
+                    "SpringReproductionTest.anInterruptOnRedisIsReportedAsACannotAcquireLockException",
+                    Optional.empty()),
+            failed(
+                    "spring-redis-double-wait",
+                    peer -> peer.id().equals("spring-redis"),
+                    "S09_aBoundedWaitBehind.*",
+                    "",
+                    "A timed try behind another thread of the same process waits for twice its time",
+                    """
+                    `RedisLock.tryLock(waitTime, ttl)` waits up to the whole time for the local lock that the threads of a process share, and then again up to
+                    the whole time for the key. If another thread is ahead for most of that time and gives up, the call takes almost
+                    twice as long. No test of the kit has two bounded waiters in one client yet.""",
+                    "SpringReproductionTest.aTimedTryOnRedisBehindAnotherThreadWaitsTwiceItsTime",
+                    Optional.empty()),
             unclaimed(
                     peer -> true,
                     "S11_waitersSurviveAShortCut",

@@ -100,10 +100,22 @@ final class PeersPage {
                 .forEach(each -> found.computeIfAbsent(each.finding().orElseThrow(), key -> new LinkedHashMap<>())
                         .computeIfAbsent(peer, key -> new ArrayList<>())
                         .add(each)));
-        if (found.isEmpty()) {
-            page.append("\nNothing that somebody has confirmed by hand.\n");
-        }
         found.forEach((finding, byPeer) -> finding(page, finding, byPeer));
+        List<Finding> others = Findings.all().stream()
+                .filter(each -> each.verdict() == Verdict.FAILED && !found.containsKey(each))
+                .toList();
+        if (!others.isEmpty()) {
+            page.append("\n## Shown by the library's API, but by no test of these runs\n");
+            others.forEach(each -> {
+                page.append("\n### ").append(each.title()).append("\n\n");
+                Set<String> titles = verdicts.keySet().stream()
+                        .filter(each.peers())
+                        .map(Peer::title)
+                        .collect(Collectors.toCollection(LinkedHashSet::new));
+                page.append(String.join(", ", titles)).append(".\n\n").append(each.text().strip()).append("\n");
+                source(page, each);
+            });
+        }
     }
 
     private static void finding(StringBuilder page, Finding finding, Map<Peer, List<TestVerdict>> byPeer) {
@@ -119,6 +131,10 @@ final class PeersPage {
         });
         TestRecord example = byPeer.values().iterator().next().get(0).record();
         page.append("\n```\n").append(history(example)).append("\n```\n");
+        source(page, finding);
+    }
+
+    private static void source(StringBuilder page, Finding finding) {
         page.append("\nBy the library's own API: `").append(finding.reproduction()).append("`.");
         page.append(finding.issue()
                 .map(issue -> " See [" + issue.replace(ISSUES, "").replace("/issues/", "#") + "](" + issue + ").")

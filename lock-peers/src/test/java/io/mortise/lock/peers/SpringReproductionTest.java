@@ -3,12 +3,23 @@ package io.mortise.lock.peers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
+import io.mortise.lock.testkit.process.Await;
+import io.mortise.lock.testkit.proxy.TcpProxy;
 import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import org.apache.curator.framework.CuratorFramework;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.integration.redis.util.RedisLockRegistry;
 import org.springframework.integration.zookeeper.lock.ZookeeperLockRegistry;
 
 /** Shows defects of Spring Integration's lock registries by their API alone. */
@@ -34,6 +45,109 @@ class SpringReproductionTest {
                 holding.destroy();
                 trying.destroy();
             }
+        }
+    }
+
+    /** java.util.concurrent.locks.Lock.tryLock(time, unit): "time - the maximum time to wait for the lock". */
+    @Test
+    void aTimedTryOnRedisBehindAnotherThreadWaitsTwiceItsTime() throws Exception {
+        try (RedisTestServer server = RedisTestServer.start()) {
+            RedisRegistry one = new RedisRegistry(server.port());
+            RedisRegistry other = new RedisRegistry(server.port());
+            try {
+                Lock held = other.registry.obtain("lock");
+                held.lock();
+                Lock lock = one.registry.obtain("lock");
+                Thread ahead = new Thread(() -> tryFor(lock, Duration.ofMillis(1400)));
+                ahead.start();
+                Await.until("the other thread is ahead", Duration.ofSeconds(10), () -> isWaiting(ahead));
+                long start = System.nanoTime();
+                assertThat(lock.tryLock(1500, TimeUnit.MILLISECONDS)).isFalse();
+                assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(2500));
+                ahead.join();
+                held.unlock();
+            } finally {
+                one.close();
+                other.close();
+            }
+        }
+    }
+
+    /** Lock.tryLock(time, unit) and lockInterruptibly(): "throws InterruptedException - if the current thread is interrupted". */
+    @Test
+    void anInterruptOnRedisIsReportedAsACannotAcquireLockException() throws Exception {
+        try (RedisTestServer server = RedisTestServer.start();
+                TcpProxy link = TcpProxy.to("127.0.0.1", server.port())) {
+            RedisRegistry one = new RedisRegistry(link.port());
+            RedisRegistry other = new RedisRegistry(server.port());
+            try {
+                Lock held = other.registry.obtain("lock");
+                held.lock();
+                Lock lock = one.registry.obtain("lock");
+                assertThat(interrupted(() -> lock.tryLock(10, TimeUnit.SECONDS)))
+                        .isInstanceOf(CannotAcquireLockException.class);
+                held.unlock();
+                link.blackHole();
+                assertThat(interrupted(() -> {
+                            lock.lockInterruptibly();
+                            return true;
+                        }))
+                        .isInstanceOf(CannotAcquireLockException.class);
+                link.heal();
+            } finally {
+                one.close();
+                other.close();
+            }
+        }
+    }
+
+    /** Runs the call on a thread, interrupts it when it waits, and returns the exception. */
+    private static Throwable interrupted(Callable<Boolean> call) throws Exception {
+        CompletableFuture<Throwable> outcome = new CompletableFuture<>();
+        Thread waiter = new Thread(() -> {
+            try {
+                outcome.complete(new AssertionError("returned " + call.call()));
+            } catch (Throwable e) {
+                outcome.complete(e);
+            }
+        });
+        waiter.start();
+        Await.until("the thread waits", Duration.ofSeconds(10), () -> isWaiting(waiter));
+        waiter.interrupt();
+        return outcome.get(10, TimeUnit.SECONDS);
+    }
+
+    private static void tryFor(Lock lock, Duration time) {
+        try {
+            lock.tryLock(time.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static boolean isWaiting(Thread thread) {
+        return thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING;
+    }
+
+    private static final class RedisRegistry implements AutoCloseable {
+        private final LettuceConnectionFactory connections;
+        private final RedisLockRegistry registry;
+
+        RedisRegistry(int port) {
+            connections = new LettuceConnectionFactory(
+                    new RedisStandaloneConfiguration("127.0.0.1", port),
+                    LettuceClientConfiguration.builder()
+                            .commandTimeout(Duration.ofSeconds(5))
+                            .build());
+            connections.afterPropertiesSet();
+            connections.start();
+            registry = new RedisLockRegistry(connections, "registry", Duration.ofSeconds(30));
+        }
+
+        @Override
+        public void close() {
+            registry.destroy();
+            connections.destroy();
         }
     }
 }
