@@ -25,8 +25,9 @@ final class Findings {
             failed(
                     "redisson-interrupt",
                     peer -> peer.id().startsWith("redisson"),
-                    "S10_anInterruptReturnsAtOnceThoughTheStoreIsSilent|S08_an?(Interrupt|Cancel)ThatRaces.*",
-                    "RedisException: java.lang.InterruptedException|not free|was BackendUnavailable|was: <io.mortise.lock.BackendUn|of a withdrawal",
+                    "S10_.*|S08_an?(Interrupt|Cancel)ThatRaces.*|S08_aWaiterThatEnded.*|S11_aWithdrawn.*",
+                    "RedisException: java.lang.InterruptedException|not free|was: <io.mortise.lock.BackendUn|of a withdrawal"
+                            + "|the waiter that stays is granted",
                     "An interrupt during a request is no InterruptedException, and can leave a lock that is renewed for ever",
                     """
                     The Javadoc of `RLock.lockInterruptibly` says "throws InterruptedException - if the thread is interrupted". While a request is
@@ -35,6 +36,18 @@ final class Findings {
                     release it, and it is renewed until the client is shut down. Other clients do not get it within four leases.""",
                     "RedissonReproductionTest.anInterruptAfterTheGrantLeavesALockThatIsRenewedForever",
                     Optional.of("https://github.com/redisson/redisson/issues/5358")),
+            failed(
+                    "redisson-fenced-try",
+                    peer -> peer.id().startsWith("redisson-fenced"),
+                    "S09_zeroIsOneAttempt",
+                    "timed out after",
+                    "tryLockAndGetToken() waits until the lock is free",
+                    """
+                    The Javadoc of `RFencedLock.tryLockAndGetToken()` says "fencing token if lock acquired otherwise null". `RedissonFencedLock` passes
+                    a wait of -1, and takes a negative wait for one without a limit: while another client holds the lock, the call does
+                    not return. (The adapter therefore uses `tryLock()` and `getToken()`.)""",
+                    "RedissonReproductionTest.aTryOfAFencedLockThatIsHeldWaitsUntilItIsReleased",
+                    Optional.empty()),
             failed(
                     "spring-zookeeper-try",
                     peer -> peer.id().equals("spring-zookeeper"),
@@ -50,7 +63,7 @@ final class Findings {
             failed(
                     "spring-redis-interrupt",
                     peer -> peer.id().startsWith("spring-redis"),
-                    "S10_anInterruptReturnsAtOnceThoughTheStoreIsSilent",
+                    "S10_.*|S08_anInterruptThatRaces.*",
                     "BackendUnavailable",
                     "An interrupt is no InterruptedException",
                     """
@@ -60,6 +73,46 @@ final class Findings {
                     works: both end at once.""",
                     "SpringReproductionTest.anInterruptOnRedisIsReportedAsACannotAcquireLockException",
                     Optional.empty()),
+            failed(
+                    "spring-redis-failed-unlock",
+                    peer -> peer.id().equals("spring-redis-renewed"),
+                    "S05_aReleaseWhoseReplyWasLost.*|S08_aReleaseDuringACut.*",
+                    "No value present|no outcome in",
+                    "An unlock that fails leaves a lock that is renewed for ever",
+                    """
+                    With `setRenewalTaskScheduler`, `RedisLock.removeLockKey` stops the renewal only after it has removed the key. If that request fails,
+                    because the server is silent or the connection is cut, `unlock()` throws and gives up the local lock, so that a second `unlock()` says
+                    "You do not own lock"; but the scheduled task goes on and renews the key. Other processes do not get the lock within
+                    five leases. It ends only when the same registry acquires the lock once more, or its process ends.""",
+                    "SpringReproductionTest.anUnlockThatFailsOnRedisLeavesALockThatIsRenewedForever",
+                    Optional.empty()),
+            unclaimed(
+                    peer -> peer.id().startsWith("spring"),
+                    "S05_aReleaseRightAfterADeletion.*",
+                    "No value present",
+                    "a lock that threads of the same process can take over from a holder whose entry is gone"),
+            unclaimed(
+                    peer -> peer.id().equals("spring-redis-renewed"),
+                    "S08_anAcquireThatGaveUp.*|CRASH_RELEASE",
+                    "until the cleanup is done",
+                    "a waiter that notices an expired lock before its own time is over"),
+            failed(
+                    "jetcd-expired-waiter",
+                    peer -> peer instanceof JetcdPeer,
+                    "S11_aWaiterOutlivesItsSession.*",
+                    "expected: RELEASED \\| but was: LOST|after its first session",
+                    "A waiter whose lease has ended is granted the lock, beside another holder",
+                    """
+                    The lock service binds a lock to a lease: if the lease ends, the lock is released. But a waiter whose lease has ended, and whose key
+                    is gone, still waits for the keys ahead of its own, and is then told that it has the lock. At the same time the lock is
+                    granted to another client. Shown with etcd 3.4.23; the defect is in the server, not in jetcd.""",
+                    "JetcdReproductionTest.aWaiterWhoseLeaseHasEndedIsGrantedALockThatAnotherHolds",
+                    Optional.of("https://github.com/etcd-io/etcd/issues/11456")),
+            unclaimed(
+                    peer -> peer instanceof JetcdPeer,
+                    "S02_aSilentHolders.*",
+                    "two leases are held",
+                    "a notification of a loss before the next waiter is granted the lock"),
             failed(
                     "spring-redis-double-wait",
                     peer -> peer.id().equals("spring-redis"),
@@ -88,6 +141,26 @@ final class Findings {
                     "\\[release\\]",
                     "a release that is bounded"),
             unclaimed(
+                    peer -> !peer.claims().contains(Claim.LOSS_NOTIFICATION),
+                    "S01_history.*",
+                    "losses=0 .*violations=0\\] \\| Expecting actual: \\| 0L",
+                    Claim.LOSS_NOTIFICATION.description() + " (the recorded history itself broke no rule)"),
+            unclaimed(
+                    peer -> peer.claims().contains(Claim.HELD_CHECK),
+                    "S01_history.*",
+                    "violations=\\d+ \\| S6: held again after it had ended",
+                    "a check whether the lock is held that needs no reply (a check without a reply counted as not held, the next one as held)"),
+            new Finding(
+                    "late connection event",
+                    peer -> peer.store() == StoreKind.ZOOKEEPER && peer.claims().contains(Claim.LOSS_NOTIFICATION),
+                    Pattern.compile("S11_aWaiterOutlivesItsSession"),
+                    Pattern.compile("expected: RELEASED \\| but was: LOST|after its first session"),
+                    Verdict.NOT_CHECKED,
+                    "the waiter is granted the lock, but the adapter's listener then receives the event of the first session",
+                    "",
+                    "",
+                    Optional.empty()),
+            unclaimed(
                     peer -> true,
                     ".*",
                     "\\[onExpiring\\]",
@@ -103,6 +176,11 @@ final class Findings {
                     ".*",
                     "S07|the loss is|is notified|no outcome in",
                     Claim.LOSS_NOTIFICATION.description()),
+            unclaimed(
+                    peer -> peer.store() == StoreKind.ZOOKEEPER,
+                    "S16_theClientsThreadsEnd",
+                    "Curator-SafeNotifyService",
+                    "a close that ends all threads (Curator 5.9.0 keeps an idle daemon thread, its main branch ends it)"),
             unclaimed(peer -> true, "S12_.*", "waiter of the closed client", "a close that ends waits"),
             unclaimed(
                     peer -> true,

@@ -27,7 +27,7 @@ import java.util.concurrent.TimeoutException;
 /** jetcd's {@code Lock}, which uses etcd's lock service, with a lease of its own for each lock. */
 final class JetcdPeer implements Peer {
     /** There is no attempt that does not wait; this is long enough for a reply that grants a free lock. */
-    private static final long SHORTEST_WAIT_MILLIS = 300;
+    private static final long SHORTEST_WAIT_MILLIS = 1000;
 
     @Override
     public String id() {
@@ -84,7 +84,7 @@ final class JetcdPeer implements Peer {
         return new PeerConnection() {
             @Override
             public Optional<PeerGrant> acquire(String name, Optional<Duration> maxWait) throws Exception {
-                return JetcdPeer.this.acquire(client, namespace + name, maxWait, current);
+                return JetcdPeer.this.acquire(client, namespace + name, maxWait, options.requestTimeout(), current);
             }
 
             @Override
@@ -100,17 +100,19 @@ final class JetcdPeer implements Peer {
     }
 
     private Optional<PeerGrant> acquire(
-            Client client, String name, Optional<Duration> maxWait, Set<Long> current) throws Exception {
+            Client client, String name, Optional<Duration> maxWait, Duration requestTimeout, Set<Long> current)
+            throws Exception {
         Lease leases = client.getLeaseClient();
-        long lease = leases.grant(lease().toSeconds()).get().getID();
+        long limit = Math.max(maxWait.orElse(requestTimeout).toMillis(), SHORTEST_WAIT_MILLIS);
+        long lease = get(leases.grant(lease().toSeconds()), limit).getID();
         current.add(lease);
         KeepAlive keepAlive = new KeepAlive(leases, lease);
         CompletableFuture<LockResponse> locking = client.getLockClient().lock(bytes(name), lease);
         try {
             LockResponse granted = maxWait.isEmpty()
                     ? locking.get()
-                    : locking.get(Math.max(maxWait.get().toMillis(), SHORTEST_WAIT_MILLIS), TimeUnit.MILLISECONDS);
-            return Optional.of(new Grant(client.getLockClient(), granted.getKey(), leases, lease, keepAlive, current));
+                    : locking.get(limit, TimeUnit.MILLISECONDS);
+            return Optional.of(new Grant(client.getLockClient(), granted.getKey(), leases, lease, keepAlive, current, requestTimeout));
         } catch (TimeoutException | InterruptedException | ExecutionException e) {
             locking.cancel(true);
             current.remove(lease);
@@ -120,6 +122,15 @@ final class JetcdPeer implements Peer {
                 return Optional.empty();
             }
             throw e;
+        }
+    }
+
+    /** Applications bound each of jetcd's futures themselves. */
+    private static <T> T get(CompletableFuture<T> future, long millis) throws Exception {
+        try {
+            return future.get(millis, TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            throw new IllegalStateException("no reply within " + millis + " ms", e);
         }
     }
 
@@ -168,7 +179,7 @@ final class JetcdPeer implements Peer {
     }
 
     private record Grant(
-            Lock locks, ByteSequence key, Lease leases, long lease, KeepAlive keepAlive, Set<Long> current)
+            Lock locks, ByteSequence key, Lease leases, long lease, KeepAlive keepAlive, Set<Long> current, Duration requestTimeout)
             implements PeerGrant {
         @Override
         public void onLoss(Runnable callback) {
@@ -178,8 +189,8 @@ final class JetcdPeer implements Peer {
         @Override
         public boolean release() throws Exception {
             current.remove(lease);
-            locks.unlock(key).get();
             keepAlive.close();
+            get(locks.unlock(key), requestTimeout.toMillis());
             leases.revoke(lease);
             return true;
         }

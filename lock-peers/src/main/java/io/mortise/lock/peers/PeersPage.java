@@ -221,7 +221,7 @@ final class PeersPage {
             | ? | not checked: the adapter or the kit has no means, or a failure has not been explained yet |
 
             A failure appears here as ✘ only if somebody has explained it from the library's source, and a test in `lock-peers` shows the same by the
-            library's own API, without the kit and without the adapter (`mvn -pl lock-peers -am -DexcludedGroups= -Dgroups=peers test`). Failed
+            library's own API, without the kit and without the adapter. Failed
             tests are repeated alone, since a busy machine can be the cause.
 
             How the adapters work, in the libraries' favour:

@@ -165,17 +165,21 @@ final class RedissonPeer implements Peer {
         return maxWait.isZero() ? lock.tryLock() : lock.tryLock(maxWait.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** A wait without a limit that returns the token cannot be interrupted; the holder may read it afterwards as well. */
+    /**
+     * Acquires the lock, and reads the token separately where the methods that return it have defects: without a limit they
+     * cannot be interrupted, and a try waits until the lock is free.
+     */
     private static Optional<PeerGrant> acquireFenced(RFencedLock lock, Optional<Duration> maxWait)
             throws InterruptedException {
         if (maxWait.isEmpty()) {
             lock.lockInterruptibly();
             return Optional.of(new Grant(lock, lock.getToken()));
         }
-        Long token = maxWait.get().isZero()
-                ? lock.tryLockAndGetToken()
-                : lock.tryLockAndGetToken(maxWait.get().toMillis(), TimeUnit.MILLISECONDS);
-        return Optional.ofNullable(token).map(number -> new Grant(lock, number));
+        if (maxWait.get().isZero()) {
+            return lock.tryLock() ? Optional.of(new Grant(lock, lock.getToken())) : Optional.empty();
+        }
+        return Optional.ofNullable(lock.tryLockAndGetToken(maxWait.get().toMillis(), TimeUnit.MILLISECONDS))
+                .map(number -> new Grant(lock, number));
     }
 
     private record Grant(RLock lock, @Nullable Long number) implements PeerGrant {

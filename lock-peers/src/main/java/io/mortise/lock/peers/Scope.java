@@ -34,7 +34,7 @@ final class Scope {
             Pattern.compile("S09_(aBoundedWait|waitsOn).*|S10_.*|S12_.*|S11_.*|S08_(aWaiter|aCancel|anInterrupt).*");
 
     private static final Pattern RENEWING =
-            Pattern.compile("S02_renewalKeeps.*|S07_a(Thousand|RenewalWithout|ShortCut).*|S01_history.*");
+            Pattern.compile("S02_renewalKeeps.*|S13_.*|S07_a(Thousand|RenewalWithout|ShortCut).*|S01_history.*");
 
     private Scope() {}
 
@@ -60,6 +60,9 @@ final class Scope {
             return Optional.of("not checked: a part of Mortise's API");
         }
         if (test.startsWith("S03_") && !peer.capabilities().contains(Capability.FENCING)) {
+            return Optional.of("never claimed: a fencing token");
+        }
+        if (argument.equals(Capability.FENCING.name()) && !peer.capabilities().contains(Capability.FENCING)) {
             return Optional.of("never claimed: a fencing token");
         }
         if (test.startsWith("S12_") && !peer.capabilities().contains(Capability.FAIR)) {

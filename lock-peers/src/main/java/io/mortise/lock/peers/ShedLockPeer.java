@@ -15,9 +15,9 @@ import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
 import net.javacrumbs.shedlock.provider.redis.spring.RedisLockProvider;
+import org.h2.jdbcx.JdbcConnectionPool;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 
 /** One of ShedLock's lock providers. */
 final class ShedLockPeer implements Peer {
@@ -111,8 +111,8 @@ final class ShedLockPeer implements Peer {
     @Override
     public PeerConnection connect(List<String> addresses, String namespace, ClientOptions options) {
         if (kind.store == StoreKind.H2) {
-            JdbcTemplate template = new JdbcTemplate(
-                    new SimpleDriverDataSource(new org.h2.Driver(), H2PeerStore.url(addresses.get(0))));
+            JdbcConnectionPool source = JdbcConnectionPool.create(H2PeerStore.url(addresses.get(0)), "", "");
+            JdbcTemplate template = new JdbcTemplate(source);
             JdbcTemplateLockProvider.Configuration.Builder configuration =
                     JdbcTemplateLockProvider.Configuration.builder().withJdbcTemplate(template);
             // The default is the host's name; each client here stands for another host.
@@ -120,7 +120,7 @@ final class ShedLockPeer implements Peer {
             if (kind == Kind.JDBC_SERVER_TIME) {
                 configuration.usingDbTime();
             }
-            return new Provider(new JdbcTemplateLockProvider(configuration.build()), lease(), namespace, () -> {});
+            return new Provider(new JdbcTemplateLockProvider(configuration.build()), lease(), namespace, source::dispose);
         }
         LettuceConnectionFactory connections = SpringPeer.redisConnections(addresses.get(0), options);
         LockProvider provider = new RedisLockProvider.Builder(connections)

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import org.apache.curator.framework.CuratorFramework;
+import org.h2.jdbcx.JdbcConnectionPool;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -23,7 +24,6 @@ import org.springframework.integration.support.locks.LockRegistry;
 import org.springframework.integration.util.UUIDConverter;
 import org.springframework.integration.zookeeper.lock.ZookeeperLockRegistry;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
-import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /** One of Spring Integration's lock registries. */
@@ -171,13 +171,16 @@ final class SpringPeer implements Peer {
     }
 
     private PeerConnection jdbc(String address, String namespace) {
-        SimpleDriverDataSource source = new SimpleDriverDataSource(new org.h2.Driver(), H2PeerStore.url(address));
+        JdbcConnectionPool source = JdbcConnectionPool.create(H2PeerStore.url(address), "", "");
         DefaultLockRepository repository = new DefaultLockRepository(source);
         repository.setTransactionManager(new DataSourceTransactionManager(source));
         repository.afterPropertiesSet();
         repository.afterSingletonsInstantiated();
         repository.start();
-        return new Registry(new JdbcLockRegistry(repository, lease()), namespace, repository::close);
+        return new Registry(new JdbcLockRegistry(repository, lease()), namespace, () -> {
+            repository.close();
+            source.dispose();
+        });
     }
 
     private static PeerConnection zooKeeper(List<String> addresses, String namespace, ClientOptions options)

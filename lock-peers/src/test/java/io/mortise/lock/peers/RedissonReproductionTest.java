@@ -2,17 +2,22 @@
 package io.mortise.lock.peers;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.servers.redis.RawRedis;
 import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.testkit.process.Await;
 import io.mortise.lock.testkit.proxy.TcpProxy;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.Redisson;
+import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.RedisException;
@@ -65,6 +70,29 @@ class RedissonReproductionTest {
             } finally {
                 slow.shutdown(0, 2, TimeUnit.SECONDS);
                 other.shutdown(0, 2, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    /** The Javadoc of tryLockAndGetToken(): "fencing token if lock acquired otherwise null". */
+    @Test
+    void aTryOfAFencedLockThatIsHeldWaitsUntilItIsReleased() throws Exception {
+        try (RedisTestServer server = RedisTestServer.start()) {
+            RedissonClient one = connect("127.0.0.1:" + server.port());
+            RedissonClient two = connect("127.0.0.1:" + server.port());
+            try {
+                RFencedLock held = one.getFencedLock("lock");
+                held.lock();
+                RFencedLock lock = two.getFencedLock("lock");
+                CompletableFuture<Optional<Long>> trying =
+                        CompletableFuture.supplyAsync(() -> Optional.ofNullable(lock.tryLockAndGetToken()));
+                assertThatThrownBy(() -> trying.get(WATCHDOG.multipliedBy(3).toMillis(), TimeUnit.MILLISECONDS))
+                        .isInstanceOf(TimeoutException.class);
+                held.unlock();
+                assertThat(trying.get(10, TimeUnit.SECONDS)).isPresent();
+            } finally {
+                one.shutdown(0, 2, TimeUnit.SECONDS);
+                two.shutdown(0, 2, TimeUnit.SECONDS);
             }
         }
     }

@@ -2,6 +2,7 @@
 package io.mortise.lock.peers;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
@@ -16,15 +17,19 @@ import org.apache.curator.framework.CuratorFramework;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.integration.redis.util.RedisLockRegistry;
 import org.springframework.integration.zookeeper.lock.ZookeeperLockRegistry;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /** Shows defects of Spring Integration's lock registries by their API alone. */
 @Tag("peers")
 class SpringReproductionTest {
+    private static final Duration LEASE = Duration.ofSeconds(30);
+
     /** java.util.concurrent.locks.Lock.tryLock(): "if the lock is not available then this method will return immediately". */
     @Test
     void tryLockOnZooKeeperWaitsASecondForALockThatIsHeld() throws Exception {
@@ -52,8 +57,8 @@ class SpringReproductionTest {
     @Test
     void aTimedTryOnRedisBehindAnotherThreadWaitsTwiceItsTime() throws Exception {
         try (RedisTestServer server = RedisTestServer.start()) {
-            RedisRegistry one = new RedisRegistry(server.port());
-            RedisRegistry other = new RedisRegistry(server.port());
+            RedisRegistry one = new RedisRegistry(server.port(), LEASE);
+            RedisRegistry other = new RedisRegistry(server.port(), LEASE);
             try {
                 Lock held = other.registry.obtain("lock");
                 held.lock();
@@ -78,8 +83,8 @@ class SpringReproductionTest {
     void anInterruptOnRedisIsReportedAsACannotAcquireLockException() throws Exception {
         try (RedisTestServer server = RedisTestServer.start();
                 TcpProxy link = TcpProxy.to("127.0.0.1", server.port())) {
-            RedisRegistry one = new RedisRegistry(link.port());
-            RedisRegistry other = new RedisRegistry(server.port());
+            RedisRegistry one = new RedisRegistry(link.port(), LEASE);
+            RedisRegistry other = new RedisRegistry(server.port(), LEASE);
             try {
                 Lock held = other.registry.obtain("lock");
                 held.lock();
@@ -97,6 +102,37 @@ class SpringReproductionTest {
             } finally {
                 one.close();
                 other.close();
+            }
+        }
+    }
+
+    /** The reference manual: with a renewal task scheduler the lock "is renewed" until it is unlocked. */
+    @Test
+    void anUnlockThatFailsOnRedisLeavesALockThatIsRenewedForever() throws Exception {
+        Duration lease = Duration.ofSeconds(2);
+        ThreadPoolTaskScheduler scheduler = new ThreadPoolTaskScheduler();
+        scheduler.initialize();
+        try (RedisTestServer server = RedisTestServer.start();
+                TcpProxy link = TcpProxy.to("127.0.0.1", server.port())) {
+            RedisRegistry one = new RedisRegistry(link.port(), lease);
+            RedisRegistry other = new RedisRegistry(server.port(), lease);
+            one.registry.setRenewalTaskScheduler(scheduler);
+            try {
+                Lock held = one.registry.obtain("lock");
+                held.lock();
+                link.blackHole();
+                assertThatThrownBy(held::unlock).isInstanceOf(DataAccessException.class);
+                link.heal();
+                // The thread does not own the local lock any more, so it cannot try again.
+                assertThatThrownBy(held::unlock).isInstanceOf(IllegalStateException.class);
+                Lock next = other.registry.obtain("lock");
+                assertThat(next.tryLock(lease.multipliedBy(5).toMillis(), TimeUnit.MILLISECONDS))
+                        .as("another process acquires the lock within five leases")
+                        .isFalse();
+            } finally {
+                one.close();
+                other.close();
+                scheduler.shutdown();
             }
         }
     }
@@ -133,15 +169,15 @@ class SpringReproductionTest {
         private final LettuceConnectionFactory connections;
         private final RedisLockRegistry registry;
 
-        RedisRegistry(int port) {
+        RedisRegistry(int port, Duration lease) {
             connections = new LettuceConnectionFactory(
                     new RedisStandaloneConfiguration("127.0.0.1", port),
                     LettuceClientConfiguration.builder()
-                            .commandTimeout(Duration.ofSeconds(5))
+                            .commandTimeout(Duration.ofSeconds(1))
                             .build());
             connections.afterPropertiesSet();
             connections.start();
-            registry = new RedisLockRegistry(connections, "registry", Duration.ofSeconds(30));
+            registry = new RedisLockRegistry(connections, "registry", lease);
         }
 
         @Override
