@@ -125,8 +125,7 @@ final class CuratorPeer implements Peer {
                 .retryPolicy(new ExponentialBackoffRetry(1000, 3))
                 .build();
         client.start();
-        if (!client.blockUntilConnected(
-                Math.toIntExact(options.connectTimeout().toMillis()), TimeUnit.MILLISECONDS)) {
+        if (!client.blockUntilConnected(Math.toIntExact(options.connectTimeout().toMillis()), TimeUnit.MILLISECONDS)) {
             client.close();
             throw new IllegalStateException("no connection within " + options.connectTimeout());
         }

@@ -9,7 +9,6 @@ import java.util.regex.Pattern;
  * The explanation of a failed test, which somebody has checked by hand. Only with such an explanation does a failure count
  * against a peer.
  *
- * @param id short name; several failures with the same cause share it
  * @param peers which peers it concerns
  * @param tests pattern of the names of tests
  * @param messages pattern that is found in the failure's message
@@ -20,7 +19,6 @@ import java.util.regex.Pattern;
  * @param issue address of the peer's own issue, if there is one
  */
 record Finding(
-        String id,
         Predicate<Peer> peers,
         Pattern tests,
         Pattern messages,

@@ -10,7 +10,6 @@ import java.util.regex.Pattern;
 final class Findings {
     private static final List<Finding> ALL = List.of(
             failed(
-                    "curator-timed-acquire",
                     peer -> peer.store() == StoreKind.ZOOKEEPER,
                     "S09_waitsOnASilentStoreAreBounded",
                     "a wait of PT\\S+\\] \\| Expecting actual",
@@ -19,11 +18,11 @@ final class Findings {
                     The Javadoc of `InterProcessLock.acquire(time, unit)` says "blocks until it's available or the given time expires". Only the
                     wait for the node ahead is limited: `LockInternals.attemptLock` first creates its node, by a call that knows nothing of the
                     limit. While the server is silent, that call lasts until the session times out, is repeated by the retry policy, and
-                    fails with an exception. A caller that has promised an answer within 300 ms has none after 20 s.""",
+                    fails with an exception. A caller that has promised an answer within 300 ms has none after 20 s. Spring Integration
+                    works around it in its registry.""",
                     "CuratorReproductionTest.aTimedAcquireTakesMuchLongerWhileTheServerIsSilent",
-                    Optional.empty()),
+                    Optional.of("https://github.com/spring-projects/spring-integration/issues/1863")),
             failed(
-                    "redisson-interrupt",
                     peer -> peer.id().startsWith("redisson"),
                     "S10_.*|S08_an?(Interrupt|Cancel)ThatRaces.*|S08_aWaiterThatEnded.*|S11_aWithdrawn.*",
                     "RedisException: java.lang.InterruptedException|not free|was: <io.mortise.lock.BackendUn|of a withdrawal"
@@ -37,7 +36,6 @@ final class Findings {
                     "RedissonReproductionTest.anInterruptAfterTheGrantLeavesALockThatIsRenewedForever",
                     Optional.of("https://github.com/redisson/redisson/issues/5358")),
             failed(
-                    "redisson-fenced-try",
                     peer -> peer.id().startsWith("redisson-fenced"),
                     "S09_zeroIsOneAttempt",
                     "timed out after",
@@ -49,7 +47,6 @@ final class Findings {
                     "RedissonReproductionTest.aTryOfAFencedLockThatIsHeldWaitsUntilItIsReleased",
                     Optional.empty()),
             failed(
-                    "spring-zookeeper-try",
                     peer -> peer.id().equals("spring-zookeeper"),
                     "S09_zeroIsOneAttempt",
                     "one attempt",
@@ -61,7 +58,6 @@ final class Findings {
                     "SpringReproductionTest.tryLockOnZooKeeperWaitsASecondForALockThatIsHeld",
                     Optional.of("https://github.com/spring-projects/spring-integration/pull/1914")),
             failed(
-                    "spring-redis-interrupt",
                     peer -> peer.id().startsWith("spring-redis"),
                     "S10_.*|S08_anInterruptThatRaces.*",
                     "BackendUnavailable",
@@ -74,7 +70,6 @@ final class Findings {
                     "SpringReproductionTest.anInterruptOnRedisIsReportedAsACannotAcquireLockException",
                     Optional.empty()),
             failed(
-                    "spring-redis-failed-unlock",
                     peer -> peer.id().equals("spring-redis-renewed"),
                     "S05_aReleaseWhoseReplyWasLost.*|S08_aReleaseDuringACut.*",
                     "No value present|no outcome in",
@@ -97,7 +92,6 @@ final class Findings {
                     "until the cleanup is done",
                     "a waiter that notices an expired lock before its own time is over"),
             failed(
-                    "jetcd-expired-waiter",
                     peer -> peer instanceof JetcdPeer,
                     "S11_aWaiterOutlivesItsSession.*",
                     "expected: RELEASED \\| but was: LOST|after its first session",
@@ -114,7 +108,6 @@ final class Findings {
                     "two leases are held",
                     "a notification of a loss before the next waiter is granted the lock"),
             failed(
-                    "spring-redis-double-wait",
                     peer -> peer.id().equals("spring-redis"),
                     "S09_aBoundedWaitBehind.*",
                     "",
@@ -135,11 +128,7 @@ final class Findings {
                     ".*",
                     "^BackendUnavailableException.*\\[(LostReply|CutLink|SilentLink|SlowLink|Restart)Contract",
                     "a call that outlasts a lost reply, instead of failing with an error"),
-            unclaimed(
-                    peer -> true,
-                    "S08_aReleaseDuringACut.*",
-                    "\\[release\\]",
-                    "a release that is bounded"),
+            unclaimed(peer -> true, "S08_aReleaseDuringACut.*", "\\[release\\]", "a release that is bounded"),
             unclaimed(
                     peer -> !peer.claims().contains(Claim.LOSS_NOTIFICATION),
                     "S01_history.*",
@@ -151,7 +140,6 @@ final class Findings {
                     "violations=\\d+ \\| S6: held again after it had ended",
                     "a check whether the lock is held that needs no reply (a check without a reply counted as not held, the next one as held)"),
             new Finding(
-                    "late connection event",
                     peer -> peer.store() == StoreKind.ZOOKEEPER && peer.claims().contains(Claim.LOSS_NOTIFICATION),
                     Pattern.compile("S11_aWaiterOutlivesItsSession"),
                     Pattern.compile("expected: RELEASED \\| but was: LOST|after its first session"),
@@ -192,7 +180,6 @@ final class Findings {
 
     private static Finding unclaimed(Predicate<Peer> peers, String tests, String messages, String title) {
         return new Finding(
-                title,
                 peers,
                 Pattern.compile(tests),
                 Pattern.compile(messages),
@@ -204,7 +191,6 @@ final class Findings {
     }
 
     private static Finding failed(
-            String id,
             Predicate<Peer> peers,
             String tests,
             String messages,
@@ -213,7 +199,6 @@ final class Findings {
             String reproduction,
             Optional<String> issue) {
         return new Finding(
-                id,
                 peers,
                 Pattern.compile(tests),
                 Pattern.compile(messages),

@@ -78,8 +78,7 @@ final class JetcdPeer implements Peer {
 
     @Override
     public PeerConnection connect(List<String> addresses, String namespace, ClientOptions options) {
-        Client client =
-                Client.builder().endpoints("http://" + addresses.get(0)).build();
+        Client client = Client.builder().endpoints("http://" + addresses.get(0)).build();
         Set<Long> current = ConcurrentHashMap.newKeySet();
         return new PeerConnection() {
             @Override
@@ -109,10 +108,9 @@ final class JetcdPeer implements Peer {
         KeepAlive keepAlive = new KeepAlive(leases, lease);
         CompletableFuture<LockResponse> locking = client.getLockClient().lock(bytes(name), lease);
         try {
-            LockResponse granted = maxWait.isEmpty()
-                    ? locking.get()
-                    : locking.get(limit, TimeUnit.MILLISECONDS);
-            return Optional.of(new Grant(client.getLockClient(), granted.getKey(), leases, lease, keepAlive, current, requestTimeout));
+            LockResponse granted = maxWait.isEmpty() ? locking.get() : locking.get(limit, TimeUnit.MILLISECONDS);
+            return Optional.of(new Grant(
+                    client.getLockClient(), granted.getKey(), leases, lease, keepAlive, current, requestTimeout));
         } catch (TimeoutException | InterruptedException | ExecutionException e) {
             locking.cancel(true);
             current.remove(lease);
@@ -179,7 +177,13 @@ final class JetcdPeer implements Peer {
     }
 
     private record Grant(
-            Lock locks, ByteSequence key, Lease leases, long lease, KeepAlive keepAlive, Set<Long> current, Duration requestTimeout)
+            Lock locks,
+            ByteSequence key,
+            Lease leases,
+            long lease,
+            KeepAlive keepAlive,
+            Set<Long> current,
+            Duration requestTimeout)
             implements PeerGrant {
         @Override
         public void onLoss(Runnable callback) {

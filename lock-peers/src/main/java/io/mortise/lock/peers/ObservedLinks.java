@@ -6,7 +6,6 @@ import io.mortise.lock.testkit.proxy.FaultyLink;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
 
 /** The links of one client, which remember the latest fault: from then on only some peers know whether a lock is still held. */
 final class ObservedLinks implements FaultyLink {
@@ -20,7 +19,7 @@ final class ObservedLinks implements FaultyLink {
     }
 
     private final ClusterLinks links;
-    private final AtomicReference<Fault> latest = new AtomicReference<>(Fault.NONE);
+    private volatile Fault latest = Fault.NONE;
     private volatile int faults;
 
     ObservedLinks(Collection<String> servers) {
@@ -32,7 +31,7 @@ final class ObservedLinks implements FaultyLink {
     }
 
     Fault latest() {
-        return latest.get();
+        return latest;
     }
 
     /** Returns the number of faults so far. */
@@ -41,7 +40,7 @@ final class ObservedLinks implements FaultyLink {
     }
 
     synchronized void disturbed(Fault fault) {
-        latest.set(fault);
+        latest = fault;
         faults++;
     }
 

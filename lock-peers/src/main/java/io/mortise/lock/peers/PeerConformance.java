@@ -75,8 +75,8 @@ final class PeerConformance extends LockConformance {
             String argument = test.getArguments().isEmpty()
                     ? ""
                     : String.valueOf(test.getArguments().get(0));
-            Optional<String> reason =
-                    Scope.reasonToSkip(Objects.requireNonNull(peer), test.getExecutable().getName(), argument);
+            Optional<String> reason = Scope.reasonToSkip(
+                    Objects.requireNonNull(peer), test.getExecutable().getName(), argument);
             if (reason.isPresent()) {
                 invocation.skip();
                 throw new TestAbortedException(reason.get());

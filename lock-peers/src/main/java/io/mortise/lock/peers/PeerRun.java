@@ -45,7 +45,8 @@ final class PeerRun implements TestExecutionListener {
     static void run(Peer peer, Pattern tests, Consumer<List<TestRecord>> results) {
         try (PeerStore store = PeerStore.start(peer.store())) {
             PeerConformance.select(peer, store);
-            Map<String, TestRecord> all = new TreeMap<>(execute(name -> tests.matcher(name).find(), true));
+            Map<String, TestRecord> all =
+                    new TreeMap<>(execute(name -> tests.matcher(name).find(), true));
             results.accept(new ArrayList<>(all.values()));
             Set<String> failed = all.values().stream()
                     .filter(record -> record.status() == TestRecord.Status.FAILED)
@@ -92,12 +93,11 @@ final class PeerRun implements TestExecutionListener {
                 .map(source -> ((MethodSource) source).getMethodName())
                 .orElseThrow();
         Matcher argument = ARGUMENT.matcher(test.getDisplayName());
-        TestRecord.Status status =
-                switch (result.getStatus()) {
-                    case SUCCESSFUL -> TestRecord.Status.PASSED;
-                    case ABORTED -> TestRecord.Status.ABORTED;
-                    case FAILED -> TestRecord.Status.FAILED;
-                };
+        TestRecord.Status status = switch (result.getStatus()) {
+            case SUCCESSFUL -> TestRecord.Status.PASSED;
+            case ABORTED -> TestRecord.Status.ABORTED;
+            case FAILED -> TestRecord.Status.FAILED;
+        };
         long millis = (System.nanoTime() - started.getOrDefault(test, 0L)) / 1_000_000;
         TestRecord record = new TestRecord(
                 method,
@@ -113,7 +113,9 @@ final class PeerRun implements TestExecutionListener {
                 status,
                 millis,
                 record.name(),
-                record.message().isEmpty() ? "" : "  " + record.message().lines().findFirst().orElse(""));
+                record.message().isEmpty()
+                        ? ""
+                        : "  " + record.message().lines().findFirst().orElse(""));
     }
 
     /** Returns messages of the failure and its causes. */
@@ -121,7 +123,10 @@ final class PeerRun implements TestExecutionListener {
         StringBuilder text = new StringBuilder();
         for (Throwable each = failure; each != null && text.length() < MAX_MESSAGE; each = each.getCause()) {
             text.append(text.isEmpty() ? "" : "\ncaused by ");
-            text.append(each instanceof AssertionError || each instanceof org.opentest4j.TestAbortedException ? "" : each.getClass().getSimpleName() + ": ");
+            text.append(
+                    each instanceof AssertionError || each instanceof org.opentest4j.TestAbortedException
+                            ? ""
+                            : each.getClass().getSimpleName() + ": ");
             text.append(String.valueOf(each.getMessage()).strip().replaceAll("\\s*\\R\\s*", " | "));
             for (StackTraceElement frame : each.getStackTrace()) {
                 if (frame.getClassName().startsWith("io.mortise.lock.testkit.")

@@ -14,8 +14,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 /** Presents a peer to the kit: each test has a new namespace, and each client its own links to the servers. */
 final class PeerUnderTest extends LinkedBackendUnderTest<ObservedLinks> {
     /** ZooKeeper rejects and some tables shorten long names. */
-    private final String namespace =
-            "p" + UUID.randomUUID().toString().substring(0, 8) + "-";
+    private final String namespace = "p" + UUID.randomUUID().toString().substring(0, 8) + "-";
 
     private final Peer peer;
     private final PeerStore store;

@@ -14,8 +14,8 @@ import java.util.stream.Collectors;
 /** Writes the page that compares the peers, from the results of all tests. */
 final class PeersPage {
     private static final List<String> RULES = List.of(
-            "S01", "S02", "S03", "S04", "S05", "S06", "S07", "S08", "S09", "S10", "S11", "S12", "S13", "S14", "S15", "S16",
-            "S17", "S18", "S19");
+            "S01", "S02", "S03", "S04", "S05", "S06", "S07", "S08", "S09", "S10", "S11", "S12", "S13", "S14", "S15",
+            "S16", "S17", "S18", "S19");
 
     private static final String ISSUES = "https://github.com/";
 
@@ -24,7 +24,8 @@ final class PeersPage {
     /** @param results all results of each peer; a peer without results is reported as not run */
     PeersPage(Map<Peer, List<TestRecord>> results) {
         results.forEach((peer, records) -> verdicts.put(
-                peer, records.stream().map(record -> TestVerdict.of(peer, record)).toList()));
+                peer,
+                records.stream().map(record -> TestVerdict.of(peer, record)).toList()));
     }
 
     String markdown() {
@@ -79,17 +80,19 @@ final class PeersPage {
     }
 
     private void configurations(StringBuilder page) {
-        page.append("\n## Versions and configurations\n\n| Peer | Lock | Version | Configuration |\n|---|---|---|---|\n");
-        verdicts.keySet().forEach(peer -> page.append("| `")
-                .append(peer.id())
-                .append("` | ")
-                .append(peer.title())
-                .append(" | ")
-                .append(peer.version())
-                .append(" | ")
-                .append(peer.configuration())
-                .append(verdicts.getOrDefault(peer, List.of()).isEmpty() ? " (not run)" : "")
-                .append(" |\n"));
+        page.append(
+                "\n## Versions and configurations\n\n| Peer | Lock | Version | Configuration |\n|---|---|---|---|\n");
+        verdicts.keySet()
+                .forEach(peer -> page.append("| `")
+                        .append(peer.id())
+                        .append("` | ")
+                        .append(peer.title())
+                        .append(" | ")
+                        .append(peer.version())
+                        .append(" | ")
+                        .append(peer.configuration())
+                        .append(verdicts.getOrDefault(peer, List.of()).isEmpty() ? " (not run)" : "")
+                        .append(" |\n"));
     }
 
     private void findings(StringBuilder page) {
@@ -112,7 +115,10 @@ final class PeersPage {
                         .filter(each.peers())
                         .map(Peer::title)
                         .collect(Collectors.toCollection(LinkedHashSet::new));
-                page.append(String.join(", ", titles)).append(".\n\n").append(each.text().strip()).append("\n");
+                page.append(String.join(", ", titles))
+                        .append(".\n\n")
+                        .append(each.text().strip())
+                        .append("\n");
                 source(page, each);
             });
         }
@@ -124,8 +130,8 @@ final class PeersPage {
         byPeer.forEach((peer, tests) -> {
             page.append("- `").append(peer.id()).append("`: ");
             page.append(tests.stream()
-                    .map(each -> "`" + each.record().name() + "` (" + each.record().failures() + " of "
-                            + each.record().runs() + " runs)")
+                    .map(each -> "`" + each.record().name() + "` ("
+                            + each.record().failures() + " of " + each.record().runs() + " runs)")
                     .collect(Collectors.joining(", ")));
             page.append('\n');
         });
@@ -135,7 +141,9 @@ final class PeersPage {
     }
 
     private static void source(StringBuilder page, Finding finding) {
-        page.append("\nBy the library's own API: `").append(finding.reproduction()).append("`.");
+        page.append("\nBy the library's own API: `")
+                .append(finding.reproduction())
+                .append("`.");
         page.append(finding.issue()
                 .map(issue -> " See [" + issue.replace(ISSUES, "").replace("/issues/", "#") + "](" + issue + ").")
                 .orElse(" We know of no issue about it."));
@@ -157,7 +165,8 @@ final class PeersPage {
 
     private void neverClaimed(StringBuilder page) {
         page.append("\n## What was never claimed\n\n");
-        page.append("Each line is a promise that tests of the kit need and that the library's documentation does not make.\n");
+        page.append(
+                "Each line is a promise that tests of the kit need and that the library's documentation does not make.\n");
         reasons(page, Verdict.NEVER_CLAIMED);
     }
 
@@ -181,21 +190,29 @@ final class PeersPage {
         page.append("\n| Reason | Tests or rules | Peers |\n|---|---|---|\n");
         rulesByPeerByReason.forEach((reason, byPeer) -> {
             Map<Set<String>, List<String>> peersByRules = new LinkedHashMap<>();
-            byPeer.forEach((peer, rules) ->
-                    peersByRules.computeIfAbsent(rules, key -> new ArrayList<>()).add(peer));
+            byPeer.forEach((peer, rules) -> peersByRules
+                    .computeIfAbsent(rules, key -> new ArrayList<>())
+                    .add(peer));
             peersByRules.forEach((rules, peers) -> page.append("| ")
                     .append(reason.replace("|", "\\|"))
                     .append(" | ")
                     .append(String.join(", ", rules))
                     .append(" | ")
-                    .append(peers.size() == ran() ? "all" : peers.stream().map(peer -> "`" + peer + "`").collect(Collectors.joining(", ")))
+                    .append(
+                            peers.size() == ran()
+                                    ? "all"
+                                    : peers.stream()
+                                            .map(peer -> "`" + peer + "`")
+                                            .collect(Collectors.joining(", ")))
                     .append(" |\n"));
         });
     }
 
     /** Returns the rule, or the test if it failed without a confirmed cause. */
     private static String detail(TestVerdict each) {
-        return each.record().status() == TestRecord.Status.FAILED && each.finding().isEmpty() && each.verdict() == Verdict.NOT_CHECKED
+        return each.record().status() == TestRecord.Status.FAILED
+                        && each.finding().isEmpty()
+                        && each.verdict() == Verdict.NOT_CHECKED
                 ? "`" + each.record().name() + "`"
                 : each.record().rule();
     }
@@ -204,8 +221,7 @@ final class PeersPage {
         return verdicts.values().stream().filter(all -> !all.isEmpty()).count();
     }
 
-    private static final String INTRODUCTION =
-            """
+    private static final String INTRODUCTION = """
             # Other libraries under the kit
 
             `lock-peers` presents locks of other libraries to [the conformance kit](conformance.md) by thin adapters, which add nothing

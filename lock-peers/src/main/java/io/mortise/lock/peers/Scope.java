@@ -13,7 +13,10 @@ final class Scope {
     private record Excluded(Pattern tests, String reason) {}
 
     private static final Set<String> CAPABILITIES_CHECKED_OTHERWISE = Set.of(
-            Capability.FAIR.name(), Capability.PER_LOCK_LEASE.name(), Capability.HOLDER_INFO.name(), Capability.LIST.name());
+            Capability.FAIR.name(),
+            Capability.PER_LOCK_LEASE.name(),
+            Capability.HOLDER_INFO.name(),
+            Capability.LIST.name());
 
     private static final List<Excluded> EXCLUDED = List.of(
             never("S13_operators.*|S18_.*", "names and holders that an operator can read"),

@@ -120,7 +120,8 @@ final class ShedLockPeer implements Peer {
             if (kind == Kind.JDBC_SERVER_TIME) {
                 configuration.usingDbTime();
             }
-            return new Provider(new JdbcTemplateLockProvider(configuration.build()), lease(), namespace, source::dispose);
+            return new Provider(
+                    new JdbcTemplateLockProvider(configuration.build()), lease(), namespace, source::dispose);
         }
         LettuceConnectionFactory connections = SpringPeer.redisConnections(addresses.get(0), options);
         LockProvider provider = new RedisLockProvider.Builder(connections)

@@ -79,10 +79,14 @@ final class SpringPeer implements Peer {
     @Override
     public String configuration() {
         return switch (kind) {
-            case REDIS -> "expireAfter " + lease().toSeconds() + " s instead of 60 s, otherwise the defaults (SPIN_LOCK, no renewal)";
+            case REDIS ->
+                "expireAfter " + lease().toSeconds()
+                        + " s instead of 60 s, otherwise the defaults (SPIN_LOCK, no renewal)";
             case REDIS_RENEWED ->
                 "expireAfter " + lease().toSeconds() + " s, PUB_SUB_LOCK, and a renewal task scheduler";
-            case JDBC -> "a time to live of " + lease().toSeconds() + " s instead of 10 s, otherwise the defaults; the application renews";
+            case JDBC ->
+                "a time to live of " + lease().toSeconds()
+                        + " s instead of 10 s, otherwise the defaults; the application renews";
             case ZOOKEEPER ->
                 "the defaults, on a Curator client with ExponentialBackoffRetry(1000, 3) and a session of "
                         + lease().toSeconds() + " s";

@@ -3,6 +3,7 @@ package io.mortise.lock.peers;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * The result of one test of the kit on one peer.
@@ -50,19 +51,35 @@ record TestRecord(
 
     Map<String, Object> toJson() {
         return Map.of(
-                "test", test, "argument", argument, "status", status.name(), "message", message, "runs", runs,
-                "failures", failures, "notes", notes);
+                "test",
+                test,
+                "argument",
+                argument,
+                "status",
+                status.name(),
+                "message",
+                message,
+                "runs",
+                runs,
+                "failures",
+                failures,
+                "notes",
+                notes);
     }
 
     @SuppressWarnings("unchecked")
     static TestRecord fromJson(Map<String, Object> json) {
         return new TestRecord(
-                (String) json.get("test"),
-                (String) json.get("argument"),
-                Status.valueOf((String) json.get("status")),
-                (String) json.get("message"),
-                ((Number) json.get("runs")).intValue(),
-                ((Number) json.get("failures")).intValue(),
-                (List<String>) json.get("notes"));
+                (String) field(json, "test"),
+                (String) field(json, "argument"),
+                Status.valueOf((String) field(json, "status")),
+                (String) field(json, "message"),
+                ((Number) field(json, "runs")).intValue(),
+                ((Number) field(json, "failures")).intValue(),
+                (List<String>) field(json, "notes"));
+    }
+
+    private static Object field(Map<String, Object> json, String name) {
+        return Objects.requireNonNull(json.get(name), name);
     }
 }

@@ -24,7 +24,11 @@ record TestVerdict(TestRecord record, Verdict verdict, String reason, Optional<F
     }
 
     private static TestVerdict ofAborted(TestRecord record) {
-        String message = record.message().replaceAll(" \\[\\w+\\.java:\\d+]", "").lines().findFirst().orElse("");
+        String message = record.message()
+                .replaceAll(" \\[\\w+\\.java:\\d+]", "")
+                .lines()
+                .findFirst()
+                .orElse("");
         Optional<String> unclaimed = NeverClaimed.in(message);
         if (unclaimed.isPresent()) {
             return new TestVerdict(record, Verdict.NEVER_CLAIMED, unclaimed.get(), Optional.empty());
@@ -45,7 +49,8 @@ record TestVerdict(TestRecord record, Verdict verdict, String reason, Optional<F
         }
         Optional<Finding> finding = Findings.of(peer, record);
         if (finding.isPresent()) {
-            return new TestVerdict(record, finding.get().verdict(), finding.get().title(), finding);
+            return new TestVerdict(
+                    record, finding.get().verdict(), finding.get().title(), finding);
         }
         String reason = record.failures() < record.runs()
                 ? "failed among others, but not alone; a busy machine can be the cause"

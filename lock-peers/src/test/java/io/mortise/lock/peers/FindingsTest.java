@@ -15,13 +15,16 @@ class FindingsTest {
     /** An accusation without a reproduction by the peer's own API must not get into the page. */
     @Test
     void eachFailureIsReproducedByATestThatExists() throws Exception {
-        List<Finding> failures =
-                Findings.all().stream().filter(each -> each.verdict() == Verdict.FAILED).toList();
+        List<Finding> failures = Findings.all().stream()
+                .filter(each -> each.verdict() == Verdict.FAILED)
+                .toList();
         assertThat(failures).isNotEmpty();
         for (Finding each : failures) {
             String[] test = each.reproduction().split("\\.", 2);
             Class<?> type = Class.forName(FindingsTest.class.getPackageName() + "." + test[0]);
-            assertThat(type.getAnnotationsByType(Tag.class)).extracting(Tag::value).containsExactly("peers");
+            assertThat(type.getAnnotationsByType(Tag.class))
+                    .extracting(Tag::value)
+                    .containsExactly("peers");
             assertThat(Arrays.stream(type.getDeclaredMethods()).map(Method::getName))
                     .as(each.title())
                     .contains(test[1]);
@@ -32,6 +35,7 @@ class FindingsTest {
     @Test
     void peersHaveDifferentNames() {
         Set<String> ids = new HashSet<>();
-        assertThat(Peers.all()).allSatisfy(peer -> assertThat(ids.add(peer.id())).as(peer.id()).isTrue());
+        assertThat(Peers.all())
+                .allSatisfy(peer -> assertThat(ids.add(peer.id())).as(peer.id()).isTrue());
     }
 }

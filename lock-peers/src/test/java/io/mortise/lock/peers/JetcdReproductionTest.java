@@ -27,8 +27,7 @@ class JetcdReproductionTest {
     @Test
     void aWaiterWhoseLeaseHasEndedIsGrantedALockThatAnotherHolds() throws Exception {
         try (EtcdTestServer server = EtcdTestServer.start();
-                Client client =
-                        Client.builder().endpoints(server.endpoint()).build()) {
+                Client client = Client.builder().endpoints(server.endpoint()).build()) {
             LockResponse first = lock(client, lease(client)).get(10, TimeUnit.SECONDS);
             long ended = lease(client);
             CompletableFuture<LockResponse> waiting = lock(client, ended);
@@ -43,7 +42,8 @@ class JetcdReproductionTest {
             assertThat(server.connect().get(one.toString(StandardCharsets.UTF_8)))
                     .as("the key of the waiter that was granted the lock")
                     .isEmpty();
-            assertThat(server.connect().get(two.toString(StandardCharsets.UTF_8))).isPresent();
+            assertThat(server.connect().get(two.toString(StandardCharsets.UTF_8)))
+                    .isPresent();
         }
     }
 

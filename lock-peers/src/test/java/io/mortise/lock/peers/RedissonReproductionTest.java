@@ -54,8 +54,9 @@ class RedissonReproductionTest {
                 waiter.start();
                 try (RawRedis redis = server.connect()) {
                     Await.until(
-                            "the request has been executed", Duration.ofSeconds(10), () -> !redis.keys("lock")
-                                    .isEmpty());
+                            "the request has been executed",
+                            Duration.ofSeconds(10),
+                            () -> !redis.keys("lock").isEmpty());
                 }
                 waiter.interrupt();
                 waiter.join();
@@ -64,7 +65,8 @@ class RedissonReproductionTest {
                         .hasCauseInstanceOf(InterruptedException.class);
                 link.delay(Duration.ZERO);
                 // Nobody holds the lock any more, and nobody can release it. Its lease is renewed all the same.
-                assertThat(other.getLock("lock").tryLock(WATCHDOG.multipliedBy(4).toMillis(), TimeUnit.MILLISECONDS))
+                assertThat(other.getLock("lock")
+                                .tryLock(WATCHDOG.multipliedBy(4).toMillis(), TimeUnit.MILLISECONDS))
                         .as("another client acquires the lock within four leases")
                         .isFalse();
             } finally {

@@ -38,8 +38,9 @@ class TestVerdictTest {
                 TestRecord.Status.FAILED,
                 "[a wait of PT0S] | Expecting actual: | 23.737803819S | to be less than: | 4S");
         assertThat(verdict.verdict()).isEqualTo(Verdict.FAILED);
-        assertThat(verdict.finding()).hasValueSatisfying(finding -> assertThat(finding.reproduction())
-                .isNotEmpty());
+        assertThat(verdict.finding())
+                .hasValueSatisfying(
+                        finding -> assertThat(finding.reproduction()).isNotEmpty());
     }
 
     @Test
@@ -64,15 +65,19 @@ class TestVerdictTest {
     /** AssertJ wraps an abort where it expects another exception. */
     @Test
     void anAbortInsideAFailureCountsAsAnAbort() {
-        String message = "Expecting actual throwable to be an instance of … | but was | never claimed: waiting for a held lock";
-        assertThat(verdict("S09_x", TestRecord.Status.FAILED, message).verdict()).isEqualTo(Verdict.NEVER_CLAIMED);
+        String message =
+                "Expecting actual throwable to be an instance of … | but was | never claimed: waiting for a held lock";
+        assertThat(verdict("S09_x", TestRecord.Status.FAILED, message).verdict())
+                .isEqualTo(Verdict.NEVER_CLAIMED);
     }
 
     @Test
     void theKitsOwnReasonsAreKept() {
-        assertThat(verdict("S12_x", TestRecord.Status.ABORTED, "not claimed: FAIR").verdict())
+        assertThat(verdict("S12_x", TestRecord.Status.ABORTED, "not claimed: FAIR")
+                        .verdict())
                 .isEqualTo(Verdict.NEVER_CLAIMED);
-        TestVerdict unverified = verdict("S05_x", TestRecord.Status.ABORTED, "NOT VERIFIED: S05: this backend has no LockAdmin");
+        TestVerdict unverified =
+                verdict("S05_x", TestRecord.Status.ABORTED, "NOT VERIFIED: S05: this backend has no LockAdmin");
         assertThat(unverified.verdict()).isEqualTo(Verdict.NOT_CHECKED);
         assertThat(unverified.reason()).isEqualTo("S05: this backend has no LockAdmin");
     }
