@@ -58,8 +58,9 @@ final class PeersPage {
                 all.stream().filter(each -> each.record().rule().equals(rule)).toList();
         Verdict verdict = ofRule(tests);
         long checked = count(tests, Verdict.KEPT) + count(tests, Verdict.FAILED);
+        long open = tests.stream().filter(TestVerdict::isOpen).count();
         return switch (verdict) {
-            case KEPT -> verdict.symbol() + " " + checked;
+            case KEPT -> verdict.symbol() + " " + checked + (open == 0 ? "" : " ?" + open);
             case FAILED -> verdict.symbol() + " " + count(tests, Verdict.FAILED) + "/" + checked;
             case NEVER_CLAIMED, NOT_CHECKED -> verdict.symbol();
         };
@@ -210,11 +211,7 @@ final class PeersPage {
 
     /** Returns the rule, or the test if it failed without a confirmed cause. */
     private static String detail(TestVerdict each) {
-        return each.record().status() == TestRecord.Status.FAILED
-                        && each.finding().isEmpty()
-                        && each.verdict() == Verdict.NOT_CHECKED
-                ? "`" + each.record().name() + "`"
-                : each.record().rule();
+        return each.isOpen() ? "`" + each.record().name() + "`" : each.record().rule();
     }
 
     private long ran() {
@@ -231,7 +228,7 @@ final class PeersPage {
 
             | Sign | Means |
             |---|---|
-            | ✔ n | kept: n tests of the rule were run, and none failed |
+            | ✔ n | kept: n tests of the rule passed; ?m: m more failed, and nobody has explained it yet |
             | ✘ n/m | failed: n of m tests showed that the library breaks a promise of its own documentation |
             | – | never claimed: the library's documentation makes no such promise, so the tests do not apply |
             | ? | not checked: the adapter or the kit has no means, or a failure has not been explained yet |

@@ -15,6 +15,11 @@ record TestVerdict(TestRecord record, Verdict verdict, String reason, Optional<F
     private static final String KIT_NOT_CLAIMED = "not claimed: ";
     private static final String KIT_NOT_VERIFIED = "NOT VERIFIED: ";
 
+    /** Returns whether the test failed without an explanation. */
+    boolean isOpen() {
+        return record.status() == TestRecord.Status.FAILED && verdict == Verdict.NOT_CHECKED && finding.isEmpty();
+    }
+
     static TestVerdict of(Peer peer, TestRecord record) {
         return switch (record.status()) {
             case PASSED -> new TestVerdict(record, Verdict.KEPT, "", Optional.empty());

@@ -9,6 +9,7 @@ import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.testkit.process.Await;
 import io.mortise.lock.testkit.proxy.TcpProxy;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -17,6 +18,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.Redisson;
+import org.redisson.RedissonRedLock;
 import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
@@ -97,6 +99,47 @@ class RedissonReproductionTest {
                 two.shutdown(0, 2, TimeUnit.SECONDS);
             }
         }
+    }
+
+    /** RLock.lockInterruptibly: "throws InterruptedException - if the thread is interrupted". */
+    @Test
+    @SuppressWarnings("deprecation") // Redisson offers no replacement for RedissonRedLock.
+    void aWaitForARedLockSurvivesAnInterrupt() throws Exception {
+        try (RedisTestServer server = RedisTestServer.start()) {
+            RedissonClient one = connect("127.0.0.1:" + server.port());
+            RedissonClient two = connect("127.0.0.1:" + server.port());
+            try {
+                RLock held = new RedissonRedLock(one.getLock("a"), one.getLock("b"), one.getLock("c"));
+                held.lock();
+                RLock lock = new RedissonRedLock(two.getLock("a"), two.getLock("b"), two.getLock("c"));
+                CompletableFuture<String> outcome = new CompletableFuture<>();
+                Thread waiter = new Thread(() -> {
+                    try {
+                        lock.lockInterruptibly();
+                        outcome.complete("granted");
+                    } catch (Exception e) {
+                        outcome.complete(e.toString());
+                    }
+                });
+                waiter.start();
+                // Not before it waits: an interrupt that comes earlier is another case.
+                Await.until("it waits for the first lock", Duration.ofSeconds(10), () -> isWaitingForAMessage(waiter));
+                waiter.interrupt();
+                assertThatThrownBy(() -> outcome.get(WATCHDOG.multipliedBy(3).toMillis(), TimeUnit.MILLISECONDS))
+                        .isInstanceOf(TimeoutException.class);
+                held.unlock();
+                assertThat(outcome.get(30, TimeUnit.SECONDS)).isEqualTo("granted");
+            } finally {
+                one.shutdown(0, 2, TimeUnit.SECONDS);
+                two.shutdown(0, 2, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    private static boolean isWaitingForAMessage(Thread thread) {
+        return Arrays.stream(thread.getStackTrace())
+                .anyMatch(frame -> frame.getClassName().equals("java.util.concurrent.Semaphore")
+                        && frame.getMethodName().equals("tryAcquire"));
     }
 
     private static RedissonClient connect(String address) {
