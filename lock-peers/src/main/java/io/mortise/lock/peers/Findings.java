@@ -166,6 +166,11 @@ final class Findings {
                     ".*",
                     "^BackendUnavailableException.*\\[(LostReply|CutLink|SilentLink|SlowLink|Restart)Contract",
                     "a call that outlasts a lost reply, instead of failing with an error"),
+            unclaimed(
+                    peer -> true,
+                    "S08_(anAcquire|aLostReply|theLock).*|S05_aReleaseWhoseReply.*",
+                    "^BackendUnavailableException",
+                    "a call that outlasts a lost reply, instead of failing with an error"),
             unclaimed(peer -> true, "S08_aReleaseDuringACut.*", "\\[release\\]", "a release that is bounded"),
             unclaimed(
                     peer -> !peer.claims().contains(Claim.LOSS_NOTIFICATION),

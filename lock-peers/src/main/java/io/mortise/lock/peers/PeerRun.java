@@ -26,7 +26,7 @@ import org.junit.platform.launcher.core.LauncherFactory;
 
 /** Runs the kit against one peer and collects the results. */
 final class PeerRun implements TestExecutionListener {
-    private static final int MAX_MESSAGE = 1500;
+    private static final int MAX_MESSAGE = 4000;
     private static final String AT_A_TIME = "4";
     private static final Pattern ARGUMENT = Pattern.compile(".*= ?\"?(\\w+)\"?");
 

@@ -20,20 +20,22 @@ record TestVerdict(TestRecord record, Verdict verdict, String reason, Optional<F
         return record.status() == TestRecord.Status.FAILED && verdict == Verdict.NOT_CHECKED && finding.isEmpty();
     }
 
+    /** Also leaves out what was in scope when the test ran, so that old results are judged as new ones. */
     static TestVerdict of(Peer peer, TestRecord record) {
+        Optional<String> skipped = Scope.reasonToSkip(peer, record.test(), record.argument());
+        if (skipped.isPresent()) {
+            return ofAborted(record, skipped.get());
+        }
         return switch (record.status()) {
             case PASSED -> new TestVerdict(record, Verdict.KEPT, "", Optional.empty());
-            case ABORTED -> ofAborted(record);
+            case ABORTED -> ofAborted(record, record.message());
             case FAILED -> ofFailed(peer, record);
         };
     }
 
-    private static TestVerdict ofAborted(TestRecord record) {
-        String message = record.message()
-                .replaceAll(" \\[\\w+\\.java:\\d+]", "")
-                .lines()
-                .findFirst()
-                .orElse("");
+    private static TestVerdict ofAborted(TestRecord record, String why) {
+        String message =
+                why.replaceAll(" \\[\\w+\\.java:\\d+]", "").lines().findFirst().orElse("");
         Optional<String> unclaimed = NeverClaimed.in(message);
         if (unclaimed.isPresent()) {
             return new TestVerdict(record, Verdict.NEVER_CLAIMED, unclaimed.get(), Optional.empty());
