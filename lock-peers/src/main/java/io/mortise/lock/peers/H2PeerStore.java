@@ -12,6 +12,9 @@ import org.h2.tools.Server;
 final class H2PeerStore implements PeerStore {
     private static final String DATABASE = "mem:peers;DB_CLOSE_DELAY=-1";
 
+    /** Without it, a request on a silent connection never ends, and cannot be interrupted. */
+    private static final int NETWORK_TIMEOUT_MILLIS = 2000;
+
     private final Server server;
 
     H2PeerStore() {
@@ -31,7 +34,7 @@ final class H2PeerStore implements PeerStore {
 
     /** Returns the JDBC URL of the database behind an address. */
     static String url(String address) {
-        return "jdbc:h2:tcp://" + address + "/" + DATABASE;
+        return "jdbc:h2:tcp://" + address + "/" + DATABASE + ";NETWORK_TIMEOUT=" + NETWORK_TIMEOUT_MILLIS;
     }
 
     private void execute(String sql) {
