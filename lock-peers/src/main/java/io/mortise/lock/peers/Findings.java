@@ -125,6 +125,17 @@ final class Findings {
                     granted to another client. Shown with etcd 3.4.23; the defect is in the server, not in jetcd.""",
                     "JetcdReproductionTest.aWaiterWhoseLeaseHasEndedIsGrantedALockThatAnotherHolds",
                     Optional.of("https://github.com/etcd-io/etcd/issues/11456")),
+            failed(
+                    peer -> peer instanceof JetcdPeer,
+                    "S13_distinctNamesNeverCollide",
+                    "lock \\S+ while all previous names are held.*but it was empty",
+                    "A lock waits for another whose name begins with its own and a slash",
+                    """
+                    The lock service calls the name "the identifier for the distributed shared lock". It stores each waiter as the name, a slash and the
+                    lease, and waits for all older keys with that prefix: a waiter for `lock` also waits for the holder of `lock/42`. The
+                    defect is in the server, not in jetcd.""",
+                    "JetcdReproductionTest.aLockWaitsForAnotherWhoseNameBeginsWithItsOwnAndASlash",
+                    Optional.empty()),
             unclaimed(
                     peer -> peer instanceof JetcdPeer,
                     "S02_aSilentHolders.*",

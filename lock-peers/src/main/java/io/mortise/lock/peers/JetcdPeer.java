@@ -103,7 +103,8 @@ final class JetcdPeer implements Peer {
             throws Exception {
         Lease leases = client.getLeaseClient();
         long limit = Math.max(maxWait.orElse(requestTimeout).toMillis(), SHORTEST_WAIT_MILLIS);
-        long lease = get(leases.grant(lease().toSeconds()), limit).getID();
+        long lease = get(leases.grant(lease().toSeconds()), Math.max(limit, requestTimeout.toMillis()))
+                .getID();
         current.add(lease);
         KeepAlive keepAlive = new KeepAlive(leases, lease);
         CompletableFuture<LockResponse> locking = client.getLockClient().lock(bytes(name), lease);

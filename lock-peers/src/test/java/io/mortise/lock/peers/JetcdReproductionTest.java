@@ -2,6 +2,7 @@
 package io.mortise.lock.peers;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
@@ -12,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -44,6 +46,22 @@ class JetcdReproductionTest {
                     .isEmpty();
             assertThat(server.connect().get(two.toString(StandardCharsets.UTF_8)))
                     .isPresent();
+        }
+    }
+
+    /** The documentation of the lock service: "name is the identifier for the distributed shared lock to be acquired". */
+    @Test
+    void aLockWaitsForAnotherWhoseNameBeginsWithItsOwnAndASlash() throws Exception {
+        try (EtcdTestServer server = EtcdTestServer.start();
+                Client client =
+                        Client.builder().endpoints(server.endpoint()).build()) {
+            ByteSequence longer = ByteSequence.from("lock/42", StandardCharsets.UTF_8);
+            LockResponse held =
+                    client.getLockClient().lock(longer, lease(client)).get(10, TimeUnit.SECONDS);
+            CompletableFuture<LockResponse> other = lock(client, lease(client));
+            assertThatThrownBy(() -> other.get(5, TimeUnit.SECONDS)).isInstanceOf(TimeoutException.class);
+            client.getLockClient().unlock(held.getKey()).get(10, TimeUnit.SECONDS);
+            assertThat(other.get(10, TimeUnit.SECONDS)).isNotNull();
         }
     }
 
