@@ -168,6 +168,21 @@ final class Findings {
                     "not free|of a withdrawal",
                     "the cleanup of a grant that coincides with an interrupt, before it expires"),
             unclaimed(
+                    peer -> !peer.claims().contains(Claim.WAITING),
+                    "S08_anAcquireIsGranted.*",
+                    "two leases are held",
+                    Claim.WAITING.description()),
+            unclaimed(
+                    peer -> peer.id().equals("spring-jdbc"),
+                    "S09_aBoundedWaitEndsAtItsBoundWhile.*",
+                    "beyond maxWait",
+                    "a limit for the statements that are under way when the time is over"),
+            unclaimed(
+                    peer -> peer.id().equals("spring-jdbc"),
+                    "S10_anInterruptReturnsAtOnceThough.*",
+                    "BackendUnavailable",
+                    "an interrupt of a statement, which the database driver decides"),
+            unclaimed(
                     peer -> true,
                     "S11_waitersSurviveAShortCut",
                     "BackendUnavailable|Expecting value to be false but was true",
