@@ -28,7 +28,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Holds one connection to each master of a Redis Cluster on which this client has locks. See ADR 0018. */
+/** Routes requests to the masters of a Redis Cluster, over one connection to each master that stores locks of this client. See ADR 0018. */
 final class RedisClusterConnectionRouter implements RedisConnectionRouter, NodeListener {
     /** Lettuce's message for a connection that it has closed permanently, as when a node has left the cluster. */
     private static final String CLOSED = "Connection is closed";

@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 
-/** Runs one round of a competitor, and gives the scenario client sessions, mutual-exclusion checks and request counts. */
+/** Runs one round of a competitor, with the client sessions, exclusion checks and request counts that a scenario needs. */
 public final class CompetitorRoundRunner implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofMinutes(2);
 

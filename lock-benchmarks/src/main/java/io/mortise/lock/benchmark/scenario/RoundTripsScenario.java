@@ -12,7 +12,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Future;
 
-/** Estimates the round trips of an operation: its duration on a slow link, divided by the duration of one write. */
+/**
+ * Estimates how many round trips an operation takes, from its duration on a slow link and the duration of one write on that link.
+ */
 final class RoundTripsScenario implements Scenario {
     private static final String LOCK = "round-trips";
     private static final Duration LIMIT = Duration.ofSeconds(30);

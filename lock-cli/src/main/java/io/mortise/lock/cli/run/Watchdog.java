@@ -19,8 +19,8 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A separate shell process that kills the command of {@code lockctl run} when lockctl has died or is stopped. It kills the
- * command's process group as soon as lockctl has ended, or when it has received no new deadline in time, as lockctl must be
+ * A separate shell process that kills the child command of {@code lockctl run} when lockctl has died or is suspended. It kills
+ * the command's process group as soon as lockctl has ended, or when it has received no new deadline in time, as lockctl must be
  * stopped then.
  */
 final class Watchdog {

@@ -9,7 +9,7 @@ import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockRequest;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Tracks what one master may store for one acquire attempt, a vote and a queue entry, and removes both. */
+/** Tracks whether one master may still have the vote and the queue entry of one acquire attempt, and removes them. */
 final class AttemptStateAtMaster {
     private final RedlockMaster master;
     private final AttemptRemoval removal;

@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Masters that may vote without quarantine, because a client under test saw all masters empty at the same time. Immutable.
+ * For tests: the masters that may vote without quarantine, because a client found all of them empty at the same time. Immutable.
  *
  * <p>The exemption of a master ends when the master votes or loses its data. See ADR 0029.
  */

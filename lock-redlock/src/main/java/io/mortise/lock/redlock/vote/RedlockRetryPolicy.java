@@ -5,7 +5,7 @@ import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.List;
 
-/** Computes how long a contender without a majority waits for a hint before it retries. Pure. */
+/** Computes how long a contender that got no majority waits for a wake-up before it retries. Pure. */
 public final class RedlockRetryPolicy {
     /** Longest delay between two requests of a waiter, in case hints are lost. */
     public static final Duration MAX_DELAY = Duration.ofSeconds(5);
