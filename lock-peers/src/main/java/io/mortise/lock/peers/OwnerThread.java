@@ -19,7 +19,12 @@ final class OwnerThread implements AutoCloseable {
     static final String NAME = "peer-owner-";
 
     private static final AtomicLong count = new AtomicLong();
-    private static final Runnable END = () -> {};
+
+    /** The last call of a thread, which does nothing. */
+    private final Runnable end = new Runnable() {
+        @Override
+        public void run() {}
+    };
 
     private final LinkedBlockingQueue<Runnable> calls = new LinkedBlockingQueue<>();
     private final Thread thread;
@@ -35,7 +40,7 @@ final class OwnerThread implements AutoCloseable {
         while (true) {
             try {
                 Runnable call = calls.take();
-                if (call == END) {
+                if (call == end) {
                     return;
                 }
                 call.run();
@@ -91,7 +96,7 @@ final class OwnerThread implements AutoCloseable {
     /** Ends the thread after the running call. */
     @Override
     public void close() {
-        calls.add(END);
+        calls.add(end);
     }
 
     /** One call, which an interrupt reaches even if it comes before the call begins, and never after it has ended. */

@@ -53,8 +53,7 @@ class JetcdReproductionTest {
     @Test
     void aLockWaitsForAnotherWhoseNameBeginsWithItsOwnAndASlash() throws Exception {
         try (EtcdTestServer server = EtcdTestServer.start();
-                Client client =
-                        Client.builder().endpoints(server.endpoint()).build()) {
+                Client client = Client.builder().endpoints(server.endpoint()).build()) {
             ByteSequence longer = ByteSequence.from("lock/42", StandardCharsets.UTF_8);
             LockResponse held =
                     client.getLockClient().lock(longer, lease(client)).get(10, TimeUnit.SECONDS);

@@ -27,6 +27,7 @@ import org.redisson.config.Config;
 
 /** Shows defects of Redisson's locks by Redisson's API alone. */
 @Tag("peers")
+@SuppressWarnings("LockNotBeforeTry") // the tests show what a lock does that is not released
 class RedissonReproductionTest {
     private static final Duration WATCHDOG = Duration.ofSeconds(3);
 

@@ -27,6 +27,7 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /** Shows defects of Spring Integration's lock registries by their API alone. */
 @Tag("peers")
+@SuppressWarnings("LockNotBeforeTry") // the tests show what a lock does that is not released
 class SpringReproductionTest {
     private static final Duration LEASE = Duration.ofSeconds(30);
 

@@ -252,7 +252,7 @@ class StoreLossTest {
         }
         assertThat(ended.code()).as(ended.err()).isEqualTo(77);
         assertThat(ended.err())
-                .contains("lockctl: ", "Check credentials")
+                .contains("lockctl: ", "Check the user and the password")
                 .doesNotContain("secret-word")
                 .doesNotContain(";"); // lockctl adds no remedy to that of the backend
         assertThat(ended.err().lines()).hasSize(1);
