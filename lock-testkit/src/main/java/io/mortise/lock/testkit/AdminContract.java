@@ -10,12 +10,17 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LockStatus;
+import io.mortise.lock.ReleaseOutcome;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
@@ -153,6 +158,51 @@ interface AdminContract extends Contract {
         held.forEach(Lease::close);
     }
 
+    /** Locks come and go between two pages; those that are held throughout are listed once. */
+    @Test
+    default void S18_pagesShowEachLockThatIsHeldThroughoutOnce() throws Exception {
+        LockClient client = fixture().client();
+        ContractTestFixture.onlyIf(client, Capability.LIST);
+        LockAdmin admin = ContractTestFixture.admin(client, "S18");
+        int count = 150;
+        List<CompletableFuture<Lease>> requested = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            requested.add(client.named("page" + (i == 0 ? "" : "/" + i)).acquireAsync());
+        }
+        Map<String, Lease> held = new HashMap<>();
+        for (CompletableFuture<Lease> one : requested) {
+            Lease lease = ApiStyle.result(one);
+            held.put(lease.lockName(), lease);
+        }
+        assertThat(allPages(admin, 10_000, held)).as("in one page").containsExactlyInAnyOrderElementsOf(held.keySet());
+        Set<String> kept = new HashSet<>(held.keySet());
+        List<String> seen = new ArrayList<>();
+        String cursor = "";
+        do {
+            LockAdmin.Page page = ContractTestFixture.await(admin.list("page", 7, cursor));
+            page.locks().forEach(lock -> seen.add(lock.name()));
+            String gone = page.locks().isEmpty() ? "" : page.locks().get(0).name();
+            if (kept.remove(gone)) {
+                Objects.requireNonNull(held.get(gone)).release();
+            }
+            cursor = page.next().orElse("");
+        } while (!cursor.isEmpty());
+        assertThat(seen).doesNotHaveDuplicates().containsAll(kept);
+        held.values().forEach(Lease::releaseAsync);
+    }
+
+    private static List<String> allPages(LockAdmin admin, int limit, Map<String, Lease> held)
+            throws InterruptedException {
+        List<String> seen = new ArrayList<>();
+        String cursor = "";
+        do {
+            LockAdmin.Page page = ContractTestFixture.await(admin.list("page", limit, cursor));
+            page.locks().forEach(lock -> seen.add(lock.name()));
+            cursor = page.next().orElse("");
+        } while (!cursor.isEmpty() && seen.size() <= held.size());
+        return seen;
+    }
+
     @Test
     default void S18_everyFindingHasARemedy() throws Exception {
         LockAdmin admin = ContractTestFixture.admin(fixture().client(), "S18");
@@ -175,5 +225,24 @@ interface AdminContract extends Contract {
                 return later != null && later.isAfter(then.getValue());
             });
         });
+    }
+
+    /** A waiter is no holder, though an operator sees both in one status. */
+    @Test
+    default void S18_aForcedReleaseOfAWaiterSparesTheHolder() throws Exception {
+        LockClient client = fixture().client();
+        LockClient other = fixture().client();
+        LockAdmin admin = ContractTestFixture.admin(fixture().client(), "S18");
+        ContractTestFixture.onlyIf(client, Capability.FAIR); // other backends need not keep a queue in the store
+        Lease held = client.named("x").acquire();
+        CompletableFuture<Lease> waiting = other.named("x").acquireAsync();
+        ContractTestFixture.awaitWaiters(client, "x", 1);
+        LockHolder waiter = ContractTestFixture.status(admin, "x").waiters().get(0);
+        assertThat(ContractTestFixture.await(admin.forceRelease("x", waiter))).isFalse();
+        assertThat(held.isHeld()).isTrue();
+        assertThat(waiting).as("S01: the waiter").isNotDone();
+        assertThat(other.named("x").tryAcquire()).as("S01: the holder's lock").isEmpty();
+        assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        ApiStyle.result(waiting).close();
     }
 }

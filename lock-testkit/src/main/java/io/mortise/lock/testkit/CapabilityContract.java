@@ -5,13 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.Capability;
+import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
+import io.mortise.lock.LossReason;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests that an operation is rejected if it needs a capability that the backend does not claim.
@@ -50,6 +56,49 @@ interface CapabilityContract extends Contract {
         }
         try (Lease lease = client.named("x", options).acquire()) {
             assertThat(lease.remaining()).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(8));
+        }
+    }
+
+    /** Neither rounded nor limited; S02: the deadline counts from the request. */
+    @ParameterizedTest
+    @ValueSource(longs = {1_000, 1_900, 2_501, 31_700, 59_999, 3_600_000})
+    default void S14_everyLeaseDurationIsGrantedAsRequested(long millis) throws Exception {
+        LockClient client = fixture().client();
+        ContractTestFixture.onlyIf(client, Capability.PER_LOCK_LEASE);
+        Duration requested = Duration.ofMillis(millis);
+        if (!ContractTestFixture.grants(client, requested)) {
+            return;
+        }
+        client.named("x").run(Lease::ensureHeld); // the first use of a lock may need additional round trips
+        long start = System.nanoTime();
+        try (Lease lease = client.named("x", LockOptions.defaults().leaseDuration(requested))
+                .acquire()) {
+            Duration remaining = lease.remaining();
+            Duration most = ContendedLease.mostThatRemains(requested);
+            assertThat(remaining)
+                    .as("remaining() of a lease of %s", requested)
+                    .isBetween(most.minus(DurationAssertions.since(start)).minusMillis(20), most);
+        }
+    }
+
+    /** A client keeps the options of each lock, whichever way they were set, and also if a name has several. */
+    @Test
+    default void S14_optionsOfOneNameAreIndependent() throws Exception {
+        LockClient client = fixture().client();
+        Duration maxHold = Duration.ofMillis(700);
+        LockOptions first = LockOptions.defaults().maxHold(maxHold).metadata(Map.of("job", "nightly"));
+        LockOptions second =
+                LockOptions.defaults().metadata(Map.of("job", "hourly")).maxHold(maxHold);
+        DistributedLock limited = client.named("x", first);
+        DistributedLock limitedToo = client.named("x", second);
+        DistributedLock unlimited = client.named("x");
+        for (DistributedLock lock : List.of(limited, limitedToo)) {
+            Lease lease = lock.acquire();
+            assertThat(lease.remaining()).isLessThanOrEqualTo(maxHold);
+            assertThat(ContractTestFixture.await(lease.lost()).kind()).isEqualTo(LossReason.Kind.MAX_HOLD);
+        }
+        try (Lease lease = unlimited.acquire()) {
+            assertThat(lease.remaining()).isGreaterThan(maxHold);
         }
     }
 

@@ -44,10 +44,14 @@ interface ClosingContract extends Contract {
             Future<Lease> waiting = fixture().start(() -> style.acquire(client.named("x")));
             Future<Optional<Lease>> bounded =
                     fixture().start(() -> style.tryAcquire(client.named("x"), ContractTestFixture.LONG));
+            CompletableFuture<Lease> behind = client.named("x").acquireAsync(); // perhaps in a local queue
             ContractTestFixture.awaitWaiters(client, "x", 1);
             client.close();
             ContractTestFixture.eventually(
-                    "waiters end", ContractTestFixture.PROMPT, () -> waiting.isDone() && bounded.isDone());
+                    "waiters end",
+                    ContractTestFixture.PROMPT,
+                    () -> waiting.isDone() && bounded.isDone() && behind.isDone());
+            assertThatThrownBy(() -> ApiStyle.result(behind)).isInstanceOf(ClientClosedException.class);
             assertThatThrownBy(() -> ApiStyle.result(waiting)).isInstanceOf(ClientClosedException.class);
             assertThatThrownBy(() -> ApiStyle.result(bounded)).isInstanceOf(ClientClosedException.class);
             assertThatThrownBy(() -> style.acquire(client.named("y"))).isInstanceOf(ClientClosedException.class);

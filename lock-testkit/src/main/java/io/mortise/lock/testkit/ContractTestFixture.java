@@ -8,6 +8,7 @@ import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.LossReason;
@@ -94,6 +95,22 @@ public final class ContractTestFixture implements AutoCloseable {
                 : LockOptions.defaults();
     }
 
+    /**
+     * Returns whether the backend grants leases of that duration: it may have limits of its own, and then refuses them before any
+     * request (S14).
+     */
+    static boolean grants(LockClient client, Duration leaseDuration) {
+        try {
+            client.named("x", LockOptions.defaults().leaseDuration(leaseDuration));
+            return true;
+        } catch (IllegalArgumentException e) {
+            Assertions.assertTrue(
+                    String.valueOf(e.getMessage()).contains(leaseDuration.toString()),
+                    () -> "S14: a refusal that names " + leaseDuration + ": " + e);
+            return false;
+        }
+    }
+
     /** Runs the task on a thread of the fixture. */
     <T> Future<T> start(Callable<T> task) {
         return threads.submit(task);
@@ -140,6 +157,21 @@ public final class ContractTestFixture implements AutoCloseable {
     static LockAdmin admin(LockClient client, String rule) {
         Optional<LockAdmin> admin = client.admin();
         return admin.orElseThrow(() -> notVerified(rule, "this backend has no LockAdmin"));
+    }
+
+    /**
+     * Removes the grant of a lock as an operator does: with the store's own tools, or else by a forced release. Aborts the test
+     * if the backend supports neither.
+     */
+    void removeGrant(String name, LockClient operator, String rule) throws InterruptedException {
+        try {
+            backend.faults().deleteGrant(name);
+        } catch (UnsupportedOperationException e) {
+            LockAdmin admin = operator.admin()
+                    .orElseThrow(() -> notVerified(rule, e.getMessage() + ", and this backend has no LockAdmin"));
+            LockHolder seen = status(admin, name).holders().get(0);
+            Assertions.assertTrue(await(admin.forceRelease(name, seen)), () -> "forced release of " + seen);
+        }
     }
 
     /** Returns the injector of those faults that the backend supports. */
@@ -232,6 +264,17 @@ public final class ContractTestFixture implements AutoCloseable {
         Optional<Lease> lease = other.named(name).tryAcquire(PROMPT);
         Assertions.assertTrue(lease.isPresent(), () -> "\"" + name + "\" is not free");
         lease.orElseThrow().close();
+    }
+
+    /** S10: asserts that within {@link #PROMPT} no waiter of a held lock is shown any more, if the backend shows waiters. */
+    void assertNoWaiters(LockClient client, String name) throws Exception {
+        if (client.admin().isPresent()) {
+            LockAdmin admin = client.admin().orElseThrow();
+            eventually(
+                    "no waiter of \"" + name + "\" remains",
+                    PROMPT,
+                    () -> status(admin, name).waiters().isEmpty());
+        }
     }
 
     /** Waits until the store shows that many waiters, or, if it keeps no queue, long enough for their requests to be sent. */

@@ -10,9 +10,12 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -117,5 +120,88 @@ interface CutLinkContract extends Contract {
         style.release(
                 style.tryAcquire(client.named("x"), ContractTestFixture.LONG).orElseThrow());
         fixture().assertFree(other, "x");
+    }
+
+    /** Each outage is shorter than the limit, which counts neither the time before it nor an earlier outage. */
+    @Test
+    @Timeout(120)
+    default void S15_shortOutagesAfterALongWaitEndNoWait() throws Exception {
+        Duration limit = Duration.ofSeconds(6);
+        LockClient client = fixture()
+                .client(ClientOptions.defaults()
+                        .requestTimeout(Duration.ofSeconds(1))
+                        .unavailableAfter(limit));
+        LockClient other = fixture().client();
+        Lease held = other.named("x").acquire();
+        CompletableFuture<Lease> waiting =
+                client.named("x", fixture().shortLease(client)).acquireAsync();
+        Lease heldToo = other.named("y").acquire();
+        CompletableFuture<Lease> waitingToo = client.named("y").acquireAsync(); // asks rarely, since its lease is long
+        ContractTestFixture.awaitWaiters(other, "x", 1);
+        ContractTestFixture.awaitWaiters(other, "y", 1);
+        for (int outage = 0; outage < 2; outage++) {
+            ContractTestFixture.eventually(
+                    "a time without outage passes",
+                    ContractTestFixture.LONG,
+                    ContractTestFixture.timePasses(limit.plusMillis(500)));
+            fixture().faultInjector().cut(client, "S15 for short outages");
+            ContractTestFixture.eventually(
+                    "a request fails", ContractTestFixture.LONG, ContractTestFixture.timePasses(limit.dividedBy(4)));
+            assertThat(waiting)
+                    .as("the wait after %s of outage", limit.dividedBy(4))
+                    .isNotDone();
+            fixture().faultInjector().heal(client);
+        }
+        ContractTestFixture.eventually(
+                "the client has reconnected",
+                ContractTestFixture.LONG,
+                () -> client.named("z").tryRun(ContractTestFixture.LONG, Lease::ensureHeld));
+        for (CompletableFuture<Lease> one : List.of(waiting, waitingToo)) {
+            assertThat(one).as("the wait after two short outages").isNotDone();
+        }
+        held.release();
+        heldToo.release();
+        for (CompletableFuture<Lease> one : List.of(waiting, waitingToo)) {
+            Lease lease = ApiStyle.result(one);
+            ContractTestFixture.assertConsistent(lease.release(), lease);
+        }
+    }
+
+    /** Hints arrive again once the client has reconnected, for waiters from before the cut and for new ones. */
+    @Test
+    default void S11_releasesWakeWaitersAfterACut() throws Exception {
+        LockClient client = fixture().client(LONG_OUTAGE_LIMIT);
+        LockClient other = fixture().client();
+        ContractTestFixture.onlyIf(other, Capability.PUSH);
+        Lease before = other.named("before").acquire();
+        Lease after = other.named("after").acquire();
+        List<CompletableFuture<Lease>> waiting = new ArrayList<>();
+        waiting.add(client.named("before").acquireAsync());
+        ContractTestFixture.awaitWaiters(other, "before", 1);
+        fixture().faultInjector().cut(client, "S11 after a cut");
+        ContractTestFixture.eventually(
+                "the cut lasts", ContractTestFixture.LONG, ContractTestFixture.timePasses(Duration.ofMillis(300)));
+        fixture().faultInjector().heal(client);
+        ContractTestFixture.eventually(
+                "the client has reconnected",
+                ContractTestFixture.LONG,
+                () -> client.named("y").tryRun(ContractTestFixture.LONG, Lease::ensureHeld));
+        waiting.add(client.named("after").acquireAsync());
+        ContractTestFixture.awaitWaiters(other, "before", 1);
+        ContractTestFixture.awaitWaiters(other, "after", 1);
+        ContractTestFixture.eventually(
+                "subscriptions are renewed",
+                ContractTestFixture.LONG,
+                ContractTestFixture.timePasses(Duration.ofSeconds(2)));
+        for (Lease held : List.of(before, after)) {
+            long start = System.nanoTime();
+            held.release();
+            CompletableFuture<Lease> next = waiting.get(held == before ? 0 : 1);
+            ContractTestFixture.eventually("S11: granted", ContractTestFixture.LONG, next::isDone);
+            assertThat(DurationAssertions.since(start))
+                    .as("S11: from the release of \"%s\" to the grant", held.lockName())
+                    .isLessThan(ContractTestFixture.PROMPT);
+            next.join().close();
+        }
     }
 }

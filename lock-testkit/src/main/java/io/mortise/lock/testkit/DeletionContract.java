@@ -11,9 +11,11 @@ import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -79,5 +81,53 @@ interface DeletionContract extends Contract {
             assertThat(next.isHeld()).isTrue();
             assertThat(style.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
         }
+    }
+
+    /** The grant has no successor, and the holder has not heard of the deletion, unless the store sends notifications. */
+    @ParameterizedTest
+    @EnumSource
+    default void S05_aReleaseOfADeletedGrantReportsLost(ApiStyle style) throws Exception {
+        LockClient client = fixture().client();
+        LockClient other = fixture().client();
+        Lease deleted = style.acquire(client.named("x"));
+        Lease kept = style.acquire(client.named("y"));
+        fixture().removeGrant("x", other, "S05 after a deletion");
+        assertThat(style.release(deleted)).isEqualTo(ReleaseOutcome.LOST);
+        assertThat(style.release(deleted)).isEqualTo(ReleaseOutcome.LOST);
+        assertThat(deleted.isHeld()).isFalse();
+        assertThat(style.release(kept)).isEqualTo(ReleaseOutcome.RELEASED);
+        fixture().assertFree(other, "x");
+    }
+
+    /** The next grant is of the same client, whose cleanup of the deleted one must not end it. */
+    @Test
+    default void S05_theCleanupOfADeletedGrantSparesTheNextGrantOfItsClient() throws Exception {
+        LockClient client = fixture().client();
+        LockClient other = fixture().client();
+        LockOptions options = fixture().shortLease(client);
+        Lease deleted = client.named("x", options).acquire();
+        CompletableFuture<Lease> waiting = client.named("x", options).acquireAsync();
+        ContractTestFixture.awaitWaiters(other, "x", 1);
+        fixture().removeGrant("x", other, "S05 after a deletion");
+        Lease next = ApiStyle.result(waiting);
+        BackendUnderTest backend = fixture().backend();
+        ContractTestFixture.eventually(
+                "S07: the loss is announced",
+                backend.removalNotifiedWithin().plus(ContractTestFixture.PROMPT),
+                () -> deleted.lost().isDone());
+        assertThat(deleted.release()).isEqualTo(ReleaseOutcome.LOST);
+        CompletableFuture<Lease> last = other.named("x").acquireAsync();
+        Callable<Boolean> passed = ContractTestFixture.timePasses(backend.lease());
+        ContractTestFixture.eventually("one lease passes", ContractTestFixture.LONG, () -> {
+            assertThat(last.isDone() && next.isHeld())
+                    .as("S01: two leases are held")
+                    .isFalse();
+            assertThat(next.isHeld())
+                    .as("S05: the next lease of the same client")
+                    .isTrue();
+            return passed.call();
+        });
+        assertThat(next.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(ApiStyle.result(last).release()).isEqualTo(ReleaseOutcome.RELEASED);
     }
 }

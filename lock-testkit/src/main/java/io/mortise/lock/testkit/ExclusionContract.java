@@ -9,14 +9,18 @@ import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LeaseLostException;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
 import io.mortise.lock.ReleaseOutcome;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -149,6 +153,55 @@ interface ExclusionContract extends Contract {
         }
     }
 
+    /** The token outlives the entry of the lock: its removal, its expiry, and a time without any request. */
+    @Test
+    default void S03_tokensIncreaseOverRemovalsAndOverATimeWithoutUse() throws Exception {
+        LockClient client = fixture().client();
+        LockClient other = fixture().client();
+        ContractTestFixture.onlyIf(client, Capability.FENCING);
+        LockOptions options = fixture().shortLease(client);
+        Map<String, Long> last = new HashMap<>();
+        List<String> names = List.of("removed", "unused", "busy");
+        for (String name : names) {
+            for (int i = 0; i < 5; i++) {
+                Lease lease = client.named(name, options).acquire();
+                assertThat(lease.fencingToken()).isGreaterThan(last.getOrDefault(name, Long.MIN_VALUE));
+                last.put(name, lease.fencingToken());
+                lease.close();
+            }
+        }
+        Lease removed = client.named("removed", options).acquire();
+        assertThat(removed.fencingToken()).isGreaterThan(last.get("removed"));
+        fixture().removeGrant("removed", other, "S03 after a removal");
+        Lease next = client.named("removed", options)
+                .tryAcquire(ContractTestFixture.LONG)
+                .orElseThrow();
+        assertThat(next.fencingToken()).as("S03: after a removal").isGreaterThan(removed.fencingToken());
+        fixture().removeGrant("removed", other, "S03 after a removal");
+        Lease busy = other.named("busy", options).acquire();
+        ContractTestFixture.eventually(
+                "a lease passes",
+                ContractTestFixture.LONG,
+                ContractTestFixture.timePasses(
+                        fixture().backend().lease().multipliedBy(3).dividedBy(2)));
+        assertThat(busy.fencingToken()).isGreaterThan(last.get("busy"));
+        long held = busy.fencingToken();
+        busy.close();
+        for (LockClient one : List.of(other, client)) {
+            assertToken(one, "removed", next.fencingToken());
+            assertToken(one, "unused", last.getOrDefault("unused", Long.MAX_VALUE));
+            assertToken(one, "busy", held);
+        }
+    }
+
+    private static void assertToken(LockClient client, String name, long above) throws InterruptedException {
+        try (Lease lease = client.named(name).acquire()) {
+            assertThat(lease.fencingToken())
+                    .as("S03: token of lock \"%s\"", name)
+                    .isGreaterThan(above);
+        }
+    }
+
     @Test
     default void S04_anyThreadMayRelease() throws Exception {
         LockClient client = fixture().client();
@@ -170,5 +223,54 @@ interface ExclusionContract extends Contract {
         assertThat(List.of(first.ownerId(), second.ownerId()))
                 .allSatisfy(id -> assertThat(id).matches("[0-9a-f]{32}"));
         style.release(second);
+    }
+
+    /** So many grants that a store which reserves tokens in advance has to reserve more than once; the lock is never free between. */
+    @Test
+    default void S03_tokensIncreaseOverManyHandOffs() throws Exception {
+        List<LockClient> clients = List.of(fixture().client(), fixture().client());
+        ContractTestFixture.onlyIf(clients.get(0), Capability.FENCING);
+        List<Long> tokens = new ArrayList<>();
+        Lease held = clients.get(0).named("x").acquire();
+        // A backend without notifications polls, so that each hand-off takes long.
+        int handOffs = clients.get(0).capabilities().contains(Capability.PUSH) ? 150 : 30;
+        for (int i = 0; i < handOffs; i++) {
+            tokens.add(held.fencingToken());
+            CompletableFuture<Lease> next = clients.get(1 - i % 2).named("x").acquireAsync();
+            if (i % 10 == 0) {
+                ContractTestFixture.awaitWaiters(clients.get(0), "x", 1);
+            }
+            held.release();
+            held = ApiStyle.result(next);
+        }
+        held.release();
+        for (LockClient client : clients) { // the lock was free before
+            try (Lease lease = client.named("x").acquire()) {
+                tokens.add(lease.fencingToken());
+            }
+        }
+        assertThat(tokens)
+                .as("S03: tokens in the order of the grants")
+                .isSorted()
+                .doesNotHaveDuplicates();
+    }
+
+    /** 128 random bits: whatever a client puts into each digit in advance would be the same in many ids. */
+    @Test
+    default void S04_ownerIdsAreRandomInEveryDigit() throws Exception {
+        List<LockClient> clients = List.of(fixture().client(), fixture().client());
+        List<String> ids = new ArrayList<>();
+        for (int i = 0; i < 60; i++) {
+            try (Lease lease = clients.get(i % 2).named("x" + i % 3).acquire()) {
+                ids.add(lease.ownerId());
+            }
+        }
+        assertThat(ids).doesNotHaveDuplicates();
+        for (int digit = 0; digit < 32; digit++) {
+            int position = digit;
+            assertThat(ids.stream().map(id -> id.charAt(position)).distinct().count())
+                    .as("S04: different values of digit %d in %d owner ids", digit, ids.size())
+                    .isGreaterThan(6);
+        }
     }
 }

@@ -2,7 +2,7 @@
 package io.mortise.lock.testkit;
 
 /**
- * Conformance tests that inject faults: one half of {@link LockConformance}.
+ * The conformance tests that inject faults, as a class of their own.
  *
  * <p>Use both halves or {@link LockConformance} itself.
  */

@@ -3,7 +3,9 @@ package io.mortise.lock.testkit;
 
 /** Combines all groups of conformance tests that inject faults, or that freeze and kill processes. */
 interface FaultContracts
-        extends SilentLinkContract,
+        extends RandomOperationsContract,
+                RenewalContract,
+                SilentLinkContract,
                 DeletionContract,
                 ForcedExpiryContract,
                 LostReplyContract,

@@ -5,6 +5,8 @@ package io.mortise.lock.testkit;
 interface FaultFreeContracts
         extends ExclusionContract,
                 ReleaseContract,
+                BystanderContract,
+                CallbackContract,
                 WithdrawalContract,
                 WaitingContract,
                 NamesContract,

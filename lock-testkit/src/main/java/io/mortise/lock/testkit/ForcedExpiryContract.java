@@ -6,12 +6,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.Capability;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -89,5 +92,41 @@ interface ForcedExpiryContract extends Contract {
         }
         assertThat(style.release(granted)).isEqualTo(ReleaseOutcome.RELEASED);
         fixture().assertFree(other, "x");
+    }
+
+    /** Three leases of one session end together; each holder is notified, not only the first one. */
+    @Test
+    @ResourceLock(Contract.SERVER)
+    default void S07_everyLeaseOfAnExpiredSessionIsLost() throws Exception {
+        LockClient expired = fixture().client();
+        LockClient other = fixture().client();
+        BackendUnderTest backend = fixture().backend();
+        // If the store sends notifications, the lease must be so long that no renewal detects the loss first.
+        boolean pushed = other.capabilities().contains(Capability.PER_LOCK_LEASE)
+                && backend.removalNotifiedWithin().compareTo(backend.lease()) < 0;
+        LockOptions options = pushed ? LockOptions.defaults() : fixture().shortLease(expired);
+        Duration bound = (pushed ? backend.removalNotifiedWithin() : backend.lease()).plus(ContractTestFixture.PROMPT);
+        List<Lease> leases = new ArrayList<>();
+        for (String name : List.of("first", "second", "third")) {
+            leases.add(expired.named(name, options).acquire());
+        }
+        Lease kept = other.named("of another client", options).acquire();
+        fixture().faultInjector().expireSession(expired, "S07 for several leases of a session");
+        for (Lease lease : leases) {
+            ContractTestFixture.eventually(
+                    "S07: the loss of \"" + lease.lockName() + "\" is announced",
+                    bound,
+                    () -> lease.lost().isDone());
+            assertThat(lease.isHeld()).isFalse();
+            Lease next = other.named(lease.lockName())
+                    .tryAcquire(backend.takeoverWithin())
+                    .orElseThrow();
+            assertThat(lease.release()).isEqualTo(ReleaseOutcome.LOST);
+            assertThat(next.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+        assertThat(kept.isHeld())
+                .as("the lease of the client that nothing happened to")
+                .isTrue();
+        assertThat(kept.release()).isEqualTo(ReleaseOutcome.RELEASED);
     }
 }

@@ -8,9 +8,11 @@ import io.mortise.lock.Capability;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
 import io.mortise.lock.ReleaseOutcome;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -184,5 +186,90 @@ interface LostReplyContract extends Contract {
         for (long left = nanoTime - System.nanoTime(); left > 0; left = nanoTime - System.nanoTime()) {
             LockSupport.parkNanos(left);
         }
+    }
+
+    /** The first reply said that the lock is busy, and was lost; its cleanup must not end the grant that comes later. */
+    @Test
+    default void S08_theCleanupOfALostReplySparesTheGrantThatFollows() throws Exception {
+        LockClient client = fixture().client(SHORT_REQUEST_TIMEOUT);
+        LockClient other = fixture().client();
+        LockClient third = fixture().client();
+        Lease held = other.named("x").acquire();
+        fixture().faultInjector().dropNextReply(client, "S08 when a busy reply is lost");
+        CompletableFuture<Lease> waiting =
+                client.named("x", fixture().shortLease(client)).acquireAsync();
+        ContractTestFixture.eventually(
+                "the request was sent again",
+                ContractTestFixture.LONG,
+                ContractTestFixture.timePasses(
+                        SHORT_REQUEST_TIMEOUT.requestTimeout().multipliedBy(3)));
+        assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        Lease lease = ApiStyle.result(waiting);
+        CompletableFuture<Lease> last = third.named("x").acquireAsync();
+        Duration duration = fixture().backend().lease();
+        Callable<Boolean> passed =
+                ContractTestFixture.timePasses(duration.multipliedBy(3).dividedBy(2));
+        ContractTestFixture.eventually("more than a lease passes", ContractTestFixture.LONG, () -> {
+            assertThat(last.isDone() && lease.isHeld())
+                    .as("S01: two leases are held")
+                    .isFalse();
+            assertThat(lease.isHeld()).as("S07: held").isTrue();
+            return passed.call();
+        });
+        assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(ApiStyle.result(last).release()).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    /** The first of several requests without a reply may be the one that was granted. */
+    @Test
+    default void S02_aGrantWhoseRepliesWereLostCountsFromTheFirstRequest() throws Exception {
+        LockClient client = fixture().client(SHORT_REQUEST_TIMEOUT);
+        LockClient other = fixture().client();
+        ContractTestFixture.onlyIf(other, Capability.CRASH_RELEASE);
+        other.named("x").run(Lease::ensureHeld); // the first use of a lock may need additional round trips
+        fixture().faultInjector().dropNextReply(client, "S02 when replies are lost");
+        Future<Lease> acquiring = fixture()
+                .start(() -> client.named("x", fixture().shortLease(client)).acquire());
+        ContractTestFixture.eventually(
+                "the first request has been executed",
+                ContractTestFixture.LONG,
+                ContractTestFixture.timePasses(
+                        SHORT_REQUEST_TIMEOUT.requestTimeout().dividedBy(2)));
+        fixture().faultInjector().dropNextReply(client, "S02 when replies are lost");
+        Lease lease = ApiStyle.result(acquiring);
+        CompletableFuture<Lease> waiting =
+                other.named("x", fixture().shortLease(other)).acquireAsync();
+        fixture().faultInjector().silence(client, "S02 when replies are lost");
+        ContractTestFixture.eventually(
+                "S11: the waiter is granted the lock", fixture().backend().takeoverWithin(), () -> {
+                    boolean granted = waiting.isDone();
+                    assertThat(granted && lease.isHeld())
+                            .as("S02: two leases are held")
+                            .isFalse();
+                    return granted;
+                });
+        assertThat(waiting.join().release()).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    /** The reply is missed so late that the lease which it granted is of no use; it must be withdrawn, not waited for. */
+    @Test
+    default void S08_aGrantWhoseLostReplyIsMissedLateIsNotWaitedFor() throws Exception {
+        Duration timeout = Duration.ofMillis(4_500);
+        LockClient client = fixture()
+                .client(ClientOptions.defaults().requestTimeout(timeout).unavailableAfter(ContractTestFixture.LONG));
+        LockClient other = fixture().client();
+        ContractTestFixture.onlyIf(client, Capability.PER_LOCK_LEASE);
+        LockOptions options =
+                LockOptions.defaults().leaseDuration(Duration.ofSeconds(12)); // a third is less than the timeout
+        other.named("x").run(Lease::ensureHeld); // the first use of a lock may need additional round trips
+        fixture().faultInjector().dropNextReply(client, "S08 when a reply is missed late");
+        long start = System.nanoTime();
+        Lease lease = ApiStyle.result(client.named("x", options).acquireAsync());
+        assertThat(DurationAssertions.since(start))
+                .as("until the lock was granted, whose first reply was lost")
+                .isLessThan(timeout.plus(ContractTestFixture.PROMPT));
+        assertThat(lease.remaining()).isPositive();
+        assertThat(other.named("x").tryAcquire()).isEmpty();
+        ContractTestFixture.assertConsistent(lease.release(), lease);
     }
 }

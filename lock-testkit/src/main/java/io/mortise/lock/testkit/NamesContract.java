@@ -12,6 +12,7 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LockStatus;
+import io.mortise.lock.ReleaseOutcome;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,10 +23,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Tests that different names give different locks, invalid arguments are rejected, and messages with names stay on one
- * line. Rules S13, S14, S19.
+ * Tests that different names are different locks, that invalid arguments are rejected, and that no name breaks a message into
+ * several lines. Rules S13, S14, S19.
  */
 interface NamesContract extends Contract {
     /** Valid names that a store may treat specially; each must be a separate lock. */
@@ -99,7 +102,42 @@ interface NamesContract extends Contract {
             "-",
             "_",
             "0",
-            "null");
+            "null",
+            "a.",
+            "a..",
+            ".a",
+            "a%20b",
+            "%20",
+            "a_",
+            "a_b",
+            "__",
+            "Aa", // these two have the same hash code in Java
+            "BB",
+            "plumless", // these two have the same CRC-32
+            "buckeroo",
+            "ab", // these two have the same Adler-32 and the same sum of characters as "ba"
+            "ba",
+            "\uD83D\uDE00\uD83D\uDE01", // several characters beyond the basic plane
+            "\uD83D\uDE01\uD83D\uDE00",
+            "\uD83D\uDE00a\uD83D\uDE00",
+            "x".repeat(255), // limits of file names, paths and keys of some stores
+            "x".repeat(256),
+            "x".repeat(510) + "yx",
+            "long common prefix/".repeat(10) + "1",
+            "long common prefix/".repeat(10) + "2",
+            "a:waiters", // what a backend could append to the key of lock "a", or put before it
+            "a:queue",
+            "a:token",
+            "a/token",
+            "a.lock",
+            "a#1",
+            "waiters:a",
+            "%waiters:a",
+            "lock:a",
+            "{a}:token",
+            "%redlock",
+            "counter",
+            "tokens");
 
     /** Characters that end a line, hide text or move the cursor, or a quote that is not escaped. */
     Pattern UNSAFE = Pattern.compile("[\\p{Cntrl}\\u0085\\u2028\\u2029\\u202e]|forged lock=\"");
@@ -129,6 +167,37 @@ interface NamesContract extends Contract {
         try (Lease again = two.named(UNUSUAL_NAMES.get(0)).acquire()) {
             assertThat(again.isHeld()).isTrue();
         }
+    }
+
+    /** Waiters, releases and removals belong to one name, also where a store or client looks for it by a hash or a prefix. */
+    @ParameterizedTest
+    @CsvSource({"Aa, BB", "plumless, buckeroo", "a, a/", "a, a.", "'a b', a%20b", "ab, ba", "x, xx", "a, A"})
+    default void S13_similarNamesAreWaitedForAndReleasedSeparately(String name, String similar) throws Exception {
+        LockClient holder = fixture().client();
+        LockClient waiter = fixture().client();
+        Lease held = holder.named(name).acquire();
+        Lease heldToo = holder.named(similar).acquire();
+        CompletableFuture<Lease> waiting = waiter.named(name).acquireAsync();
+        CompletableFuture<Lease> waitingToo = waiter.named(similar).acquireAsync();
+        CompletableFuture<Lease> cancelled = waiter.named(name).acquireAsync();
+        ContractTestFixture.awaitWaiters(holder, name, 1);
+        ContractTestFixture.awaitWaiters(holder, similar, 1);
+        cancelled.cancel(true);
+        assertThat(heldToo.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        Lease next = ApiStyle.result(waitingToo);
+        assertThat(next.lockName()).isEqualTo(similar);
+        assertThat(waiting)
+                .as("the waiter for lock \"%s\", which is held", name)
+                .isNotDone();
+        assertThat(held.isHeld()).isTrue();
+        assertThat(holder.named(similar).tryAcquire()).isEmpty();
+        assertThat(next.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(waiter.named(name).tryAcquire()).isEmpty();
+        assertThat(waiting).isNotDone();
+        assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(ApiStyle.result(waiting).release()).isEqualTo(ReleaseOutcome.RELEASED);
+        fixture().assertFree(holder, name);
+        fixture().assertFree(holder, similar);
     }
 
     @Test

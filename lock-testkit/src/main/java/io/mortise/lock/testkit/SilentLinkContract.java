@@ -3,20 +3,28 @@ package io.mortise.lock.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
+import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,7 +46,13 @@ interface SilentLinkContract extends Contract {
         LockClient other = fixture().client();
         LockClient third = fixture().client();
         ContractTestFixture.onlyIf(other, Capability.CRASH_RELEASE);
-        Lease old = style.acquire(silent.named("x", fixture().shortLease(silent)));
+        Duration fraction = Duration.ofMillis(870); // a store that counts in seconds would end the lease too early
+        Duration lease = fixture().backend().lease().plus(fraction);
+        LockOptions options = silent.capabilities().contains(Capability.PER_LOCK_LEASE)
+                ? LockOptions.defaults().leaseDuration(lease)
+                : LockOptions.defaults();
+        style.acquire(silent.named("acquired before, and longer"));
+        Lease old = style.acquire(silent.named("x", options));
         CompletableFuture<Void> warned = new CompletableFuture<>();
         old.onExpiring(fixture().backend().lease().multipliedBy(3).dividedBy(4), () -> warned.complete(null));
         CompletableFuture<Lease> waiting =
@@ -46,7 +60,9 @@ interface SilentLinkContract extends Contract {
         fixture().faultInjector().silence(silent, "S02, S03, S05, S06, S07, S11 over expiry");
         AtomicReference<Duration> left = new AtomicReference<>(old.remaining());
         ContractTestFixture.eventually(
-                "S11: the next waiter is granted the lock", fixture().backend().takeoverWithin(), () -> {
+                "S11: the next waiter is granted the lock",
+                fixture().backend().takeoverWithin().plus(fraction),
+                () -> {
                     boolean granted = waiting.isDone();
                     assertThat(granted && old.isHeld())
                             .as("S02: two leases are held")
@@ -58,12 +74,11 @@ interface SilentLinkContract extends Contract {
                 });
         assertThat(left.get())
                 .as("S02: smallest remaining() before the end")
-                .isLessThan(fixture().backend().lease().multipliedBy(9).dividedBy(10));
+                .isLessThan(lease.multipliedBy(9).dividedBy(10));
         Lease next = ApiStyle.result(waiting);
         assertThat(warned).as("onExpiring").isCompleted();
-        assertThat(ContractTestFixture.await(old.lost()).kind())
-                .as("S07")
-                .isIn(LossReason.Kind.EXPIRED, LossReason.Kind.SESSION_ENDED);
+        ContractTestFixture.eventually("S07: the loss is announced", ContractTestFixture.PROMPT, old.lost()::isDone);
+        assertThat(old.lost().join().kind()).as("S07").isIn(LossReason.Kind.EXPIRED, LossReason.Kind.SESSION_ENDED);
         if (other.capabilities().contains(Capability.FENCING)) {
             assertThat(next.fencingToken()).as("S03").isGreaterThan(old.fencingToken());
         }
@@ -138,30 +153,42 @@ interface SilentLinkContract extends Contract {
     }
 
     /**
-     * Requests that reach the store late must leave no grant: the lock can be acquired within one lease after the link is
-     * healed.
+     * Requests that reach the store late must leave no grant. The leases are so long that no expiry can free the locks. One
+     * request is withdrawn before its timeout, and one after it; the store executes both, and their withdrawals, much later.
      */
     @Test
     default void S08_requestsThatArriveLateLeaveNoOrphan() throws Exception {
-        LockClient client = fixture().client(SHORT_TIMEOUTS);
+        LockClient client = fixture().client(SHORT_TIMEOUTS.requestTimeout(Duration.ofMillis(500)));
         LockClient other = fixture().client();
+        other.named("first").run(Lease::ensureHeld);
+        other.named("second").run(Lease::ensureHeld);
         fixture().faultInjector().silence(client, "S08 unknown outcomes");
-        CompletableFuture<Lease> cancelled =
-                client.named("x", fixture().shortLease(client)).acquireAsync();
-        assertThatThrownBy(() -> client.named("x", fixture().shortLease(client)).tryAcquire(Duration.ofMillis(100)))
+        long start = System.nanoTime();
+        CompletableFuture<Lease> cancelled = client.named("first").acquireAsync();
+        assertThatThrownBy(() -> client.named("second").tryAcquire(Duration.ofMillis(100)))
                 .isInstanceOf(BackendUnavailableException.class);
         cancelled.cancel(true);
+        ContractTestFixture.eventually(
+                "the requests have timed out",
+                ContractTestFixture.LONG,
+                ContractTestFixture.timePasses(Duration.ofMillis(1_300)));
         fixture().faultInjector().heal(client);
+        Duration silence = DurationAssertions.since(start);
+        // A session may have ended during the silence, and takes its time to go.
+        Duration bound = client.capabilities().contains(Capability.PER_LOCK_LEASE)
+                ? silence.multipliedBy(2).plus(ContractTestFixture.PROMPT)
+                : fixture().backend().takeoverWithin().plus(ContractTestFixture.PROMPT);
         // The check starts only after a delay, since late requests may arrive after it otherwise.
         long healed = System.nanoTime();
-        ContractTestFixture.eventually(
-                "the lock is free", fixture().backend().takeoverWithin().plusSeconds(1), () -> {
-                    if (DurationAssertions.since(healed).compareTo(ContractTestFixture.PROMPT) < 0) {
-                        return false;
-                    }
-                    return other.named("x").tryRun(Duration.ZERO, lease -> lease.ensureHeld());
-                });
-        fixture().assertFree(other, "x");
+        Duration late = Duration.ofSeconds(1);
+        for (String name : List.of("first", "second")) {
+            ContractTestFixture.eventually(
+                    "S08: lock \"" + name + "\" is free",
+                    bound,
+                    () -> DurationAssertions.since(healed).compareTo(late) > 0
+                            && other.named(name).tryRun(Duration.ZERO, Lease::ensureHeld));
+            fixture().assertFree(other, name);
+        }
     }
 
     @ParameterizedTest
@@ -169,11 +196,72 @@ interface SilentLinkContract extends Contract {
     default void S15_anUnboundedWaitOnASilentStoreFails(ApiStyle style) throws Exception {
         LockClient client = fixture().client(SHORT_TIMEOUTS.unavailableAfter(Duration.ofSeconds(1)));
         fixture().faultInjector().silence(client, "S15");
+        List<CompletableFuture<Lease>> others = new ArrayList<>();
+        for (int i = 0; i < 3; i++) { // in the same local queue, if there is one
+            others.add(client.named("unreachable-store").acquireAsync());
+        }
         long start = System.nanoTime();
         assertThatThrownBy(() -> style.acquire(client.named("unreachable-store")))
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageContaining("unreachable-store");
         assertThat(DurationAssertions.since(start)).as("until it failed").isLessThan(Duration.ofSeconds(5));
+        for (CompletableFuture<Lease> one : others) {
+            assertThat(catchThrowable(() -> ApiStyle.result(one))).isInstanceOf(BackendUnavailableException.class);
+        }
+        assertThat(DurationAssertions.since(start)).as("until all failed").isLessThan(Duration.ofSeconds(5));
+    }
+
+    /** The client first hears that the lock is busy; the silence begins later, and the lock may have become free since. */
+    @Test
+    default void S15_aSilenceThatBeginsAfterBusyIsAnOutage() throws Exception {
+        LockClient client = fixture().client(SHORT_TIMEOUTS);
+        LockClient bounded = fixture().client(SHORT_TIMEOUTS.unavailableAfter(Duration.ofSeconds(2)));
+        LockClient holder = fixture().client();
+        Lease held = holder.named("x", fixture().shortLease(holder)).acquire();
+        Duration lease = fixture().backend().lease();
+        assertThat(client.named("x").tryAcquire()).isEmpty();
+        assertThat(bounded.named("x").tryAcquire()).isEmpty();
+        long start = System.nanoTime();
+        Duration limit = lease.multipliedBy(2);
+        CompletableFuture<Optional<Lease>> limited =
+                client.named("x", fixture().shortLease(client)).tryAcquireAsync(limit);
+        CompletableFuture<Lease> byDefault =
+                client.named("x", fixture().shortLease(client)).acquireAsync();
+        CompletableFuture<Lease> soon =
+                bounded.named("x", fixture().shortLease(bounded)).acquireAsync();
+        ContractTestFixture.awaitWaiters(holder, "x", 2);
+        fixture().faultInjector().silence(client, "S15 after a busy reply");
+        fixture().faultInjector().silence(bounded, "S15 after a busy reply");
+        long silent = System.nanoTime();
+        // A waiter that the store wakes sends its next request after the slow timer of S11 at the latest.
+        Duration slowTimer = Duration.ofSeconds(6);
+        assertThat(catchThrowable(() -> soon.get(20, TimeUnit.SECONDS)))
+                .as("an unbounded wait with unavailableAfter")
+                .hasCauseInstanceOf(BackendUnavailableException.class);
+        assertThat(DurationAssertions.since(silent))
+                .isLessThan(slowTimer.plusSeconds(2).plus(ContractTestFixture.PROMPT));
+        assertThat(catchThrowable(() -> byDefault.get(40, TimeUnit.SECONDS)))
+                .as("an unbounded wait")
+                .hasCauseInstanceOf(BackendUnavailableException.class);
+        assertThat(DurationAssertions.since(silent))
+                .as("until an unbounded wait failed")
+                .isBetween(
+                        lease.minusMillis(100),
+                        slowTimer
+                                .plus(lease)
+                                .plus(SHORT_TIMEOUTS.requestTimeout())
+                                .plus(ContractTestFixture.PROMPT));
+        assertThat(catchThrowable(() -> limited.get(40, TimeUnit.SECONDS)))
+                .as("a wait of %s, of which the store was silent for more than the last %s", limit, lease)
+                .hasCauseInstanceOf(BackendUnavailableException.class);
+        assertThat(DurationAssertions.since(start)).isGreaterThanOrEqualTo(limit);
+        fixture().faultInjector().heal(client);
+        fixture().faultInjector().heal(bounded);
+        assertThat(held.isHeld())
+                .as("the lease of the client that nothing happened to")
+                .isTrue();
+        assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        fixture().assertFree(holder, "x");
     }
 
     @Test
@@ -181,6 +269,9 @@ interface SilentLinkContract extends Contract {
         LockClient client = fixture().client(SHORT_TIMEOUTS);
         LockClient other = fixture().client();
         Lease held = client.named("x", fixture().shortLease(client)).acquire();
+        client.named("contended", fixture().shortLease(client)).acquire();
+        CompletableFuture<Lease> successor = other.named("contended").acquireAsync();
+        ContractTestFixture.awaitWaiters(other, "contended", 1);
         fixture().faultInjector().silence(client, "S16 on a silent store");
         CompletableFuture<Lease> waiting = client.named("y").acquireAsync();
         long start = System.nanoTime();
@@ -191,10 +282,177 @@ interface SilentLinkContract extends Contract {
         assertThat(held.isHeld()).isFalse();
         ContractTestFixture.eventually(
                 "the waiter failed", ContractTestFixture.PROMPT, waiting::isCompletedExceptionally);
+        fixture().faultInjector().heal(client); // the store learns that the connection has ended
         if (other.capabilities().contains(Capability.CRASH_RELEASE)) {
-            assertThat(other.named("x").tryAcquire(fixture().backend().takeoverWithin()))
+            Duration bound = fixture().backend().takeoverWithin();
+            assertThat(other.named("x").tryAcquire(bound))
                     .as("the lock of the client that could not release it")
                     .hasValueSatisfying(Lease::close);
+            ContractTestFixture.eventually("S11: the waiter is granted the other lock", bound, successor::isDone);
+            successor.join().close();
         }
+    }
+
+    /** The request waits on a silent link while another client is granted the lock and releases it. */
+    @Test
+    default void S03_aRequestThatWasUnderWayForLongGetsAHigherToken() throws Exception {
+        LockClient silent = fixture().client();
+        LockClient other = fixture().client();
+        ContractTestFixture.onlyIf(other, Capability.FENCING);
+        other.named("x").run(Lease::ensureHeld);
+        fixture().faultInjector().silence(silent, "S03 for a delayed request");
+        CompletableFuture<Lease> delayed = silent.named("x").acquireAsync();
+        long last = 0;
+        for (int i = 0; i < 3; i++) {
+            try (Lease lease = other.named("x").acquire()) {
+                last = lease.fencingToken();
+            }
+        }
+        fixture().faultInjector().heal(silent);
+        Lease lease = ApiStyle.result(delayed);
+        assertThat(lease.fencingToken()).as("S03").isGreaterThan(last);
+        lease.release();
+    }
+
+    /** The lock is handed off to a waiter that is silent, and that learns of it when half of its lease has passed. */
+    @Test
+    default void S02_aGrantThatIsCollectedLateEndsBeforeTheNextGrant() throws Exception {
+        LockClient holder = fixture().client();
+        LockClient silent = fixture().client();
+        LockClient other = fixture().client();
+        ContractTestFixture.onlyIf(other, Capability.CRASH_RELEASE);
+        Duration lease = fixture().backend().lease();
+        Lease held = holder.named("x").acquire();
+        CompletableFuture<Lease> collected =
+                silent.named("x", fixture().shortLease(silent)).acquireAsync();
+        ContractTestFixture.awaitWaiters(holder, "x", 1);
+        CompletableFuture<Lease> last =
+                other.named("x", fixture().shortLease(other)).acquireAsync();
+        ContractTestFixture.awaitWaiters(holder, "x", 2);
+        fixture().faultInjector().silence(silent, "S02 for a grant that is collected late");
+        assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        ContractTestFixture.eventually(
+                "half a lease passes", ContractTestFixture.LONG, ContractTestFixture.timePasses(lease.dividedBy(2)));
+        fixture().faultInjector().heal(silent);
+        ContractTestFixture.eventually(
+                "S11: one of the waiters holds the lock",
+                fixture().backend().takeoverWithin(),
+                () -> collected.isDone() || last.isDone());
+        fixture().faultInjector().silence(silent, "S02 for a grant that is collected late");
+        ContractTestFixture.eventually(
+                "S11: the last waiter is granted the lock",
+                fixture().backend().takeoverWithin().multipliedBy(2),
+                () -> {
+                    boolean granted = last.isDone();
+                    assertThat(granted
+                                    && collected.isDone()
+                                    && collected.join().isHeld()
+                                    && last.join().isHeld())
+                            .as("S02: two leases are held")
+                            .isFalse();
+                    return granted;
+                });
+        assertThat(last.join().release()).isEqualTo(ReleaseOutcome.RELEASED);
+        fixture().faultInjector().heal(silent);
+        if (!collected.isDone()) {
+            collected.cancel(true);
+        }
+    }
+
+    /** The deadline of the lease passes while the release has no reply; a release has begun, so it is no loss. */
+    @ParameterizedTest
+    @EnumSource
+    default void S07_noLossIsAnnouncedOnceAReleaseHasBegun(ApiStyle style) throws Exception {
+        LockClient client = fixture().client(SHORT_TIMEOUTS);
+        LockClient other = fixture().client();
+        Lease lease = style.acquire(client.named("x", fixture().shortLease(client)));
+        List<LossReason> losses = new CopyOnWriteArrayList<>();
+        lease.lost().thenAccept(losses::add);
+        lease.onExpiring(
+                fixture().backend().lease().dividedBy(3),
+                () -> losses.add(new LossReason(LossReason.Kind.EXPIRED, "the callback of onExpiring ran")));
+        fixture().faultInjector().silence(client, "S05, S07 for a release without a reply");
+        CompletableFuture<ReleaseOutcome> outcome = lease.releaseAsync();
+        assertThat(lease.isHeld()).isFalse();
+        ContractTestFixture.eventually(
+                "the deadline of the lease passes",
+                ContractTestFixture.LONG,
+                ContractTestFixture.timePasses(fixture().backend().lease().plusMillis(500)));
+        fixture().faultInjector().heal(client);
+        assertThat(ApiStyle.result(outcome)).as("S05").isIn(ReleaseOutcome.UNKNOWN, ReleaseOutcome.RELEASED);
+        assertThat(lease.release()).as("S05: once more").isEqualTo(outcome.join());
+        fixture().assertFree(other, "x");
+        assertThat(losses).isEmpty();
+    }
+
+    /** The waiter's own lease says nothing about when the holder's ends. */
+    @Test
+    default void S11_waitersWithLongLeasesTakeAShortOneOverInTime() throws Exception {
+        LockClient silent = fixture().client();
+        LockClient other = fixture().client();
+        ContractTestFixture.onlyIf(other, Capability.PER_LOCK_LEASE);
+        Duration lease = fixture().backend().lease();
+        Map<Lease, CompletableFuture<Long>> leases = new LinkedHashMap<>();
+        for (Duration ofWaiter :
+                List.of(Duration.ofHours(1), lease.multipliedBy(3), lease.multipliedBy(2), Duration.ofMillis(1_500))) {
+            if (!ContractTestFixture.grants(other, ofWaiter)) {
+                continue;
+            }
+            Lease held = silent.named("x" + leases.size(), fixture().shortLease(silent))
+                    .acquire();
+            CompletableFuture<Lease> waiting = other.named(
+                            held.lockName(), LockOptions.defaults().leaseDuration(ofWaiter))
+                    .acquireAsync();
+            leases.put(held, waiting.thenApply(next -> {
+                long granted = System.nanoTime();
+                boolean both = held.isHeld() && next.isHeld();
+                next.releaseAsync();
+                return both ? Long.MIN_VALUE : granted;
+            }));
+            ContractTestFixture.awaitWaiters(other, held.lockName(), 1);
+        }
+        ContractTestFixture.eventually(
+                "the leases have been renewed",
+                ContractTestFixture.LONG,
+                ContractTestFixture.timePasses(lease.multipliedBy(2).dividedBy(5)));
+        fixture().faultInjector().silence(silent, "S11 for waiters with other leases");
+        long silenced = System.nanoTime();
+        Duration extra = fixture().backend().takeoverWithin().minus(lease);
+        Map<Lease, Duration> bounds = new LinkedHashMap<>();
+        leases.keySet().forEach(held -> bounds.put(held, held.remaining().plus(extra)));
+        for (Map.Entry<Lease, CompletableFuture<Long>> one : leases.entrySet()) {
+            long granted = ApiStyle.result(one.getValue());
+            assertThat(granted).as("S02: two leases are held").isNotEqualTo(Long.MIN_VALUE);
+            assertThat(Duration.ofNanos(granted - silenced))
+                    .as(
+                            "S11: from the silence of the holder to the next grant of \"%s\"",
+                            one.getKey().lockName())
+                    .isLessThan(bounds.get(one.getKey()));
+        }
+    }
+
+    /** An operator must not read "free" when the store does not reply. */
+    @Test
+    default void S15_administrationOfASilentStoreFails() throws Exception {
+        LockClient holder = fixture().client();
+        LockClient silent = fixture().client(SHORT_TIMEOUTS);
+        LockAdmin admin = ContractTestFixture.admin(silent, "S15 for operators");
+        Lease held = holder.named("x").acquire();
+        LockHolder seen = ContractTestFixture.status(admin, "x").holders().get(0);
+        boolean lists = silent.capabilities().contains(Capability.LIST);
+        fixture().faultInjector().silence(silent, "S15 for operators");
+        long start = System.nanoTime();
+        List<CompletableFuture<?>> replies =
+                new ArrayList<>(List.of(admin.status("x"), silent.named("x").status(), admin.forceRelease("x", seen)));
+        if (lists) {
+            replies.add(admin.list("", 10, ""));
+        }
+        for (CompletableFuture<?> reply : replies) {
+            assertThat(catchThrowable(() -> ApiStyle.result(reply))).isInstanceOf(BackendUnavailableException.class);
+        }
+        assertThat(DurationAssertions.since(start))
+                .as("until the requests of an operator failed")
+                .isLessThan(SHORT_TIMEOUTS.requestTimeout().multipliedBy(2).plus(ContractTestFixture.PROMPT));
+        assertThat(held.isHeld()).isTrue();
     }
 }

@@ -2,14 +2,27 @@
 package io.mortise.lock.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.Capability;
+import io.mortise.lock.ClientClosedException;
+import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
+import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LockHolder;
+import io.mortise.lock.LockOptions;
+import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -17,6 +30,12 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Tests that leases and time limits hold over a link with high latency. Needs a {@link Faults#link} that can be delayed. */
 interface SlowLinkContract extends Contract {
     Duration ROUND_TRIP = Duration.ofMillis(200);
+
+    /** The delay of a request that is executed long after its request timeout. */
+    Duration LATE = Duration.ofSeconds(2);
+
+    ClientOptions IMPATIENT =
+            ClientOptions.defaults().requestTimeout(Duration.ofMillis(500)).unavailableAfter(ContractTestFixture.LONG);
 
     /** One scenario, since it takes longer than a lease: checks S02, and that high latency alone loses no lease (S07). */
     @Test
@@ -78,5 +97,359 @@ interface SlowLinkContract extends Contract {
                 .as("S08: the lock that the late replies would have granted")
                 .hasValueSatisfying(Lease::close);
         fixture().assertFree(other, "x");
+    }
+
+    /** The waiter did not send the request that granted it the lock, and it receives the message late. */
+    @Test
+    default void S02_aGrantThatWasHandedOffOverASlowLinkEndsBeforeTheNextGrant() throws Exception {
+        LockClient holder = fixture().client();
+        LockClient slow = fixture().client();
+        LockClient other = fixture().client();
+        ContractTestFixture.onlyIf(other, Capability.CRASH_RELEASE);
+        Duration lease = fixture().backend().lease();
+        Duration oneWay = Duration.ofMillis(400);
+        Lease held = holder.named("x").acquire();
+        fixture().faultInjector().delay(slow, oneWay, "S02 for a hand-off over a slow link");
+        CompletableFuture<Lease> waiting =
+                slow.named("x", fixture().shortLease(slow)).acquireAsync();
+        ContractTestFixture.awaitWaiters(holder, "x", 1);
+        // Whether or not the store shows the waiter: its request has arrived, and its reply as well.
+        ContractTestFixture.eventually(
+                "the reply has arrived",
+                ContractTestFixture.LONG,
+                ContractTestFixture.timePasses(oneWay.multipliedBy(3)));
+        assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        Lease next = ApiStyle.result(waiting);
+        assertThat(next.remaining())
+                .as("remaining() of a grant that the store made at least %s ago", oneWay)
+                .isBetween(Duration.ofNanos(1), lease.minus(oneWay));
+        CompletableFuture<Lease> last =
+                other.named("x", fixture().shortLease(other)).acquireAsync();
+        ContractTestFixture.awaitWaiters(holder, "x", 1);
+        fixture().faultInjector().silence(slow, "S02 for a hand-off over a slow link");
+        ContractTestFixture.eventually(
+                "S11: the waiter is granted the lock", fixture().backend().takeoverWithin(), () -> {
+                    boolean granted = last.isDone();
+                    assertThat(granted && next.isHeld())
+                            .as("S02: two leases are held")
+                            .isFalse();
+                    return granted;
+                });
+        assertThat(last.join().release()).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    /** Releases leases just when their renewals are sent, or when the replies to these are under way. */
+    @Test
+    default void S05_aRenewalThatIsUnderWayDoesNotUndoARelease() throws Exception {
+        LockClient slow = fixture().client();
+        LockClient other = fixture().client();
+        Duration lease = fixture().backend().lease();
+        other.named("x0").run(Lease::ensureHeld); // the first use of a lock may need additional round trips
+        fixture().faultInjector().delay(slow, ROUND_TRIP, "S05, S06, S07 while a renewal is under way");
+        List<Lease> leases = new ArrayList<>();
+        List<LossReason> losses = new CopyOnWriteArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            Lease held = slow.named("x" + i, fixture().shortLease(slow)).acquire(); // one round trip apart
+            held.lost().thenAccept(losses::add);
+            leases.add(held);
+        }
+        // Renewals are sent every third of a lease or more often; some are under way at this moment.
+        ContractTestFixture.eventually(
+                "renewals are sent", ContractTestFixture.LONG, ContractTestFixture.timePasses(lease.dividedBy(4)));
+        List<CompletableFuture<ReleaseOutcome>> outcomes = new ArrayList<>();
+        for (Lease held : leases) {
+            outcomes.add(held.releaseAsync());
+            assertThat(held.isHeld()).as("held once its release has begun").isFalse();
+        }
+        for (CompletableFuture<ReleaseOutcome> outcome : outcomes) {
+            assertThat(ApiStyle.result(outcome)).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+        List<Lease> next = new ArrayList<>();
+        for (Lease held : leases) {
+            next.add(other.named(held.lockName(), fixture().shortLease(other))
+                    .tryAcquire(ContractTestFixture.PROMPT)
+                    .orElseThrow(() ->
+                            new AssertionError("S05: \"" + held.lockName() + "\" was released, but is not free")));
+        }
+        Callable<Boolean> later = ContractTestFixture.timePasses(lease);
+        ContractTestFixture.eventually("one lease passes", ContractTestFixture.LONG, () -> {
+            assertThat(leases).as("S06: released leases that are held").noneMatch(Lease::isHeld);
+            assertThat(next).as("S05: the leases of the next owner").allMatch(Lease::isHeld);
+            return later.call();
+        });
+        assertThat(losses).as("S07: announced for leases that were released").isEmpty();
+        for (Lease held : next) {
+            assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+    }
+
+    /** Requests and withdrawals overtake each other in the client: each is sent while the reply to another one is awaited. */
+    @Test
+    default void S08_cancelledRequestsOverASlowLinkLeaveNoOrphan() throws Exception {
+        LockClient slow = fixture().client();
+        LockClient other = fixture().client();
+        Lease held = other.named("held").acquire();
+        fixture().faultInjector().delay(slow, ROUND_TRIP.dividedBy(2), "S08 on a slow link");
+        List<CompletableFuture<?>> requests = new ArrayList<>();
+        for (int i = 0; i < 12; i++) {
+            requests.add(slow.named("x" + i).acquireAsync());
+            requests.add(slow.named("held").acquireAsync());
+        }
+        for (int i = 0;
+                i < 12;
+                i++) { // a part before the request was sent, a part when its reply is under way, or later
+            ContractTestFixture.eventually(
+                    "a moment passes",
+                    ContractTestFixture.LONG,
+                    ContractTestFixture.timePasses(Duration.ofMillis(25L)));
+            requests.get(2 * i).cancel(true);
+            requests.get(2 * i + 1).cancel(true);
+        }
+        for (int i = 0; i < 12; i++) {
+            CompletableFuture<?> request = requests.get(2 * i);
+            if (!request.isCancelled()) {
+                ((Lease) request.join()).release();
+            }
+        }
+        assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        List<Lease> next = new ArrayList<>();
+        for (int i = 0; i < 12; i++) {
+            int number = i;
+            next.add(other.named("x" + i)
+                    .tryAcquire(ContractTestFixture.PROMPT)
+                    .orElseThrow(
+                            () -> new AssertionError("S08: lock x" + number + " is not free after a cancellation")));
+        }
+        fixture().assertFree(other, "held");
+        assertThat(next).as("S05: leases after late withdrawals").allMatch(Lease::isHeld);
+        for (Lease lease : next) {
+            assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+    }
+
+    /** Both requests are under way at the same time; the second one must not share the grant of the first. */
+    @ParameterizedTest
+    @EnumSource
+    default void S04_concurrentRequestsOfOneClientGetOneLease(ApiStyle style) throws Exception {
+        LockClient slow = fixture().client();
+        LockClient other = fixture().client();
+        fixture().faultInjector().delay(slow, ROUND_TRIP.dividedBy(2), "S01, S04 on a slow link");
+        for (int round = 0; round < 2; round++) {
+            Duration maxWait = round == 0 ? Duration.ZERO : Duration.ofSeconds(1);
+            List<Future<Optional<Lease>>> requests = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                requests.add(fixture().start(() -> style.tryAcquire(slow.named("x"), maxWait)));
+            }
+            List<Lease> granted = new ArrayList<>();
+            for (Future<Optional<Lease>> request : requests) {
+                ApiStyle.result(request).ifPresent(granted::add);
+            }
+            assertThat(granted).as("S01: leases of one lock").hasSize(1);
+            assertThat(other.named("x").tryAcquire()).isEmpty();
+            assertThat(granted.get(0).release()).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+        fixture().assertFree(other, "x");
+    }
+
+    /** The grant is removed while the reply with the grant is under way. */
+    @Test
+    default void S07_aGrantThatWasRemovedBeforeItsReplyArrivedIsLost() throws Exception {
+        LockClient slow = fixture().client();
+        LockClient other = fixture().client();
+        BackendUnderTest backend = fixture().backend();
+        boolean pushed = backend.removalNotifiedWithin().compareTo(backend.lease()) < 0;
+        LockOptions options = pushed ? LockOptions.defaults() : fixture().shortLease(slow);
+        other.named("x").run(Lease::ensureHeld); // the first use of a lock may need additional round trips
+        Duration oneWay = Duration.ofMillis(500);
+        fixture().faultInjector().delay(slow, oneWay, "S07 before the reply");
+        CompletableFuture<Lease> requested = slow.named("x", options).acquireAsync();
+        ContractTestFixture.eventually("the store has granted the lock", ContractTestFixture.LONG, () -> {
+            Optional<Lease> free = other.named("x").tryAcquire();
+            free.ifPresent(Lease::release);
+            return free.isEmpty();
+        });
+        fixture().removeGrant("x", other, "S07 before the reply");
+        Lease next =
+                other.named("x", options).tryAcquire(ContractTestFixture.LONG).orElseThrow();
+        // The client may also hear of the removal before the reply, and ask again.
+        ContractTestFixture.eventually(
+                "S07: the lease that was removed is lost, or not delivered",
+                ContractTestFixture.LONG,
+                timePassesOr(
+                        backend.removalNotifiedWithin()
+                                .plus(oneWay.multipliedBy(2))
+                                .plus(ContractTestFixture.PROMPT),
+                        () -> requested.isDone() && requested.join().lost().isDone()));
+        assertThat(requested.isDone() && requested.join().isHeld())
+                .as("S07: the lease that was removed is held")
+                .isFalse();
+        assertThat(next.isHeld()).as("S05: the lease of the next owner").isTrue();
+        assertThat(next.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        requested.thenAccept(Lease::releaseAsync);
+        ContractTestFixture.eventually("S11: the request has ended", ContractTestFixture.LONG, requested::isDone);
+    }
+
+    /** Returns a condition that is true once the other one is, or, if nothing happens, when the time has passed. */
+    private static Callable<Boolean> timePassesOr(Duration time, Callable<Boolean> condition) {
+        Callable<Boolean> passed = ContractTestFixture.timePasses(time);
+        return () -> condition.call() || passed.call();
+    }
+
+    /** The operator read who held the lock; the lock has another owner when the operator's request is executed. */
+    @Test
+    default void S05_aForcedReleaseOverASlowLinkSparesTheNextOwner() throws Exception {
+        LockClient operator = fixture().client();
+        LockClient one = fixture().client();
+        LockClient two = fixture().client();
+        LockAdmin admin = ContractTestFixture.admin(operator, "S05 for a forced release over a slow link");
+        fixture().faultInjector().delay(operator, ROUND_TRIP, "S05 for a forced release over a slow link");
+        for (int i = 0; i < 4; i++) {
+            Lease held = one.named("x").acquire();
+            LockHolder seen = ContractTestFixture.status(admin, "x").holders().get(0);
+            CompletableFuture<Boolean> forced = admin.forceRelease("x", seen);
+            Callable<Boolean> moment =
+                    ContractTestFixture.timePasses(ROUND_TRIP.multipliedBy(i).dividedBy(2));
+            ContractTestFixture.eventually("a moment passes", ContractTestFixture.LONG, moment);
+            held.release();
+            Lease next = two.named("x").tryAcquire(ContractTestFixture.LONG).orElseThrow();
+            ContractTestFixture.await(forced);
+            assertThat(one.named("x").tryAcquire())
+                    .as("S05: the next owner's lock")
+                    .isEmpty();
+            assertThat(next.isHeld()).isTrue();
+            assertThat(next.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+    }
+
+    /** The renewal is sent while the link is slow, and the release when it is fast again, so that it may overtake the renewal. */
+    @Test
+    default void S06_aRenewalThatArrivesAfterTheReleaseRevivesNothing() throws Exception {
+        LockClient client = fixture().client();
+        LockClient other = fixture().client();
+        Duration lease = fixture().backend().lease();
+        List<Lease> leases = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            leases.add(client.named("x" + i, fixture().shortLease(client)).acquire());
+        }
+        Duration oneWay = lease.dividedBy(3);
+        fixture().faultInjector().delay(client, oneWay, "S06 for a renewal that is overtaken");
+        ContractTestFixture.eventually(
+                "renewals are sent",
+                ContractTestFixture.LONG,
+                ContractTestFixture.timePasses(lease.multipliedBy(5).dividedBy(12)));
+        fixture().faultInjector().delay(client, Duration.ZERO, "S06 for a renewal that is overtaken");
+        for (Lease held : leases) {
+            assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+        ContractTestFixture.eventually(
+                "the renewals have arrived", ContractTestFixture.LONG, ContractTestFixture.timePasses(oneWay));
+        for (Lease held : leases) {
+            assertThat(other.named(held.lockName()).tryAcquire())
+                    .as("S06: lock \"%s\", which was released", held.lockName())
+                    .hasValueSatisfying(Lease::close);
+        }
+    }
+
+    /**
+     * A request is executed long after its caller gave up and its withdrawal was executed. Its lease is so long that no expiry
+     * can free the lock.
+     */
+    @Test
+    default void S08_aRequestThatArrivesLongAfterItsWithdrawalLeavesNoOrphan() throws Exception {
+        LockClient slow = fixture().client(IMPATIENT);
+        LockClient other = fixture().client();
+        other.named("x").run(Lease::ensureHeld); // the first use of a lock may need additional round trips
+        fixture().faultInjector().delay(slow, LATE, "S08 for a late request");
+        long sent = System.nanoTime();
+        assertThat(catchThrowable(() -> slow.named("x").tryAcquire())).isInstanceOf(BackendUnavailableException.class);
+        fixture().faultInjector().delay(slow, Duration.ZERO, "S08 for a late request");
+        assertFreeAfterLateRequest(other, sent);
+    }
+
+    /** One request of a waiter is late; the next one has a reply before it, and then the waiter gives up. */
+    @Test
+    default void S08_aLateRequestOfAWaiterLeavesNoOrphan() throws Exception {
+        LockClient slow = fixture().client(IMPATIENT);
+        LockClient other = fixture().client();
+        Lease held = other.named("x").acquire();
+        CompletableFuture<Lease> waiting = slow.named("x").acquireAsync();
+        ContractTestFixture.awaitWaiters(other, "x", 1);
+        fixture().faultInjector().delay(slow, LATE, "S08 for a late request of a waiter");
+        ContractTestFixture.eventually(
+                "the waiter has asked again",
+                ContractTestFixture.LONG,
+                ContractTestFixture.timePasses(LATE.dividedBy(4)));
+        long sent = System.nanoTime();
+        fixture().faultInjector().delay(slow, Duration.ZERO, "S08 for a late request of a waiter");
+        ContractTestFixture.eventually(
+                "the waiter has asked once more",
+                ContractTestFixture.LONG,
+                ContractTestFixture.timePasses(LATE.dividedBy(2)));
+        waiting.cancel(true);
+        assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertFreeAfterLateRequest(other, sent);
+    }
+
+    private static void assertFreeAfterLateRequest(LockClient other, long sent) throws Exception {
+        ContractTestFixture.eventually(
+                "the late request has arrived",
+                ContractTestFixture.LONG,
+                () -> DurationAssertions.since(sent).compareTo(LATE.plusMillis(300)) > 0);
+        // A backend whose store cannot reject late requests finds the grant after as long as the request was late.
+        ContractTestFixture.eventually(
+                "S08: the lock is free",
+                LATE.multipliedBy(2).plus(ContractTestFixture.PROMPT),
+                () -> other.named("x").tryRun(Duration.ZERO, Lease::ensureHeld));
+    }
+
+    /** The release, or the withdrawal of a request, is under way when the client closes. */
+    @Test
+    default void S16_closeWaitsForItsReleasesAndWithdrawals() throws Exception {
+        LockClient other = fixture().client();
+        for (String name : List.of("released", "held", "requested")) {
+            other.named(name).run(Lease::ensureHeld); // the first use of a lock may need additional round trips
+        }
+        LockClient slow = fixture().client();
+        fixture().faultInjector().delay(slow, ROUND_TRIP, "S16 on a slow link");
+        Lease released = slow.named("released").acquire();
+        Lease held = slow.named("held").acquire();
+        CompletableFuture<Lease> requested = slow.named("requested").acquireAsync();
+        CompletableFuture<ReleaseOutcome> outcome = released.releaseAsync();
+        slow.close();
+        assertThat(held.isHeld()).isFalse();
+        assertThat(ApiStyle.result(outcome)).isNotEqualTo(ReleaseOutcome.LOST);
+        assertThat(catchThrowable(() -> ApiStyle.result(requested))).isInstanceOf(ClientClosedException.class);
+        for (String name : List.of("released", "held", "requested")) {
+            assertThat(other.named(name).tryAcquire())
+                    .as("S16: lock \"%s\" right after close()", name)
+                    .hasValueSatisfying(Lease::close);
+        }
+    }
+
+    /** The hint arrives while the waiter's own request is under way, at each moment of it. */
+    @Test
+    default void S11_aReleaseWhileTheRequestOfAWaiterIsUnderWayWakesIt() throws Exception {
+        LockClient slow = fixture().client();
+        LockClient other = fixture().client();
+        ContractTestFixture.onlyIf(other, Capability.PUSH);
+        fixture().faultInjector().delay(slow, ROUND_TRIP, "S11 on a slow link");
+        for (int moment = 0; moment < 8; moment++) {
+            Lease held = other.named("x").tryAcquire(ContractTestFixture.LONG).orElseThrow();
+            CompletableFuture<Lease> waiting = slow.named("x").acquireAsync();
+            ContractTestFixture.eventually(
+                    "a moment passes",
+                    ContractTestFixture.LONG,
+                    ContractTestFixture.timePasses(
+                            ROUND_TRIP.multipliedBy(moment).dividedBy(3)));
+            long start = System.nanoTime();
+            held.release();
+            Lease next = ApiStyle.result(waiting);
+            assertThat(DurationAssertions.since(start))
+                    .as(
+                            "S11: from the release to the grant over a link with a round trip of %s",
+                            ROUND_TRIP.multipliedBy(2))
+                    .isLessThan(ROUND_TRIP.multipliedBy(4).plus(ContractTestFixture.PROMPT));
+            next.releaseAsync();
+        }
     }
 }

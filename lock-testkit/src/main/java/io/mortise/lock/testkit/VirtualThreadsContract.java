@@ -4,6 +4,7 @@ package io.mortise.lock.testkit;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.testkit.report.RuleNotCheckedException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -65,8 +66,7 @@ interface VirtualThreadsContract extends Contract {
             return (ExecutorService)
                     Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
         } catch (ReflectiveOperationException e) {
-            throw ContractTestFixture.notVerified(
-                    "S07 with virtual threads", "this Java version has no virtual threads");
+            throw RuleNotCheckedException.notApplicable("this Java version has no virtual threads");
         }
     }
 }

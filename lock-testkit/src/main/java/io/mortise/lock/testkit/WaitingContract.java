@@ -11,11 +11,15 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockHolder;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -45,6 +49,78 @@ interface WaitingContract extends Contract {
             assertThat(busy).as("reported as busy at least once").isTrue();
             assertThat(held.isHeld()).isTrue();
         }
+    }
+
+    /** All waits at once, while another client holds the lock: the longest is longer than the slow timer of S11. */
+    @Test
+    default void S09_waitsOfManyLengthsEndAtTheirLimit() throws Exception {
+        LockClient holder = fixture().client();
+        LockClient waiter = fixture().client();
+        Lease held = holder.named("x").acquire();
+        Map<Duration, Future<Duration>> waits = new LinkedHashMap<>();
+        for (Duration limit : List.of(
+                Duration.ofNanos(1),
+                Duration.ofNanos(999_999),
+                Duration.ofMillis(17),
+                Duration.ofMillis(999),
+                Duration.ofMillis(2_345),
+                Duration.ofMillis(7_250))) {
+            waits.put(limit, fixture().start(() -> {
+                long start = System.nanoTime();
+                boolean busy = ContractTestFixture.assertWaitFails(ApiStyle.SYNC, waiter.named("x"), limit);
+                Duration took = DurationAssertions.since(start);
+                assertThat(busy || limit.toMillis() < 900)
+                        .as("S15: busy after %s", limit)
+                        .isTrue();
+                return took;
+            }));
+            waits.put(limit.plusNanos(1), fixture().start(() -> {
+                long start = System.nanoTime();
+                boolean busy =
+                        ContractTestFixture.assertWaitFails(ApiStyle.ASYNC, waiter.named("x"), limit.plusNanos(1));
+                Duration took = DurationAssertions.since(start);
+                assertThat(busy || limit.toMillis() < 900)
+                        .as("S15: busy after %s", limit)
+                        .isTrue();
+                return took;
+            }));
+        }
+        for (Map.Entry<Duration, Future<Duration>> wait : waits.entrySet()) {
+            assertThat(ApiStyle.result(wait.getValue()))
+                    .as("S09: a wait of %s", wait.getKey())
+                    .isBetween(wait.getKey(), wait.getKey().plus(ContractTestFixture.PROMPT));
+        }
+        assertThat(held.isHeld()).isTrue();
+        held.close();
+        fixture().assertFree(holder, "x");
+    }
+
+    /** Limits so long that they overflow a sum or a number of nanoseconds. */
+    @Test
+    default void S09_aVeryLongWaitWaits() throws Exception {
+        LockClient holder = fixture().client();
+        LockClient waiter = fixture().client();
+        Lease held = holder.named("x").acquire();
+        List<CompletableFuture<Optional<Lease>>> waits = new ArrayList<>();
+        for (Duration limit : List.of(
+                Duration.ofDays(3),
+                Duration.ofDays(30_000),
+                Duration.ofSeconds(Integer.MAX_VALUE),
+                Duration.ofNanos(Long.MAX_VALUE),
+                Duration.ofDays(400_000),
+                Duration.ofSeconds(Long.MAX_VALUE, 999_999_999))) {
+            waits.add(waiter.named("x").tryAcquireAsync(limit));
+        }
+        ContractTestFixture.awaitWaiters(holder, "x", 1);
+        assertThat(waits).as("the waits, while the lock is held").noneMatch(Future::isDone);
+        held.close();
+        for (CompletableFuture<Optional<Lease>> wait : waits) {
+            wait.thenAccept(lease -> lease.orElseThrow().releaseAsync());
+        }
+        for (CompletableFuture<Optional<Lease>> wait : waits) {
+            assertThat(ApiStyle.result(wait)).isPresent();
+        }
+        fixture().assertFree(holder, "x");
     }
 
     @ParameterizedTest
@@ -173,8 +249,10 @@ interface WaitingContract extends Contract {
     @ParameterizedTest
     @EnumSource
     default void S12_clientsAreGrantedInTheOrderOfArrival(ApiStyle style) throws Exception {
-        List<LockClient> clients =
-                List.of(fixture().client(), fixture().client(), fixture().client());
+        List<LockClient> clients = new ArrayList<>();
+        for (int i = 0; i < 12; i++) { // more than ten, so that positions have two digits
+            clients.add(fixture().client());
+        }
         ContractTestFixture.onlyIf(clients.get(0), Capability.FAIR);
         ContractTestFixture.admin(clients.get(0), "S12 among clients");
         Lease held = clients.get(0).named("x").acquire();
@@ -195,7 +273,9 @@ interface WaitingContract extends Contract {
         for (Future<?> one : all) {
             ApiStyle.result(one);
         }
-        assertThat(order).containsExactly(1, 2, 3);
+        assertThat(order)
+                .containsExactlyElementsOf(
+                        IntStream.rangeClosed(1, clients.size()).boxed().toList());
     }
 
     @Test

@@ -30,6 +30,7 @@ interface WithdrawalContract extends Contract {
         for (int i = 0; i < 10; i++) {
             ContractTestFixture.assertWaitFails(style, waiter.named("x"), Duration.ofMillis(100));
         }
+        fixture().assertNoWaiters(holder, "x");
         held.close();
         fixture().assertFree(holder, "x");
     }
@@ -44,7 +45,11 @@ interface WithdrawalContract extends Contract {
         CompletableFuture<Lease> timedOut = waiter.named("x").acquireAsync().orTimeout(20, TimeUnit.MILLISECONDS);
         cancelled.cancel(true);
         completed.complete(Optional.empty());
+        CompletableFuture<Lease> failed = waiter.named("x").acquireAsync();
+        failed.completeExceptionally(new IllegalStateException("failed by its caller"));
         assertThatThrownBy(timedOut::join).hasRootCauseInstanceOf(TimeoutException.class);
+        fixture().assertNoWaiters(holder, "x");
+        assertThat(held.isHeld()).isTrue();
         held.close();
         fixture().assertFree(holder, "x");
     }
@@ -115,6 +120,7 @@ interface WithdrawalContract extends Contract {
         DistributedLock lock = fixture().client().named("x");
         Lease held = holder.named("x").acquire();
         fixture().assertInterruptReturnsAtOnce(lock);
+        fixture().assertNoWaiters(holder, "x");
         held.close();
         fixture().assertFree(holder, "x");
     }
@@ -141,6 +147,7 @@ interface WithdrawalContract extends Contract {
             assertThat(waiting.cancel(true)).isTrue();
             return DurationAssertions.since(start);
         });
+        fixture().assertNoWaiters(holder, "x");
         held.close();
         fixture().assertFree(holder, "x");
     }

@@ -84,9 +84,9 @@ class ConformanceReportTest {
         assertThat(backend()).containsEntry("verdict", "broken");
         assertThat(map(backend().get("rules"))).containsEntry("S2", "broken").containsEntry("S19", "not looked at");
         assertThat(page())
-                .contains("<strong>broken</strong>", "Probably: a holder that believes in a lease")
+                .contains("<strong>broken</strong>", "Probably: a holder that considers its lease valid")
                 .contains("class=\"fault\"", "<title>silence</title>", "class=\"violation\"", "class=\"waits\"")
-                .contains("client 1 · x", "client 2 is granted &quot;x&quot;: token 2");
+                .contains("client 1 · x", "client 2 is granted &quot;x&quot;: token 3");
         Throwable failure = run.failures().get(0);
         assertThat(failure).hasMessageContaining("S02: two leases are held");
         assertThat(failure.getSuppressed())

@@ -285,11 +285,8 @@ record BackendReport(
         if (holes.isEmpty()) {
             return "none";
         }
-        Map<String, List<Hole>> byKind = holes.stream()
-                .collect(Collectors.groupingBy(
-                        Hole::remedy,
-                        TreeMap::new,
-                        Collectors.toList()));
+        Map<String, List<Hole>> byKind =
+                holes.stream().collect(Collectors.groupingBy(Hole::remedy, TreeMap::new, Collectors.toList()));
         return byKind.entrySet().stream()
                 .map(kind -> kind.getKey() + " (" + kind.getValue().size() + " tests of "
                         + kind.getValue().stream()

@@ -102,7 +102,9 @@ public final class ClassRecorder {
                     List.of());
         }
         if (failure instanceof TestAbortedException) {
-            return new TestResult(method, display, TestOutcome.NOT_VERIFIED, message, "", "", "", List.of(), List.of());
+            String hook = Hook.namedIn(message).map(Hook::name).orElse("");
+            return new TestResult(
+                    method, display, TestOutcome.NOT_VERIFIED, message, hook, "", "", List.of(), List.of());
         }
         List<LockEvent> events = recorder == null ? List.of() : recorder.events();
         return new TestResult(

@@ -128,7 +128,7 @@ final class ReportPage {
             case KEPT -> counts + without + " None failed.";
             case BROKEN ->
                 report.failures() + (report.failures() == 1 ? " test" : " tests") + " failed. " + counts + without;
-            case NOT_LOOKED_AT -> "No test failed, but not every rule was looked at. " + counts + without;
+            case NOT_LOOKED_AT -> "No test failed, but not every test could look at its rule. " + counts + without;
         };
     }
 

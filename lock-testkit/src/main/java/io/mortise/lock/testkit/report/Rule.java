@@ -22,7 +22,7 @@ enum Rule {
     S02(
             "Honest isHeld",
             16,
-            "a holder that believes in a lease which the store has already granted again",
+            "a holder that considers its lease valid when the store has already granted the lock again",
             "a suspended machine"),
     S03(
             "Fencing",

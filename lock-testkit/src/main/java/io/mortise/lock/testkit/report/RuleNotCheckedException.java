@@ -35,6 +35,11 @@ public final class RuleNotCheckedException extends TestAbortedException {
         return new RuleNotCheckedException("not claimed: " + capability, TestOutcome.NOT_CLAIMED, null);
     }
 
+    /** Returns the exception for a rule about something that this JVM does not have. */
+    public static RuleNotCheckedException notApplicable(String why) {
+        return new RuleNotCheckedException("not applicable: " + why, TestOutcome.NOT_CLAIMED, null);
+    }
+
     TestOutcome outcome() {
         return outcome;
     }

@@ -3,7 +3,7 @@ package io.mortise.lock.testkit.report;
 
 /** The outcome of a test, from the one that matters least to the one that matters most for the test's rule. */
 public enum TestOutcome {
-    /** The test belongs to a capability that the backend does not claim. */
+    /** The test belongs to a capability that the backend does not claim, or to something that this JVM does not have. */
     NOT_CLAIMED,
     /** The rule was checked and holds. */
     PASSED,
