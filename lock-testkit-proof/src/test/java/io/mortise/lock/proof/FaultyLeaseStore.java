@@ -18,7 +18,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /** A {@link LeaseStore} on a {@link InMemoryLockTable} that also simulates the faults of the link between client and table. */
-final class FaultyLeaseStore implements LeaseStore, FaultyLink {
+public final class FaultyLeaseStore implements LeaseStore, FaultyLink {
     private final InMemoryLockTable table;
     private final BooleanSupplier stopped;
     private final Set<Grant> granted = ConcurrentHashMap.newKeySet();

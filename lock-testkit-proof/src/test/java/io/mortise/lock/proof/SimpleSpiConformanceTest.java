@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.proof;
 
-import io.mortise.lock.BackendUnavailableException;
-import io.mortise.lock.ClientOptions;
-import io.mortise.lock.LockClient;
-import io.mortise.lock.connect.BackendClients;
-import io.mortise.lock.spi.LeaseStoreBackend;
-import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.BackendUnderTest;
-import io.mortise.lock.testkit.LinkedBackendUnderTest;
 import io.mortise.lock.testkit.LockConformance;
-import java.util.OptionalLong;
 import org.junit.jupiter.api.Tag;
 
 /**
@@ -23,54 +15,6 @@ import org.junit.jupiter.api.Tag;
 class SimpleSpiConformanceTest extends LockConformance {
     @Override
     protected BackendUnderTest backend() {
-        return new OneTable();
-    }
-
-    private static final class OneTable extends LinkedBackendUnderTest<FaultyLeaseStore> {
-        private final InMemoryLockTable table = new InMemoryLockTable();
-        private volatile boolean stopped;
-
-        @Override
-        public String description() {
-            return "a table in memory, on LeaseStore";
-        }
-
-        @Override
-        protected FaultyLeaseStore newLink() {
-            return new FaultyLeaseStore(table, () -> stopped);
-        }
-
-        @Override
-        protected LockClient connect(FaultyLeaseStore link, ClientOptions options) {
-            if (stopped) {
-                throw new BackendUnavailableException("a table in memory: stopped");
-            }
-            return BackendClients.open(context -> new LeaseStoreBackend(link, context), options);
-        }
-
-        @Override
-        public OptionalLong requests() {
-            return OptionalLong.of(table.requests());
-        }
-
-        @Override
-        public void expireSession(LockClient client) {
-            link(client).expire();
-        }
-
-        @Override
-        public void deleteGrant(String lockName) {
-            table.delete(new LockName(lockName));
-        }
-
-        @Override
-        public void stopServer() {
-            stopped = true;
-        }
-
-        @Override
-        public void startServer() {
-            stopped = false;
-        }
+        return new TableBackendUnderTest();
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.proof.mutants;
 
-import static io.mortise.lock.proof.mutants.Mutant.backend;
-import static io.mortise.lock.proof.mutants.Mutant.client;
+import static io.mortise.lock.proof.mutants.WrapperMutant.backend;
+import static io.mortise.lock.proof.mutants.WrapperMutant.client;
 
 import io.mortise.lock.Capability;
 import io.mortise.lock.DistributedLock;
@@ -26,7 +26,7 @@ import java.util.function.UnaryOperator;
 final class CallMutants {
     private CallMutants() {}
 
-    static List<Mutant> all() {
+    static List<WrapperMutant> all() {
         return List.of(
                 client(
                         "callAsync",

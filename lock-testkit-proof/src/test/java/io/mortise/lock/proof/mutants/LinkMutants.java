@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.proof.mutants;
 
-import static io.mortise.lock.proof.mutants.Mutant.backend;
+import static io.mortise.lock.proof.mutants.WrapperMutant.backend;
 
 import io.mortise.lock.LossReason;
 import io.mortise.lock.proof.mutants.LossMutants.ForwardingListener;
@@ -31,7 +31,7 @@ import java.util.concurrent.locks.LockSupport;
 final class LinkMutants {
     private LinkMutants() {}
 
-    static List<Mutant> all() {
+    static List<WrapperMutant> all() {
         return List.of(
                 backend(
                         "S02",

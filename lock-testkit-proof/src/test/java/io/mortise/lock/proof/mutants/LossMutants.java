@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.proof.mutants;
 
-import static io.mortise.lock.proof.mutants.Mutant.backend;
-import static io.mortise.lock.proof.mutants.Mutant.client;
+import static io.mortise.lock.proof.mutants.WrapperMutant.backend;
+import static io.mortise.lock.proof.mutants.WrapperMutant.client;
 
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
@@ -27,7 +27,7 @@ final class LossMutants {
 
     private LossMutants() {}
 
-    static List<Mutant> all() {
+    static List<WrapperMutant> all() {
         return List.of(
                 backend(
                         "S06",

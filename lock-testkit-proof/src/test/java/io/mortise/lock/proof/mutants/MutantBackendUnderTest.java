@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Provides an in-memory store to one conformance test, and inserts a mutant between the store and its clients. */
 final class MutantBackendUnderTest extends MemoryBackendUnderTest {
-    private final Mutant mutant;
+    private final WrapperMutant mutant;
     private final Map<String, Long> shared = new ConcurrentHashMap<>();
     private final Set<ContenderListener> waiters = ConcurrentHashMap.newKeySet();
     private final List<LockClient> clients = new CopyOnWriteArrayList<>();
@@ -25,7 +25,7 @@ final class MutantBackendUnderTest extends MemoryBackendUnderTest {
     /** The thread group of this mutant; other mutants run in parallel in other groups. */
     private final @Nullable ThreadGroup threads = Thread.currentThread().getThreadGroup();
 
-    MutantBackendUnderTest(Mutant mutant) {
+    MutantBackendUnderTest(WrapperMutant mutant) {
         this.mutant = mutant;
     }
 

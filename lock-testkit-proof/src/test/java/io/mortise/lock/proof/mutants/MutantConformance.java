@@ -14,14 +14,14 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  *
  * <p>The class name does not end in Test, so that Surefire does not run it on its own.
  */
-@Timeout(value = 15, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // does not wait for a mutant that hangs
+@Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // does not wait for a mutant that hangs
 @ExtendWith(MutantConformance.MutantResolver.class)
 class MutantConformance extends LockConformance {
     static final String MUTANT = "mortise.mutant";
 
-    private final Mutant mutant;
+    private final WrapperMutant mutant;
 
-    MutantConformance(Mutant mutant) {
+    MutantConformance(WrapperMutant mutant) {
         this.mutant = mutant;
     }
 
@@ -33,16 +33,16 @@ class MutantConformance extends LockConformance {
     static final class MutantResolver implements ParameterResolver {
         @Override
         public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
-            return parameter.getParameter().getType() == Mutant.class;
+            return parameter.getParameter().getType() == WrapperMutant.class;
         }
 
         @Override
         public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
             String name = context.getConfigurationParameter(MUTANT).orElse("");
-            return Mutants.ALL.stream()
+            return Mutants.WRAPPERS.stream()
                     .filter(mutant -> mutant.toString().equals(name))
                     .findAny()
-                    .orElse(Mutant.NONE);
+                    .orElse(WrapperMutant.NONE);
         }
     }
 }

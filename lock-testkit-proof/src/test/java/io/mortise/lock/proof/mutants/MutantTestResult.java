@@ -1,81 +1,139 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.proof.mutants;
 
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectIteration;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMethod;
 
 import io.mortise.lock.testkit.report.RunSettings;
+import java.io.IOException;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.platform.engine.DiscoverySelector;
 import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.engine.support.descriptor.MethodSource;
 import org.junit.platform.testkit.engine.EngineExecutionResults;
 import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Event;
 
 /**
- * The result of running one test of the conformance kit on one mutant.
+ * The result of running one test of the conformance kit, or all of them, on one mutant.
  *
  * @param succeeded number of passed executions
- * @param failures exceptions of the failed executions
- * @param aborted number of executions reported as not verified
- * @param took running time of the test
+ * @param failures the failed executions
+ * @param aborted number of executions reported as not verified or not claimed
+ * @param took running time
  */
-record MutantTestResult(long succeeded, List<Throwable> failures, long aborted, Duration took) {
-    static MutantTestResult of(Mutant mutant, String test) {
+record MutantTestResult(long succeeded, List<Failure> failures, long aborted, Duration took) {
+    /**
+     * A failed execution of a test.
+     *
+     * @param test name of the method
+     * @param cause the exception
+     */
+    record Failure(String test, Throwable cause) {
+        private static Failure of(Event event) {
+            String test = event.getTestDescriptor()
+                    .getSource()
+                    .map(source -> ((MethodSource) source).getMethodName())
+                    .orElseThrow();
+            return new Failure(
+                    test,
+                    event.getRequiredPayload(TestExecutionResult.class)
+                            .getThrowable()
+                            .orElseThrow());
+        }
+
+        /** Returns whether an assertion or a time limit failed; another exception does not show that the kit detects the defect. */
+        boolean isDetection() {
+            return cause instanceof TimeoutException || cause instanceof AssertionError;
+        }
+
+        /** Returns whether the failure is about the rule; a test of several rules names the broken rule in its message. */
+        boolean names(String rule) {
+            String message = String.valueOf(cause.getMessage());
+            boolean named = message.startsWith(rule + ":") || message.contains("[" + rule);
+            return test.startsWith(rule + "_") || (cause instanceof AssertionError && named);
+        }
+    }
+
+    /**
+     * Runs one test. Of a parameterized one, a mutant that wraps meets only the first iteration, for the blocking API: one failure
+     * is enough. Tries one backend with the defect after the other, until the test fails.
+     */
+    static MutantTestResult of(Mutant mutant, String test) throws IOException {
+        MutantTestResult all = new MutantTestResult(0, List.of(), 0, Duration.ZERO);
+        for (Class<?> kit : mutant.conformance()) {
+            all = all.and(of(mutant, kit, test));
+            if (!all.failures().isEmpty()) {
+                break;
+            }
+        }
+        return all;
+    }
+
+    /** Runs one test as {@link #of(Mutant, String)} does, in the given class. */
+    static MutantTestResult of(Mutant mutant, Class<?> kit, String test) {
+        DiscoverySelector whole = selectMethod(kit, method(kit, test));
+        boolean firstOnly =
+                mutant instanceof WrapperMutant && method(kit, test).isAnnotationPresent(ParameterizedTest.class);
+        return of(mutant, kit, firstOnly ? selectIteration(whole, 0) : whole, false);
+    }
+
+    /** Runs the whole kit, many tests at once, on one backend with the defect after the other. */
+    static MutantTestResult ofWholeKit(Mutant mutant) throws IOException {
+        MutantTestResult all = new MutantTestResult(0, List.of(), 0, Duration.ZERO);
+        for (Class<?> kit : mutant.conformance()) {
+            all = all.and(of(mutant, kit, selectClass(kit), true));
+            if (all.failures().stream().anyMatch(Failure::isDetection)) {
+                break;
+            }
+        }
+        return all;
+    }
+
+    private MutantTestResult and(MutantTestResult other) {
+        return new MutantTestResult(
+                succeeded + other.succeeded,
+                Stream.concat(failures.stream(), other.failures.stream()).toList(),
+                aborted + other.aborted,
+                took.plus(other.took));
+    }
+
+    private static MutantTestResult of(Mutant mutant, Class<?> kit, DiscoverySelector selector, boolean parallel) {
         long start = System.nanoTime();
+        Thread.currentThread().setContextClassLoader(kit.getClassLoader());
         EngineExecutionResults results = EngineTestKit.engine("junit-jupiter")
-                .selectors(firstOf(method(test)))
+                .selectors(selector)
                 .configurationParameter(MutantConformance.MUTANT, mutant.toString())
+                .configurationParameter("junit.jupiter.execution.parallel.enabled", Boolean.toString(parallel))
+                .configurationParameter("junit.jupiter.execution.parallel.config.strategy", "fixed")
+                .configurationParameter("junit.jupiter.execution.parallel.config.fixed.parallelism", "16")
+                .configurationParameter(
+                        "junit.jupiter.execution.parallel.config.executor-service", "WORKER_THREAD_POOL")
                 .configurationParameter(RunSettings.REPORT, "none")
-                .configurationParameter("junit.jupiter.execution.parallel.enabled", "false") // one thread group a trial
                 .execute();
         return new MutantTestResult(
                 results.testEvents().succeeded().count(),
-                results.testEvents().failed().stream()
-                        .map(MutantTestResult::failure)
-                        .toList(),
+                results.testEvents().failed().stream().map(Failure::of).toList(),
                 results.testEvents().aborted().count(),
                 Duration.ofNanos(System.nanoTime() - start));
     }
 
-    /** Selects the test, or only its first iteration, for the blocking API, if it is parameterized: one failure is enough. */
-    private static DiscoverySelector firstOf(Method test) {
-        DiscoverySelector whole = selectMethod(MutantConformance.class, test);
-        return test.isAnnotationPresent(ParameterizedTest.class) ? selectIteration(whole, 0) : whole;
-    }
-
-    private static Method method(String test) {
-        return Arrays.stream(MutantConformance.class.getMethods())
+    private static Method method(Class<?> kit, String test) {
+        return Arrays.stream(kit.getMethods())
                 .filter(method -> method.getName().equals(test))
                 .findAny()
                 .orElseThrow(() -> new AssertionError("the kit has no test " + test));
     }
 
-    private static Throwable failure(Event event) {
-        return event.getRequiredPayload(TestExecutionResult.class)
-                .getThrowable()
-                .orElseThrow();
-    }
-
-    /**
-     * Returns whether an assertion or the time limit of the test failed for the rule; other exceptions do not show that the kit
-     * detects the defect.
-     */
-    boolean failedFor(String rule, String test) {
-        return failures.stream()
-                .anyMatch(failure -> failure instanceof TimeoutException
-                        ? test.startsWith(rule + "_")
-                        : failure instanceof AssertionError && names(rule, test, failure));
-    }
-
-    /** Returns whether the failure is about the rule; a test of several rules names the broken rule in its message. */
-    private static boolean names(String rule, String test, Throwable failure) {
-        String message = String.valueOf(failure.getMessage());
-        return test.startsWith(rule + "_") || message.startsWith(rule + ":") || message.contains("[" + rule);
+    /** Returns whether an assertion or the time limit of a test failed for the rule. */
+    boolean failedFor(String rule) {
+        return failures.stream().anyMatch(failure -> failure.isDetection() && failure.names(rule));
     }
 }

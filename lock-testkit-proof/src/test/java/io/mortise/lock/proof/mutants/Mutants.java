@@ -6,7 +6,8 @@ import java.util.stream.Stream;
 
 /** All deliberately defective backends and clients that the conformance kit must detect. */
 final class Mutants {
-    static final List<Mutant> ALL = Stream.of(
+    /** Mutants that wrap a backend or a client. */
+    static final List<WrapperMutant> WRAPPERS = Stream.of(
                     GrantMutants.all(),
                     ReleaseMutants.all(),
                     LossMutants.all(),
@@ -21,4 +22,10 @@ final class Mutants {
             .toList();
 
     private Mutants() {}
+
+    /** Returns all mutants: those that wrap, and those that patch the source. */
+    static List<Mutant> all() {
+        return Stream.<Mutant>concat(WRAPPERS.stream(), PatchMutant.all().stream())
+                .toList();
+    }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.proof.mutants;
 
-import static io.mortise.lock.proof.mutants.Mutant.backend;
-import static io.mortise.lock.proof.mutants.Mutant.client;
+import static io.mortise.lock.proof.mutants.WrapperMutant.backend;
+import static io.mortise.lock.proof.mutants.WrapperMutant.client;
 
 import io.mortise.lock.Capability;
 import io.mortise.lock.DistributedLock;
@@ -31,7 +31,7 @@ import java.util.function.UnaryOperator;
 final class NameMutants {
     private NameMutants() {}
 
-    static List<Mutant> all() {
+    static List<WrapperMutant> all() {
         return List.of(
                 collides("names are case-insensitive", name -> name.toLowerCase(Locale.ROOT)),
                 collides("names are trimmed", name -> name.isBlank() ? "blank" : name.trim()),
@@ -111,7 +111,7 @@ final class NameMutants {
         };
     }
 
-    private static Mutant collides(String defect, UnaryOperator<String> wrong) {
+    private static WrapperMutant collides(String defect, UnaryOperator<String> wrong) {
         return client("S13", defect, "S13_distinctNamesNeverCollide", delegate -> new Renaming(delegate, wrong));
     }
 

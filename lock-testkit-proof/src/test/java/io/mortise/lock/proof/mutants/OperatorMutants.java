@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.proof.mutants;
 
-import static io.mortise.lock.proof.mutants.Mutant.backend;
-import static io.mortise.lock.proof.mutants.Mutant.client;
+import static io.mortise.lock.proof.mutants.WrapperMutant.backend;
+import static io.mortise.lock.proof.mutants.WrapperMutant.client;
 
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.LockAdmin;
@@ -10,8 +10,8 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LockStatus;
-import io.mortise.lock.proof.mutants.Mutant.WrongBackend;
 import io.mortise.lock.proof.mutants.WaitingMutants.ForwardingRequest;
+import io.mortise.lock.proof.mutants.WrapperMutant.WrongBackend;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.OwnerRecordCodec;
@@ -33,7 +33,7 @@ import java.util.function.Function;
 final class OperatorMutants {
     private OperatorMutants() {}
 
-    static List<Mutant> all() {
+    static List<WrapperMutant> all() {
         return List.of(
                 backend(
                         "S17",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.proof.mutants;
 
-import static io.mortise.lock.proof.mutants.Mutant.backend;
-import static io.mortise.lock.proof.mutants.Mutant.client;
+import static io.mortise.lock.proof.mutants.WrapperMutant.backend;
+import static io.mortise.lock.proof.mutants.WrapperMutant.client;
 
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
@@ -24,7 +24,7 @@ import java.util.concurrent.locks.LockSupport;
 final class OutageMutants {
     private OutageMutants() {}
 
-    static List<Mutant> all() {
+    static List<WrapperMutant> all() {
         return List.of(
                 backend(
                         "S15",

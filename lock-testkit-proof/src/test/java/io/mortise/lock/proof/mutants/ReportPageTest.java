@@ -41,11 +41,11 @@ class ReportPageTest {
     private static Path failing;
 
     @BeforeAll
+    @Timeout(300) // the time limit of the class does not hold for this method
     static void runTheKit() throws Exception {
         browser = HeadlessBrowser.find(folder);
         List<String> tests = SCREENSHOTS.isEmpty() ? ReportedRun.TESTS : List.of();
-        String accepted =
-                SCREENSHOTS.isEmpty() ? ReportedRun.ALL_RULES : "url,S07_aThousandVirtualThreadsDoNotStopRenewals";
+        String accepted = SCREENSHOTS.isEmpty() ? ReportedRun.ALL_RULES : "url";
         ReportedRun.of(
                 folder.resolve("passing"), MutantConformance.class, "", tests, Map.of("mortise.kit.accept", accepted));
         ReportedRun.of(folder.resolve("failing"), MutantConformance.class, ReportedRun.BROKEN_MUTANT, tests, Map.of());

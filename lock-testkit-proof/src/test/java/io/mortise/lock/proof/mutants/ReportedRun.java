@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.platform.engine.DiscoverySelector;
@@ -64,7 +65,7 @@ record ReportedRun(List<Throwable> failures, String console) {
                 .configurationParameter("junit.jupiter.execution.parallel.enabled", String.valueOf(tests.isEmpty()))
                 .configurationParameters(settings)
                 .execute()));
-        List<Throwable> failures = results.get().allEvents().failed().stream()
+        List<Throwable> failures = Objects.requireNonNull(results.get()).allEvents().failed().stream()
                 .map(event -> event.getRequiredPayload(TestExecutionResult.class)
                         .getThrowable()
                         .orElseThrow())

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.proof.mutants;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.TestInstance;
+
+/**
+ * Tests that the conformance kit rejects each mutant of a list, and accepts the same backends without a defect.
+ *
+ * <p>By default each mutant meets the one test that must fail. With the system property {@code mortise.mutants.kit=whole} it
+ * meets all tests of the kit, and {@code target/whole-kit-NAME.md} shows which of them failed.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class MutantTrials {
+    /** Number of mutants tested in parallel; more than the cores, since the tests mostly wait. */
+    private static final int PARALLEL_TRIALS = 6;
+
+    private static final boolean WHOLE_KIT = "whole".equals(System.getProperty("mortise.mutants.kit"));
+
+    private static final String TABLE = "|---|---|---|\n";
+
+    private final List<? extends Mutant> mutants;
+    private final Map<Mutant, Future<MutantTestResult>> trials = new LinkedHashMap<>();
+    private final Map<String, Future<MutantTestResult>> controls = new LinkedHashMap<>();
+
+    MutantTrials(List<? extends Mutant> mutants) {
+        this.mutants = mutants;
+    }
+
+    @BeforeAll
+    void startTrials() {
+        ExecutorService pool = Executors.newFixedThreadPool(PARALLEL_TRIALS);
+        for (Mutant mutant : mutants) {
+            trials.put(mutant, pool.submit(inThreadGroup(() -> trial(mutant))));
+        }
+        for (Mutant mutant : mutants) {
+            Class<?> kit = mutant instanceof PatchMutant patch && patch.isOfTable()
+                    ? TableConformance.class
+                    : mutant instanceof PatchMutant ? StoreConformance.class : MutantConformance.class;
+            controls.computeIfAbsent(
+                    mutant.killer() + " of " + kit.getSimpleName(),
+                    control -> pool.submit(
+                            inThreadGroup(() -> MutantTestResult.of(WrapperMutant.NONE, kit, mutant.killer()))));
+        }
+        pool.shutdown();
+    }
+
+    private static MutantTestResult trial(Mutant mutant) throws IOException {
+        return WHOLE_KIT ? MutantTestResult.ofWholeKit(mutant) : MutantTestResult.of(mutant, mutant.killer());
+    }
+
+    /** Runs each trial in a separate thread group, so that its threads can be distinguished from those of other trials. */
+    private static Callable<MutantTestResult> inThreadGroup(Callable<MutantTestResult> trial) {
+        return () -> {
+            CompletableFuture<MutantTestResult> done = new CompletableFuture<>();
+            Runnable task = () -> {
+                try {
+                    done.complete(trial.call());
+                } catch (Exception | Error e) {
+                    done.completeExceptionally(e);
+                }
+            };
+            new Thread(new ThreadGroup("trial"), task, "trial").start();
+            return done.get();
+        };
+    }
+
+    @TestFactory
+    Stream<DynamicTest> theKitFails() {
+        return trials.entrySet().stream()
+                .map(trial -> DynamicTest.dynamicTest(
+                        trial.getKey().toString(),
+                        () -> assertFailed(trial.getKey(), trial.getValue().get())));
+    }
+
+    private static void assertFailed(Mutant mutant, MutantTestResult trial) {
+        assertThat(trial.failedFor(WHOLE_KIT ? "S" : mutant.rule()))
+                .as(
+                        "%s SURVIVES %s in %s: passed %s times, not verified %s times, failed otherwise with %s",
+                        mutant, mutant.killer(), trial.took(), trial.succeeded(), trial.aborted(), trial.failures())
+                .isTrue();
+    }
+
+    @TestFactory
+    Stream<DynamicTest> theKitPassesWhatIsNotMutated() {
+        return controls.entrySet().stream()
+                .map(control -> DynamicTest.dynamicTest(
+                        control.getKey(), () -> assertPassed(control.getValue().get())));
+    }
+
+    private static void assertPassed(MutantTestResult trial) {
+        assertThat(trial.failures()).isEmpty();
+        assertThat(trial.aborted()).as("not verified").isZero();
+        assertThat(trial.succeeded()).as("passed").isPositive();
+    }
+
+    @AfterAll
+    void writeWhatTheWholeKitDetects() throws Exception {
+        if (!WHOLE_KIT) {
+            return;
+        }
+        StringBuilder table = new StringBuilder("| rule | defect | failed by |\n" + TABLE);
+        for (Map.Entry<Mutant, Future<MutantTestResult>> trial : trials.entrySet()) {
+            String tests = trial.getValue().get().failures().stream()
+                    .filter(MutantTestResult.Failure::isDetection)
+                    .map(MutantTestResult.Failure::test)
+                    .distinct()
+                    .collect(Collectors.joining(", "));
+            table.append("| %s | %s | %s |\n"
+                    .formatted(
+                            trial.getKey().rule(), trial.getKey().defect(), tests.isEmpty() ? "**survives**" : tests));
+        }
+        Files.writeString(Path.of("target", "whole-kit-" + getClass().getSimpleName() + ".md"), table);
+    }
+}
