@@ -108,6 +108,7 @@ interface SlowLinkContract extends Contract {
         ContractTestFixture.onlyIf(other, Capability.CRASH_RELEASE);
         Duration lease = fixture().backend().lease();
         Duration oneWay = Duration.ofMillis(400);
+        slow.named("x").run(Lease::ensureHeld); // the first use of a lock may need additional round trips
         Lease held = holder.named("x").acquire();
         fixture().faultInjector().delay(slow, oneWay, "S02 for a hand-off over a slow link");
         CompletableFuture<Lease> waiting =
@@ -259,7 +260,7 @@ interface SlowLinkContract extends Contract {
         BackendUnderTest backend = fixture().backend();
         boolean pushed = backend.removalNotifiedWithin().compareTo(backend.lease()) < 0;
         LockOptions options = pushed ? LockOptions.defaults() : fixture().shortLease(slow);
-        other.named("x").run(Lease::ensureHeld); // the first use of a lock may need additional round trips
+        slow.named("x").run(Lease::ensureHeld); // the first use of a lock may need additional round trips
         Duration oneWay = Duration.ofMillis(500);
         fixture().faultInjector().delay(slow, oneWay, "S07 before the reply");
         CompletableFuture<Lease> requested = slow.named("x", options).acquireAsync();
