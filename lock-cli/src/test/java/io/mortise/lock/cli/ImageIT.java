@@ -14,7 +14,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
@@ -52,12 +51,13 @@ class ImageIT {
     private static String image = "";
     private static RedisTestServer redis;
 
+    /** Output and exit code of a finished command. */
+    private record Finished(String output, int exitCode) {}
+
     @BeforeAll
     static void buildImage() throws Exception {
         Assumptions.assumeTrue(
-                finish(List.of("sh", "-c", "command -v podman && test $(id -u) = 0"))
-                                .exitCode()
-                        == 0,
+                finish(List.of("sh", "-c", "command -v podman && test $(id -u) = 0")).exitCode == 0,
                 "needs Podman, as root");
         // The plain drivers work inside a container too; without limits runc asks for more than some hosts allow.
         Files.writeString(
@@ -96,7 +96,7 @@ class ImageIT {
     /** Without a capability, and without a file system to write to. */
     @Test
     void runEndsWithTheExitCodeOfItsCommandAndRunsAsNobody() throws Exception {
-        FinishedCommand run = inContainer(
+        Finished run = inContainer(
                 List.of("--rm", "--read-only", "--cap-drop=all"),
                 "run",
                 "--url",
@@ -106,15 +106,15 @@ class ImageIT {
                 "sh",
                 "-c",
                 "id -u; exit 7");
-        assertThat(run.output()).contains("65532");
-        assertThat(run.exitCode()).isEqualTo(7);
+        assertThat(run.output).contains("65532");
+        assertThat(run.exitCode).isEqualTo(7);
     }
 
     @Test
     void stoppingTheContainerReleasesTheLock() throws Exception {
-        FinishedCommand started = inContainer(
+        Finished started = inContainer(
                 List.of("--detach", "--name=holder"), "run", "--url", redis.url(), "job2", "--", "sleep", "600");
-        assertThat(started.exitCode()).as(started.output()).isZero();
+        assertThat(started.exitCode).as(started.output).isZero();
         try (RawRedis raw = redis.connect()) {
             Await.until("the container holds the lock", SOON, () -> raw.call("GET", "lock:job2") != null);
             podman("stop", "--time=60", "holder");
@@ -122,7 +122,7 @@ class ImageIT {
         }
     }
 
-    private static FinishedCommand inContainer(List<String> options, String... arguments) throws Exception {
+    private static Finished inContainer(List<String> options, String... arguments) throws Exception {
         List<String> command = new ArrayList<>(engine);
         command.addAll(List.of("run", "--network=host", "--env=JAVA_HOME=" + System.getProperty("java.home")));
         Path javaHome = Path.of(System.getProperty("java.home")).toRealPath();
@@ -149,16 +149,24 @@ class ImageIT {
     }
 
     private static String succeed(String... command) throws Exception {
-        return finish(List.of(command)).outputOfSuccess();
+        Finished finished = finish(List.of(command));
+        assertThat(finished.exitCode)
+                .as("%s: %s", List.of(command), finished.output)
+                .isZero();
+        return finished.output;
     }
 
-    private static FinishedCommand finish(List<String> command) throws IOException, InterruptedException {
-        return FinishedCommand.run(
-                Map.of(
-                        "ENGINE",
-                        String.join(" ", engine),
-                        "CONTAINERS_CONF",
-                        dir.resolve("containers.conf").toString()),
-                command);
+    private static Finished finish(List<String> command) throws IOException, InterruptedException {
+        Path output = Files.createTempFile(dir, "output", "");
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment().put("ENGINE", String.join(" ", engine));
+        builder.environment()
+                .put("CONTAINERS_CONF", dir.resolve("containers.conf").toString());
+        builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+        int code = builder.redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start()
+                .waitFor();
+        return new Finished(Files.readString(output).strip(), code);
     }
 }

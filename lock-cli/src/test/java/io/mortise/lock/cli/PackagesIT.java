@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -122,9 +122,20 @@ class PackagesIT {
 
     /** Runs a command that must succeed; returns the lines of both standard output and standard error. */
     private List<String> run(String... command) throws IOException, InterruptedException {
-        return FinishedCommand.run(Map.of("XDG_CACHE_HOME", dir.resolve("cache").toString()), List.of(command))
-                .outputOfSuccess()
-                .lines()
-                .toList();
+        Path output = Files.createTempFile("output", "");
+        try {
+            ProcessBuilder builder = new ProcessBuilder(new ArrayList<>(List.of(command)));
+            builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+            builder.environment().put("XDG_CACHE_HOME", dir.resolve("cache").toString());
+            int code = builder.redirectErrorStream(true)
+                    .redirectOutput(output.toFile())
+                    .start()
+                    .waitFor();
+            List<String> lines = Files.readAllLines(output);
+            assertThat(code).as("%s: %s", List.of(command), lines).isZero();
+            return lines;
+        } finally {
+            Files.delete(output);
+        }
     }
 }
