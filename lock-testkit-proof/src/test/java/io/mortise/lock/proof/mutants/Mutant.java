@@ -17,4 +17,7 @@ sealed interface Mutant permits WrapperMutant, PatchMutant {
 
     /** Returns new classes whose tests are those of the kit, each on a backend that contains the defect. */
     List<Class<?>> conformance() throws IOException;
+
+    /** Returns the class whose tests are those of the kit, on the same backend without the defect. */
+    Class<?> control();
 }

@@ -18,7 +18,6 @@ import org.junit.jupiter.api.Test;
 @Tag("once")
 class MutantProofTest extends MutantTrials {
     private static final Path DOC = Path.of("..", "docs", "mutants.md");
-    private static final String TABLE = "|---|---|---|\n";
     private static final List<Mutant> ALL = Mutants.all();
 
     MutantProofTest() {

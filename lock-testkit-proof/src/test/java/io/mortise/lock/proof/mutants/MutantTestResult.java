@@ -90,7 +90,7 @@ record MutantTestResult(long succeeded, List<Failure> failures, long aborted, Du
         MutantTestResult all = new MutantTestResult(0, List.of(), 0, Duration.ZERO);
         for (Class<?> kit : mutant.conformance()) {
             all = all.and(of(mutant, kit, selectClass(kit), true));
-            if (all.failures().stream().anyMatch(Failure::isDetection)) {
+            if (all.isDetected()) {
                 break;
             }
         }
@@ -130,6 +130,11 @@ record MutantTestResult(long succeeded, List<Failure> failures, long aborted, Du
                 .filter(method -> method.getName().equals(test))
                 .findAny()
                 .orElseThrow(() -> new AssertionError("the kit has no test " + test));
+    }
+
+    /** Returns whether an assertion or the time limit of any test failed. */
+    boolean isDetected() {
+        return failures.stream().anyMatch(Failure::isDetection);
     }
 
     /** Returns whether an assertion or the time limit of a test failed for the rule. */

@@ -35,7 +35,7 @@ abstract class MutantTrials {
     /** Number of mutants tested in parallel; more than the cores, since the tests mostly wait. A whole kit is busier. */
     private static final int PARALLEL_TRIALS = WHOLE_KIT ? 2 : 6;
 
-    private static final String TABLE = "|---|---|---|\n";
+    static final String TABLE = "|---|---|---|\n";
 
     private final List<? extends Mutant> mutants;
     private final Map<Mutant, Future<MutantTestResult>> trials = new LinkedHashMap<>();
@@ -52,9 +52,7 @@ abstract class MutantTrials {
             trials.put(mutant, pool.submit(inThreadGroup(() -> trial(mutant))));
         }
         for (Mutant mutant : mutants) {
-            Class<?> kit = mutant instanceof PatchMutant patch && patch.isOfTable()
-                    ? TableConformance.class
-                    : mutant instanceof PatchMutant ? StoreConformance.class : MutantConformance.class;
+            Class<?> kit = mutant.control();
             controls.computeIfAbsent(
                     mutant.killer() + " of " + kit.getSimpleName(),
                     control -> pool.submit(
@@ -92,7 +90,7 @@ abstract class MutantTrials {
     }
 
     private static void assertFailed(Mutant mutant, MutantTestResult trial) {
-        assertThat(trial.failedFor(WHOLE_KIT ? "S" : mutant.rule()))
+        assertThat(WHOLE_KIT ? trial.isDetected() : trial.failedFor(mutant.rule()))
                 .as(
                         "%s SURVIVES %s in %s: passed %s times, not verified %s times, failed otherwise with %s",
                         mutant, mutant.killer(), trial.took(), trial.succeeded(), trial.aborted(), trial.failures())

@@ -43,7 +43,7 @@ record PatchMutant(Path file, String rule, String defect, String killer, Unified
 
     private static final Path ROOT = Path.of("..");
 
-    /** Names of the files that only {@link TableConformance} tests. */
+    /** Names of the files that the in-memory store does not use, so that only {@link TableConformance} tests them. */
     private static final List<String> TABLE = List.of("InMemoryLockTable", "FaultyLeaseStore", "LeaseStore");
 
     /** Reads all mutants of the directory, in the order of their names. */
@@ -100,9 +100,9 @@ record PatchMutant(Path file, String rule, String defect, String killer, Unified
         return tests;
     }
 
-    /** Returns whether the defect is in the table or in the adapter of the simple SPI, which the in-memory store does not use. */
-    boolean isOfTable() {
-        return changes(TABLE);
+    @Override
+    public Class<?> control() {
+        return changes(TABLE) ? TableConformance.class : StoreConformance.class;
     }
 
     private boolean changes(List<String> files) {

@@ -44,6 +44,11 @@ record WrapperMutant(String defect, String rule, String killer, WrongBackend bac
     }
 
     @Override
+    public Class<?> control() {
+        return MutantConformance.class;
+    }
+
+    @Override
     public String toString() {
         return rule + ": " + defect;
     }
