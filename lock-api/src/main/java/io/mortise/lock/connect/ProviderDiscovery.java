@@ -65,7 +65,7 @@ final class ProviderDiscovery {
     private static final Map<String, String> SCHEME_BY_PORT =
             Map.of("2181", "zookeeper", "2379", "etcd", "26379", "redis-sentinel");
 
-    /** What follows the colon of a host without a scheme: a port, and maybe a path or more hosts. */
+    /** Matches the text after the colon of a host without a scheme: a port, and maybe a path or more hosts. */
     private static final Pattern PORT = Pattern.compile("(\\d{1,5})([/,].*)?");
 
     private ProviderDiscovery() {}

@@ -18,7 +18,7 @@ import java.util.Objects;
  */
 record TestRecord(
         String test, String argument, Status status, String message, int runs, int failures, List<String> notes) {
-    /** How a test ended. */
+    /** The outcome of a test. */
     enum Status {
         PASSED,
         FAILED,

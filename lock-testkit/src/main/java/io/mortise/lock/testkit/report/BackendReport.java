@@ -17,7 +17,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * What the test classes of one backend found, all together.
+ * The combined results of all test classes that test one backend.
  *
  * @param classes the reports of the test classes
  * @param rules the state of each rule

@@ -3,7 +3,7 @@ package io.mortise.lock.testkit.report;
 
 import org.jspecify.annotations.Nullable;
 
-/** What is known about one client of a test; guarded by its {@link TestRecorder}. */
+/** The recorded state of one client of a test; guarded by its {@link TestRecorder}. */
 final class ClientRecord {
     final String name;
 

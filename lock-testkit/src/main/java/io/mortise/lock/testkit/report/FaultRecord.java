@@ -25,10 +25,10 @@ final class FaultRecord {
     /** When it was certainly in effect. */
     long inEffectAt;
 
-    /** How many requests were sent during the fault. */
+    /** The number of requests that were sent during the fault. */
     int sent;
 
-    /** How many of them were answered as late as the delay demands. */
+    /** The number of those requests whose replies were as late as the delay demands. */
     int late;
 
     String contradiction = "";

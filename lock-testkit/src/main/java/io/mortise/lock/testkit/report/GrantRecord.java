@@ -4,7 +4,7 @@ package io.mortise.lock.testkit.report;
 import io.mortise.lock.LossReason;
 import org.jspecify.annotations.Nullable;
 
-/** What is known about one grant of a test; guarded by its {@link TestRecorder}. */
+/** The recorded state of one grant of a test; guarded by its {@link TestRecorder}. */
 final class GrantRecord {
     final ClientRecord client;
     final String lock;

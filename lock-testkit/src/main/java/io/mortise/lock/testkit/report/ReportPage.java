@@ -261,7 +261,7 @@ final class ReportPage {
                 PrintableText.of(check.example()));
     }
 
-    /** What no test kit that runs for minutes on one machine can show. */
+    /** Returns the section about what no test kit that runs for minutes on one machine can show. */
     private static List<Map<String, Object>> beyond() {
         List<Map<String, Object>> views = new ArrayList<>(
                 List.of(
