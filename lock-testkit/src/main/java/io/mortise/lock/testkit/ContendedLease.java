@@ -9,6 +9,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -50,8 +51,9 @@ final class ContendedLease {
         return new ContendedLease(fixture, holder.named(name, options).acquire(), rival, options);
     }
 
-    /** Returns the lease duration less the margin of S2: 1 % and 2 ms. */
-    static Duration mostThatRemains(Duration lease) {
+    /** Returns the lease duration, which a store may round up to whole milliseconds, less the margin of S2: 1 % and 2 ms. */
+    static Duration mostThatRemains(Duration requested) {
+        Duration lease = Durations.roundUpToMillis(requested);
         return lease.minus(lease.dividedBy(100)).minusMillis(2);
     }
 
