@@ -22,6 +22,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** Tests that {@link LockAdmin} shows holders and waiters, lists locks and force-releases a grant. Rule S18. */
@@ -103,9 +104,7 @@ interface AdminContract extends Contract {
                 .isFalse();
         assertThat(second.isHeld()).isTrue();
         assertThat(two.named("x").tryAcquire()).isEmpty();
-        assertThat(ContractTestFixture.await(admin.forceRelease(
-                        "x", ContractTestFixture.status(admin, "x").holders().get(0))))
-                .isTrue();
+        ContractTestFixture.forceRelease(admin, "x");
         fixture().assertFree(two, "x");
     }
 
@@ -116,9 +115,7 @@ interface AdminContract extends Contract {
         LockAdmin admin = ContractTestFixture.admin(fixture().client(), "S18");
         Lease taken = one.named("x", fixture().shortLease(one)).acquire();
         CompletableFuture<Lease> waiting = two.named("x").acquireAsync();
-        assertThat(ContractTestFixture.await(admin.forceRelease(
-                        "x", ContractTestFixture.status(admin, "x").holders().get(0))))
-                .isTrue();
+        ContractTestFixture.forceRelease(admin, "x");
         try (Lease next = ApiStyle.result(waiting)) {
             assertThat(next.isHeld()).isTrue();
             Duration bound = fixture().backend().removalNotifiedWithin().plus(ContractTestFixture.PROMPT);
@@ -142,18 +139,15 @@ interface AdminContract extends Contract {
             held.add(client.named(other).acquire());
         }
         List<String> seen = new ArrayList<>();
-        String cursor = "";
-        int pages = 0;
-        do {
-            LockAdmin.Page page = ContractTestFixture.await(admin.list("page/", 10, cursor));
-            assertThat(page.locks()).hasSizeLessThanOrEqualTo(10);
-            page.locks().forEach(lock -> {
-                assertThat(lock.holders()).hasSize(1);
-                seen.add(lock.name());
-            });
-            cursor = page.next().orElse("");
-            assertThat(++pages).as("pages").isLessThan(30);
-        } while (!cursor.isEmpty());
+        eachPage(
+                admin,
+                "page/",
+                10,
+                30,
+                page -> page.locks().forEach(lock -> {
+                    assertThat(lock.holders()).hasSize(1);
+                    seen.add(lock.name());
+                }));
         assertThat(seen).containsExactlyInAnyOrderElementsOf(expected);
         held.forEach(Lease::close);
     }
@@ -174,33 +168,35 @@ interface AdminContract extends Contract {
             Lease lease = ApiStyle.result(one);
             held.put(lease.lockName(), lease);
         }
-        assertThat(allPages(admin, 10_000, held)).as("in one page").containsExactlyInAnyOrderElementsOf(held.keySet());
+        List<String> atOnce = new ArrayList<>();
+        eachPage(admin, "page", 10_000, count, page -> page.locks().forEach(lock -> atOnce.add(lock.name())));
+        assertThat(atOnce).as("in one page").containsExactlyInAnyOrderElementsOf(held.keySet());
         Set<String> kept = new HashSet<>(held.keySet());
         List<String> seen = new ArrayList<>();
-        String cursor = "";
-        do {
-            LockAdmin.Page page = ContractTestFixture.await(admin.list("page", 7, cursor));
+        eachPage(admin, "page", 7, 2 * count, page -> {
             page.locks().forEach(lock -> seen.add(lock.name()));
             String gone = page.locks().isEmpty() ? "" : page.locks().get(0).name();
             if (kept.remove(gone)) {
                 Objects.requireNonNull(held.get(gone)).release();
             }
-            cursor = page.next().orElse("");
-        } while (!cursor.isEmpty());
+        });
         assertThat(seen).doesNotHaveDuplicates().containsAll(kept);
         held.values().forEach(Lease::releaseAsync);
     }
 
-    private static List<String> allPages(LockAdmin admin, int limit, Map<String, Lease> held)
+    /** Reads all pages of at most {@code limit} locks, one after the other. */
+    private static void eachPage(
+            LockAdmin admin, String prefix, int limit, int mostPages, Consumer<LockAdmin.Page> reader)
             throws InterruptedException {
-        List<String> seen = new ArrayList<>();
         String cursor = "";
+        int pages = 0;
         do {
-            LockAdmin.Page page = ContractTestFixture.await(admin.list("page", limit, cursor));
-            page.locks().forEach(lock -> seen.add(lock.name()));
+            LockAdmin.Page page = ContractTestFixture.await(admin.list(prefix, limit, cursor));
+            assertThat(page.locks()).hasSizeLessThanOrEqualTo(limit);
+            reader.accept(page);
             cursor = page.next().orElse("");
-        } while (!cursor.isEmpty() && seen.size() <= held.size());
-        return seen;
+            assertThat(++pages).as("pages").isLessThan(mostPages);
+        } while (!cursor.isEmpty());
     }
 
     @Test

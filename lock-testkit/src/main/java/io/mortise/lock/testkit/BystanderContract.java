@@ -16,7 +16,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
@@ -190,20 +189,18 @@ interface BystanderContract extends Contract {
             assertThatThrownBy(() -> ApiStyle.result(waiting.get(i))).isInstanceOf(ClientClosedException.class);
         }
         Duration lease = fixture().backend().lease();
-        Callable<Boolean> passed =
-                ContractTestFixture.timePasses(lease.multipliedBy(3).dividedBy(2));
-        ContractTestFixture.eventually("more than a lease passes", ContractTestFixture.LONG, () -> {
-            for (int i : new int[] {0, 1, 4, 5}) {
-                assertThat(leases.get(i).isHeld())
-                        .as("S07: lease %d, of a client that is open; announced: %s", i, losses.get(i))
-                        .isTrue();
-                assertThat(losses.get(i)).isEmpty();
-            }
-            assertThat(List.of(waiting.get(1).isDone(), waiting.get(4).isDone()))
-                    .as("S01: waiters for locks that are held")
-                    .containsOnly(false);
-            return passed.call();
-        });
+        ContractTestFixture.throughout(
+                "more than a lease passes", lease.multipliedBy(3).dividedBy(2), () -> {
+                    for (int i : new int[] {0, 1, 4, 5}) {
+                        assertThat(leases.get(i).isHeld())
+                                .as("S07: lease %d, of a client that is open; announced: %s", i, losses.get(i))
+                                .isTrue();
+                        assertThat(losses.get(i)).isEmpty();
+                    }
+                    assertThat(List.of(waiting.get(1).isDone(), waiting.get(4).isDone()))
+                            .as("S01: waiters for locks that are held")
+                            .containsOnly(false);
+                });
         assertThat(List.of(losses.get(2), losses.get(3)))
                 .allSatisfy(told ->
                         assertThat(told).extracting(LossReason::kind).containsExactly(LossReason.Kind.CLIENT_CLOSED));
@@ -308,10 +305,7 @@ interface BystanderContract extends Contract {
             }));
             ContractTestFixture.awaitWaiters(holder, "x", i + 1);
         }
-        ContractTestFixture.eventually(
-                "a long time passes",
-                ContractTestFixture.LONG,
-                ContractTestFixture.timePasses(Duration.ofMillis(16_500)));
+        ContractTestFixture.letPass("a long time passes", Duration.ofMillis(16_500));
         assertThat(order).isEmpty();
         held.close();
         for (CompletableFuture<?> one : all) {

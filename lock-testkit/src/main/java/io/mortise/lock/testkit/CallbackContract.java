@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -325,14 +324,12 @@ interface CallbackContract extends Contract {
             assertThat(ContractTestFixture.await(second.lost()).kind()).isEqualTo(LossReason.Kind.MAX_HOLD);
             assertThat(first.isHeld()).isFalse();
             Duration lease = fixture().backend().lease();
-            Callable<Boolean> passed =
-                    ContractTestFixture.timePasses(lease.multipliedBy(3).dividedBy(2));
-            ContractTestFixture.eventually("more than a lease passes", ContractTestFixture.LONG, () -> {
-                assertThat(renewed.isHeld())
-                        .as("S07: while a listener of another lease blocks")
-                        .isTrue();
-                return passed.call();
-            });
+            ContractTestFixture.throughout(
+                    "more than a lease passes", lease.multipliedBy(3).dividedBy(2), () -> {
+                        assertThat(renewed.isHeld())
+                                .as("S07: while a listener of another lease blocks")
+                                .isTrue();
+                    });
             assertThat(renewed.release()).isEqualTo(ReleaseOutcome.RELEASED);
         } finally {
             blocking.countDown();

@@ -164,14 +164,15 @@ public final class ContractTestFixture implements AutoCloseable {
      * if the backend supports neither.
      */
     void removeGrant(String name, LockClient operator, String rule) throws InterruptedException {
-        try {
-            backend.faults().deleteGrant(name);
-        } catch (UnsupportedOperationException e) {
-            LockAdmin admin = operator.admin()
-                    .orElseThrow(() -> notVerified(rule, e.getMessage() + ", and this backend has no LockAdmin"));
-            LockHolder seen = status(admin, name).holders().get(0);
-            Assertions.assertTrue(await(admin.forceRelease(name, seen)), () -> "forced release of " + seen);
+        if (!faultInjector.tryDeleteGrant(name)) {
+            forceRelease(admin(operator, rule), name);
         }
+    }
+
+    /** Removes the grant of the current holder by a forced release. */
+    static void forceRelease(LockAdmin admin, String name) throws InterruptedException {
+        LockHolder seen = status(admin, name).holders().get(0);
+        Assertions.assertTrue(await(admin.forceRelease(name, seen)), () -> "forced release of " + seen);
     }
 
     /** Returns the injector of those faults that the backend supports. */
@@ -212,6 +213,25 @@ public final class ContractTestFixture implements AutoCloseable {
             }
             LockSupport.parkNanos(2_000_000);
         }
+    }
+
+    /** A part of a test that may fail. */
+    interface Check {
+        void run() throws Exception;
+    }
+
+    /** Waits until the time has passed. */
+    static void letPass(String what, Duration time) throws Exception {
+        throughout(what, time, () -> {});
+    }
+
+    /** Runs the check again and again until the time has passed. */
+    static void throughout(String what, Duration time, Check check) throws Exception {
+        Callable<Boolean> passed = timePasses(time);
+        eventually(what, time.plus(LONG), () -> {
+            check.run();
+            return passed.call();
+        });
     }
 
     /** Returns a condition for {@link #eventually} that becomes true when the time has passed. */
@@ -286,7 +306,7 @@ public final class ContractTestFixture implements AutoCloseable {
                     LONG,
                     () -> status(admin, name).waiters().size() >= count);
         } else {
-            eventually("the waiters had time to send their requests", LONG, timePasses(TIME_TO_QUEUE));
+            letPass("the waiters had time to send their requests", TIME_TO_QUEUE);
         }
     }
 

@@ -39,8 +39,7 @@ interface CutLinkContract extends Contract {
         ContractTestFixture.awaitWaiters(other, "x", 1);
         fixture().faultInjector().cut(client, "S02, S05, S07 over a short cut");
         Duration lasting = fixture().backend().lease().dividedBy(10);
-        ContractTestFixture.eventually(
-                "the cut has lasted", ContractTestFixture.LONG, ContractTestFixture.timePasses(lasting));
+        ContractTestFixture.letPass("the cut has lasted", lasting);
         fixture().faultInjector().heal(client);
         // Whether or not the lease survived, its client works again.
         style.release(
@@ -75,8 +74,7 @@ interface CutLinkContract extends Contract {
         fixture().faultInjector().cut(client, "S11 for waiters over a short cut");
         assertThat(style.release(during)).isEqualTo(ReleaseOutcome.RELEASED);
         Duration lasting = fixture().backend().lease().dividedBy(10);
-        ContractTestFixture.eventually(
-                "the cut has lasted", ContractTestFixture.LONG, ContractTestFixture.timePasses(lasting));
+        ContractTestFixture.letPass("the cut has lasted", lasting);
         assertThat(two.isDone()).isFalse();
         fixture().faultInjector().heal(client);
         assertThat(style.release(after)).isEqualTo(ReleaseOutcome.RELEASED);
@@ -140,13 +138,9 @@ interface CutLinkContract extends Contract {
         ContractTestFixture.awaitWaiters(other, "x", 1);
         ContractTestFixture.awaitWaiters(other, "y", 1);
         for (int outage = 0; outage < 2; outage++) {
-            ContractTestFixture.eventually(
-                    "a time without outage passes",
-                    ContractTestFixture.LONG,
-                    ContractTestFixture.timePasses(limit.plusMillis(500)));
+            ContractTestFixture.letPass("a time without outage passes", limit.plusMillis(500));
             fixture().faultInjector().cut(client, "S15 for short outages");
-            ContractTestFixture.eventually(
-                    "a request fails", ContractTestFixture.LONG, ContractTestFixture.timePasses(limit.dividedBy(4)));
+            ContractTestFixture.letPass("a request fails", limit.dividedBy(4));
             assertThat(waiting)
                     .as("the wait after %s of outage", limit.dividedBy(4))
                     .isNotDone();
@@ -179,8 +173,7 @@ interface CutLinkContract extends Contract {
         waiting.add(client.named("before").acquireAsync());
         ContractTestFixture.awaitWaiters(other, "before", 1);
         fixture().faultInjector().cut(client, "S11 after a cut");
-        ContractTestFixture.eventually(
-                "the cut lasts", ContractTestFixture.LONG, ContractTestFixture.timePasses(Duration.ofMillis(300)));
+        ContractTestFixture.letPass("the cut lasts", Duration.ofMillis(300));
         fixture().faultInjector().heal(client);
         ContractTestFixture.eventually(
                 "the client has reconnected",
@@ -189,10 +182,7 @@ interface CutLinkContract extends Contract {
         waiting.add(client.named("after").acquireAsync());
         ContractTestFixture.awaitWaiters(other, "before", 1);
         ContractTestFixture.awaitWaiters(other, "after", 1);
-        ContractTestFixture.eventually(
-                "subscriptions are renewed",
-                ContractTestFixture.LONG,
-                ContractTestFixture.timePasses(Duration.ofSeconds(2)));
+        ContractTestFixture.letPass("subscriptions are renewed", Duration.ofSeconds(2));
         for (Lease held : List.of(before, after)) {
             long start = System.nanoTime();
             held.release();

@@ -11,7 +11,6 @@ import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
@@ -117,15 +116,13 @@ interface DeletionContract extends Contract {
                 () -> deleted.lost().isDone());
         assertThat(deleted.release()).isEqualTo(ReleaseOutcome.LOST);
         CompletableFuture<Lease> last = other.named("x").acquireAsync();
-        Callable<Boolean> passed = ContractTestFixture.timePasses(backend.lease());
-        ContractTestFixture.eventually("one lease passes", ContractTestFixture.LONG, () -> {
+        ContractTestFixture.throughout("one lease passes", backend.lease(), () -> {
             assertThat(last.isDone() && next.isHeld())
                     .as("S01: two leases are held")
                     .isFalse();
             assertThat(next.isHeld())
                     .as("S05: the next lease of the same client")
                     .isTrue();
-            return passed.call();
         });
         assertThat(next.release()).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(ApiStyle.result(last).release()).isEqualTo(ReleaseOutcome.RELEASED);

@@ -70,6 +70,16 @@ final class FaultInjector implements AutoCloseable {
         require(rule, Hook.DELETE_GRANT, () -> recorder.deleteGrant(lockName, () -> faults.deleteGrant(lockName)));
     }
 
+    /** Deletes the grant; returns false if the backend does not support it. */
+    boolean tryDeleteGrant(String lockName) {
+        try {
+            recorder.deleteGrant(lockName, () -> faults.deleteGrant(lockName));
+            return true;
+        } catch (UnsupportedOperationException e) {
+            return false;
+        }
+    }
+
     void stopServer(String rule) {
         serverStopped = true; // also if it fails part-way
         long at = recorder.now();

@@ -140,7 +140,7 @@ final class HistoryRecordingFixture {
     }
 
     void awaitElapsed(Duration time) throws Exception {
-        ContractTestFixture.eventually("time passes", ContractTestFixture.LONG, ContractTestFixture.timePasses(time));
+        ContractTestFixture.letPass("time passes", time);
     }
 
     boolean has(Class<? extends HistoryEvent> kind, String process) {

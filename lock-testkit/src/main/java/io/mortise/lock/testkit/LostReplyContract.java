@@ -12,7 +12,6 @@ import io.mortise.lock.LockOptions;
 import io.mortise.lock.ReleaseOutcome;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -198,24 +197,20 @@ interface LostReplyContract extends Contract {
         fixture().faultInjector().dropNextReply(client, "S08 when a busy reply is lost");
         CompletableFuture<Lease> waiting =
                 client.named("x", fixture().shortLease(client)).acquireAsync();
-        ContractTestFixture.eventually(
+        ContractTestFixture.letPass(
                 "the request was sent again",
-                ContractTestFixture.LONG,
-                ContractTestFixture.timePasses(
-                        SHORT_REQUEST_TIMEOUT.requestTimeout().multipliedBy(3)));
+                SHORT_REQUEST_TIMEOUT.requestTimeout().multipliedBy(3));
         assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
         Lease lease = ApiStyle.result(waiting);
         CompletableFuture<Lease> last = third.named("x").acquireAsync();
         Duration duration = fixture().backend().lease();
-        Callable<Boolean> passed =
-                ContractTestFixture.timePasses(duration.multipliedBy(3).dividedBy(2));
-        ContractTestFixture.eventually("more than a lease passes", ContractTestFixture.LONG, () -> {
-            assertThat(last.isDone() && lease.isHeld())
-                    .as("S01: two leases are held")
-                    .isFalse();
-            assertThat(lease.isHeld()).as("S07: held").isTrue();
-            return passed.call();
-        });
+        ContractTestFixture.throughout(
+                "more than a lease passes", duration.multipliedBy(3).dividedBy(2), () -> {
+                    assertThat(last.isDone() && lease.isHeld())
+                            .as("S01: two leases are held")
+                            .isFalse();
+                    assertThat(lease.isHeld()).as("S07: held").isTrue();
+                });
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(ApiStyle.result(last).release()).isEqualTo(ReleaseOutcome.RELEASED);
     }
@@ -230,11 +225,9 @@ interface LostReplyContract extends Contract {
         fixture().faultInjector().dropNextReply(client, "S02 when replies are lost");
         Future<Lease> acquiring = fixture()
                 .start(() -> client.named("x", fixture().shortLease(client)).acquire());
-        ContractTestFixture.eventually(
+        ContractTestFixture.letPass(
                 "the first request has been executed",
-                ContractTestFixture.LONG,
-                ContractTestFixture.timePasses(
-                        SHORT_REQUEST_TIMEOUT.requestTimeout().dividedBy(2)));
+                SHORT_REQUEST_TIMEOUT.requestTimeout().dividedBy(2));
         fixture().faultInjector().dropNextReply(client, "S02 when replies are lost");
         Lease lease = ApiStyle.result(acquiring);
         CompletableFuture<Lease> waiting =

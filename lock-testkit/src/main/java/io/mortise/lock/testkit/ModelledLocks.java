@@ -184,7 +184,7 @@ final class ModelledLocks implements AutoCloseable {
 
     private void attempt(int client, int lock, int variant) throws Exception {
         step("client %d attempts lock %d, which is %s".formatted(client, lock, isFree(lock) ? "free" : "held"));
-        ApiStyle style = variant % 2 == 0 ? ApiStyle.SYNC : ApiStyle.ASYNC;
+        ApiStyle style = style(variant);
         Optional<Lease> lease;
         try {
             lease = style.tryAcquire(
@@ -200,6 +200,10 @@ final class ModelledLocks implements AutoCloseable {
         } else {
             assertThat(lease).as("S01: a held lock, attempted").isEmpty();
         }
+    }
+
+    private static ApiStyle style(int variant) {
+        return variant % 2 == 0 ? ApiStyle.SYNC : ApiStyle.ASYNC;
     }
 
     private void enqueue(int client, int lock, int variant) throws Exception {
@@ -253,8 +257,7 @@ final class ModelledLocks implements AutoCloseable {
             return;
         }
         step("client %d waits %s for lock %d, which is held".formatted(client, SHORT_WAIT, lock));
-        ContractTestFixture.assertWaitFails(
-                variant % 2 == 0 ? ApiStyle.SYNC : ApiStyle.ASYNC, lock(client, lock), SHORT_WAIT);
+        ContractTestFixture.assertWaitFails(style(variant), lock(client, lock), SHORT_WAIT);
     }
 
     private void release(int number, int variant) throws Exception {
@@ -264,7 +267,7 @@ final class ModelledLocks implements AutoCloseable {
         }
         ModelledLease lease = held.get(number % held.size());
         step("the %s is released".formatted(lease));
-        ReleaseOutcome outcome = (variant % 2 == 0 ? ApiStyle.SYNC : ApiStyle.ASYNC).release(lease.lease);
+        ReleaseOutcome outcome = style(variant).release(lease.lease);
         assertThat(outcome).as("S05: of the %s", lease).isEqualTo(ReleaseOutcome.RELEASED);
         ended(lease, ReleaseOutcome.RELEASED);
         grantNext(lease.lock, ContractTestFixture.PROMPT);
@@ -277,7 +280,7 @@ final class ModelledLocks implements AutoCloseable {
         }
         ModelledLease lease = ended.get(number % ended.size());
         step("the %s, which has ended, is released".formatted(lease));
-        ReleaseOutcome outcome = (variant % 2 == 0 ? ApiStyle.SYNC : ApiStyle.ASYNC).release(lease.lease);
+        ReleaseOutcome outcome = style(variant).release(lease.lease);
         assertThat(outcome).as("S05: of the %s, which has ended", lease).isEqualTo(lease.outcome);
     }
 
@@ -343,10 +346,9 @@ final class ModelledLocks implements AutoCloseable {
         }
         step("the grant of the %s is removed".formatted(holder));
         fixture.removeGrant(names.get(lock), clients.get(client), "S07");
-        ContractTestFixture.eventually(
-                "S07: the loss of the " + holder + " is announced",
-                fixture.backend().removalNotifiedWithin().multipliedBy(2).plus(ContractTestFixture.PROMPT),
-                () -> !holder.losses.isEmpty());
+        awaitLoss(
+                holder,
+                fixture.backend().removalNotifiedWithin().multipliedBy(2).plus(ContractTestFixture.PROMPT));
         assertThat(holder.losses)
                 .as("S07: of the %s", holder)
                 .extracting(LossReason::kind)
@@ -390,27 +392,33 @@ final class ModelledLocks implements AutoCloseable {
             return;
         }
         step("client %d %s for %s".formatted(client, name, SHORT_FAULT));
-        ContractTestFixture.eventually(
-                "the fault lasts", ContractTestFixture.LONG, ContractTestFixture.timePasses(SHORT_FAULT));
-        fixture.faultInjector().heal(clients.get(client));
-        // Afterwards the client works again, and what it holds is either held or reported as lost.
-        ApiStyle.SYNC
-                .tryAcquire(clients.get(client).named(names.get(0) + "/other"), ContractTestFixture.LONG)
-                .orElseThrow()
-                .release();
+        ContractTestFixture.letPass("the fault lasts", SHORT_FAULT);
+        heal(client);
         if (!perLockLease) {
             endLostLeases(client);
         }
+    }
+
+    /** Ends the fault of a client. Afterwards it works again, and what it holds is either held or reported as lost. */
+    private void heal(int client) throws InterruptedException {
+        fixture.faultInjector().heal(clients.get(client));
+        clients.get(client)
+                .named(names.get(0) + "/other")
+                .tryAcquire(ContractTestFixture.LONG)
+                .orElseThrow()
+                .release();
+    }
+
+    private static void awaitLoss(ModelledLease lease, Duration within) throws Exception {
+        ContractTestFixture.eventually(
+                "S07: the loss of the " + lease + " is announced", within, () -> !lease.losses.isEmpty());
     }
 
     /** A session may end with its connection; then its leases are lost and the model follows. */
     private void endLostLeases(int client) throws Exception {
         for (ModelledLease lease : heldBy(client)) {
             if (!lease.lease.isHeld()) {
-                ContractTestFixture.eventually(
-                        "S07: the loss of the " + lease + " is announced",
-                        ContractTestFixture.PROMPT,
-                        () -> !lease.losses.isEmpty());
+                awaitLoss(lease, ContractTestFixture.PROMPT);
                 ended(lease, ReleaseOutcome.LOST);
                 grantNext(lease.lock, fixture.backend().takeoverWithin());
             }
@@ -449,22 +457,15 @@ final class ModelledLocks implements AutoCloseable {
                 granted(next.orElseThrow(), other, lease.lock);
             }
         }
-        fixture.faultInjector().heal(clients.get(client));
-        ApiStyle.SYNC
-                .tryAcquire(clients.get(client).named(names.get(0) + "/other"), ContractTestFixture.LONG)
-                .orElseThrow()
-                .release();
+        heal(client);
         for (ModelledLease lease : silent) {
-            ContractTestFixture.eventually(
-                    "S07: the loss of the " + lease + " is announced",
-                    ContractTestFixture.PROMPT,
-                    () -> !lease.losses.isEmpty());
+            awaitLoss(lease, ContractTestFixture.PROMPT);
         }
     }
 
     private void hold(Duration time) throws Exception {
         step("%s passes".formatted(time));
-        ContractTestFixture.eventually("time passes", ContractTestFixture.LONG, ContractTestFixture.timePasses(time));
+        ContractTestFixture.letPass("time passes", time);
     }
 
     private void status(int client, int lock) throws Exception {

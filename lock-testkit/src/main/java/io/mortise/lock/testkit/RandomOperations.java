@@ -57,7 +57,8 @@ final class RandomOperations {
         long start = System.nanoTime();
         List<Operation> shortest = operations.subList(0, failure.steps());
         for (int part = Math.max(1, shortest.size() / 2); part > 0; part /= 2) {
-            for (int from = 0; from < shortest.size() && since(start).compareTo(SHORTENING) < 0; ) {
+            for (int from = 0;
+                    from < shortest.size() && DurationAssertions.since(start).compareTo(SHORTENING) < 0; ) {
                 List<Operation> shorter = new ArrayList<>(shortest.subList(0, from));
                 shorter.addAll(shortest.subList(Math.min(shortest.size(), from + part), shortest.size()));
                 Failure again = failureOf(shorter);
@@ -73,10 +74,6 @@ final class RandomOperations {
                 "%s%nafter these operations (repeat all with -Dmortise.kit.seed=%d):%n%s"
                         .formatted(failure.cause().getMessage(), seed, String.join("\n", failure.trace())),
                 failure.cause());
-    }
-
-    private static Duration since(long start) {
-        return DurationAssertions.since(start);
     }
 
     /** The failure of a sequence: what failed, after how many operations, and what was done until then. */

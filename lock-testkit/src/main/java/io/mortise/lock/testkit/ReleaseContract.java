@@ -50,7 +50,7 @@ interface ReleaseContract extends Contract {
         LockClient two = fixture().client();
         LockAdmin admin = ContractTestFixture.admin(two, "S05");
         Lease stale = style.acquire(one.named("x"));
-        forceRelease(admin, "x");
+        ContractTestFixture.forceRelease(admin, "x");
         Lease successor =
                 style.tryAcquire(two.named("x"), ContractTestFixture.LONG).orElseThrow();
         assertThat(style.release(stale)).isEqualTo(ReleaseOutcome.LOST);
@@ -97,7 +97,7 @@ interface ReleaseContract extends Contract {
         LockAdmin admin = ContractTestFixture.admin(fixture().client(), "S06");
         BackendUnderTest backend = fixture().backend();
         Lease lease = client.named("x", fixture().shortLease(client)).acquire();
-        forceRelease(admin, "x");
+        ContractTestFixture.forceRelease(admin, "x");
         Duration bound = backend.removalNotifiedWithin().plus(ContractTestFixture.PROMPT);
         ContractTestFixture.eventually("the old holder detects its loss", bound, () -> !lease.isHeld());
         long known = System.nanoTime();
@@ -121,7 +121,7 @@ interface ReleaseContract extends Contract {
         Lease kept = client.named("kept", fixture().shortLease(client)).acquire();
         List<LossReason> losses = new CopyOnWriteArrayList<>();
         kept.lost().thenAccept(losses::add);
-        forceRelease(admin, "lost");
+        ContractTestFixture.forceRelease(admin, "lost");
         Duration bound = fixture().backend().removalNotifiedWithin().plus(ContractTestFixture.PROMPT);
         ContractTestFixture.eventually("the loss is detected", bound, () -> !lost.isHeld());
         assertThat(other.named("kept").tryAcquire()).as("the other lock").isEmpty();
@@ -141,7 +141,7 @@ interface ReleaseContract extends Contract {
         Lease lease = client.named("x", options).acquire();
         List<LossReason> losses = new CopyOnWriteArrayList<>();
         lease.lost().thenAccept(losses::add);
-        forceRelease(admin, "x");
+        ContractTestFixture.forceRelease(admin, "x");
         Duration bound = backend.removalNotifiedWithin().plus(ContractTestFixture.PROMPT);
         ContractTestFixture.eventually("the loss is announced", bound, () -> !losses.isEmpty());
         assertThat(lease.isHeld()).isFalse();
@@ -183,11 +183,5 @@ interface ReleaseContract extends Contract {
         assertThat(lease.isHeld()).isFalse();
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.LOST);
         fixture().assertFree(fixture().client(), "x");
-    }
-
-    private static void forceRelease(LockAdmin admin, String name) throws InterruptedException {
-        assertThat(ContractTestFixture.await(admin.forceRelease(
-                        name, ContractTestFixture.status(admin, name).holders().get(0))))
-                .isTrue();
     }
 }

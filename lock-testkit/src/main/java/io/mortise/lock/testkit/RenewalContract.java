@@ -17,7 +17,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -123,13 +122,11 @@ interface RenewalContract extends Contract {
     /** Lets the time pass and asserts that every lease is held, and none of them by two owners. */
     private static void holdFor(Duration time, List<ContendedLease> contended, List<Lease> uncontended)
             throws Exception {
-        Callable<Boolean> passed = ContractTestFixture.timePasses(time);
-        ContractTestFixture.eventually("leases are held for " + time, time.multipliedBy(3), () -> {
+        ContractTestFixture.throughout("leases are held for " + time, time, () -> {
             contended.forEach(ContendedLease::assertHeld);
             uncontended.forEach(one -> assertThat(one.isHeld())
                     .as("S07: %s is held", one.lockName())
                     .isTrue());
-            return passed.call();
         });
     }
 
@@ -205,9 +202,7 @@ interface RenewalContract extends Contract {
             }
         }
         // Long enough for a renewal that fails, and short enough for the next one to be in time.
-        Callable<Boolean> failed =
-                ContractTestFixture.timePasses(lease.multipliedBy(2).dividedBy(5));
-        ContractTestFixture.eventually("a renewal failed", ContractTestFixture.LONG, failed);
+        ContractTestFixture.letPass("a renewal failed", lease.multipliedBy(2).dividedBy(5));
         holders.forEach((fault, holder) -> {
             if (!fault.contains("repl")) {
                 fixture().faultInjector().heal(holder);
@@ -215,8 +210,7 @@ interface RenewalContract extends Contract {
                 fixture().faultInjector().tryInject(holder, FaultyLink::dropNextReply);
             }
         });
-        Callable<Boolean> passed = ContractTestFixture.timePasses(lease.multipliedBy(2));
-        ContractTestFixture.eventually("two more leases pass", ContractTestFixture.LONG, () -> {
+        ContractTestFixture.throughout("two more leases pass", lease.multipliedBy(2), () -> {
             for (ContendedLease one : leases) {
                 if (perLock) {
                     one.assertHeld();
@@ -224,7 +218,6 @@ interface RenewalContract extends Contract {
                     one.assertHeldOrLost(); // a session may end with its connection
                 }
             }
-            return passed.call();
         });
         for (ContendedLease one : leases) {
             if (one.old().isHeld()) {
@@ -273,17 +266,17 @@ interface RenewalContract extends Contract {
         assertThat(retaken.release())
                 .as("S05: of the client that holds it again")
                 .isEqualTo(ReleaseOutcome.LOST);
-        Callable<Boolean> passed =
-                ContractTestFixture.timePasses(backend.lease().multipliedBy(3).dividedBy(2));
-        ContractTestFixture.eventually("renewals of the old client would show", ContractTestFixture.LONG, () -> {
-            assertThat(List.of(taken.isHeld(), retaken.isHeld(), untouched.isHeld()))
-                    .as("S06: the expired leases are held again")
-                    .containsOnly(false);
-            assertThat(List.of(successor.isHeld(), again.isHeld()))
-                    .as("S06: the leases that followed")
-                    .containsOnly(true);
-            return passed.call();
-        });
+        ContractTestFixture.throughout(
+                "renewals of the old client would show",
+                backend.lease().multipliedBy(3).dividedBy(2),
+                () -> {
+                    assertThat(List.of(taken.isHeld(), retaken.isHeld(), untouched.isHeld()))
+                            .as("S06: the expired leases are held again")
+                            .containsOnly(false);
+                    assertThat(List.of(successor.isHeld(), again.isHeld()))
+                            .as("S06: the leases that followed")
+                            .containsOnly(true);
+                });
         for (String name : List.of("taken", "retaken")) {
             assertThat(third.named(name).tryAcquire()).as("S01: \"%s\"", name).isEmpty();
         }
@@ -322,12 +315,9 @@ interface RenewalContract extends Contract {
                 .extracting(LossReason::kind)
                 .containsOnly(LossReason.Kind.REMOVED);
         removed.assertNextGranted();
-        Callable<Boolean> passed =
-                ContractTestFixture.timePasses(backend.lease().multipliedBy(2));
-        ContractTestFixture.eventually("two leases pass", ContractTestFixture.LONG, () -> {
+        ContractTestFixture.throughout("two leases pass", backend.lease().multipliedBy(2), () -> {
             leases.forEach(ContendedLease::assertHeld);
             removed.assertNextGranted();
-            return passed.call();
         });
         assertThat(removed.losses()).as("S07: what both listeners were told").hasSize(2);
         for (ContendedLease one : leases) {
@@ -355,17 +345,13 @@ interface RenewalContract extends Contract {
         fixture().removeGrant("taken", other, "S06 after a deletion during a cut");
         other.named("free").acquire().close();
         Lease taken = other.named("taken", options).acquire();
-        ContractTestFixture.eventually(
-                "a renewal failed",
-                ContractTestFixture.LONG,
-                ContractTestFixture.timePasses(lease.multipliedBy(2).dividedBy(5)));
+        ContractTestFixture.letPass("a renewal failed", lease.multipliedBy(2).dividedBy(5));
         fixture().faultInjector().heal(holder);
         ContractTestFixture.eventually(
                 "S07: the losses are detected",
                 lease.plus(ContractTestFixture.PROMPT),
                 () -> deleted.stream().noneMatch(Lease::isHeld));
-        Callable<Boolean> passed = ContractTestFixture.timePasses(lease);
-        ContractTestFixture.eventually("one lease passes", ContractTestFixture.LONG, () -> {
+        ContractTestFixture.throughout("one lease passes", lease, () -> {
             assertThat(deleted).as("S06: deleted grants that are held again").noneMatch(Lease::isHeld);
             assertThat(taken.isHeld()).as("S06: the lease of the next owner").isTrue();
             if (perLock) {
@@ -373,7 +359,6 @@ interface RenewalContract extends Contract {
             } else {
                 kept.assertHeldOrLost();
             }
-            return passed.call();
         });
         fixture().assertFree(other, "free");
         assertThat(holder.named("taken").tryAcquire(Duration.ofSeconds(1)))

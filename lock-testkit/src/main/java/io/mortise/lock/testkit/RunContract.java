@@ -55,12 +55,7 @@ interface RunContract extends Contract {
         LockClient client = fixture().client();
         LockAdmin admin = ContractTestFixture.admin(fixture().client(), "LeaseLostException from run");
         assertThatThrownBy(() -> client.named("x").run(lease -> {
-                    assertThat(ContractTestFixture.await(admin.forceRelease(
-                                    "x",
-                                    ContractTestFixture.status(admin, "x")
-                                            .holders()
-                                            .get(0))))
-                            .isTrue();
+                    ContractTestFixture.forceRelease(admin, "x");
                 }))
                 .isInstanceOf(LeaseLostException.class);
         fixture().assertFree(client, "x");

@@ -168,10 +168,7 @@ interface SilentLinkContract extends Contract {
         assertThatThrownBy(() -> client.named("second").tryAcquire(Duration.ofMillis(100)))
                 .isInstanceOf(BackendUnavailableException.class);
         cancelled.cancel(true);
-        ContractTestFixture.eventually(
-                "the requests have timed out",
-                ContractTestFixture.LONG,
-                ContractTestFixture.timePasses(Duration.ofMillis(1_300)));
+        ContractTestFixture.letPass("the requests have timed out", Duration.ofMillis(1_300));
         fixture().faultInjector().heal(client);
         Duration silence = DurationAssertions.since(start);
         // A session may have ended during the silence, and takes its time to go.
@@ -331,8 +328,7 @@ interface SilentLinkContract extends Contract {
         ContractTestFixture.awaitWaiters(holder, "x", 2);
         fixture().faultInjector().silence(silent, "S02 for a grant that is collected late");
         assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
-        ContractTestFixture.eventually(
-                "half a lease passes", ContractTestFixture.LONG, ContractTestFixture.timePasses(lease.dividedBy(2)));
+        ContractTestFixture.letPass("half a lease passes", lease.dividedBy(2));
         fixture().faultInjector().heal(silent);
         ContractTestFixture.eventually(
                 "S11: one of the waiters holds the lock",
@@ -374,10 +370,8 @@ interface SilentLinkContract extends Contract {
         fixture().faultInjector().silence(client, "S05, S07 for a release without a reply");
         CompletableFuture<ReleaseOutcome> outcome = lease.releaseAsync();
         assertThat(lease.isHeld()).isFalse();
-        ContractTestFixture.eventually(
-                "the deadline of the lease passes",
-                ContractTestFixture.LONG,
-                ContractTestFixture.timePasses(fixture().backend().lease().plusMillis(500)));
+        ContractTestFixture.letPass(
+                "the deadline of the lease passes", fixture().backend().lease().plusMillis(500));
         fixture().faultInjector().heal(client);
         assertThat(ApiStyle.result(outcome)).as("S05").isIn(ReleaseOutcome.UNKNOWN, ReleaseOutcome.RELEASED);
         assertThat(lease.release()).as("S05: once more").isEqualTo(outcome.join());
@@ -411,10 +405,8 @@ interface SilentLinkContract extends Contract {
             }));
             ContractTestFixture.awaitWaiters(other, held.lockName(), 1);
         }
-        ContractTestFixture.eventually(
-                "the leases have been renewed",
-                ContractTestFixture.LONG,
-                ContractTestFixture.timePasses(lease.multipliedBy(2).dividedBy(5)));
+        ContractTestFixture.letPass(
+                "the leases have been renewed", lease.multipliedBy(2).dividedBy(5));
         fixture().faultInjector().silence(silent, "S11 for waiters with other leases");
         long silenced = System.nanoTime();
         Duration extra = fixture().backend().takeoverWithin().minus(lease);

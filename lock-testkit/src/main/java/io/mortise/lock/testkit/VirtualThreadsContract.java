@@ -33,8 +33,7 @@ interface VirtualThreadsContract extends Contract {
             crowd(client, threads);
             Lease kept = client.named("kept", fixture().shortLease(client)).acquire();
             Duration longer = fixture().backend().lease().multipliedBy(3).dividedBy(2);
-            ContractTestFixture.eventually(
-                    "a lease and a half pass", ContractTestFixture.LONG, ContractTestFixture.timePasses(longer));
+            ContractTestFixture.letPass("a lease and a half pass", longer);
             kept.ensureHeld();
             kept.close();
         } finally {
