@@ -426,9 +426,7 @@ final class ModelledLocks implements AutoCloseable {
     }
 
     private void fallSilent(int client) throws Exception {
-        List<ModelledLease> silent = heldBy(client).stream()
-                .filter(lease -> lease.lock == 0 || !perLockLease)
-                .toList();
+        List<ModelledLease> silent = heldBy(client);
         boolean waits = queues.stream().flatMap(List::stream).anyMatch(waiter -> waiter.client() == client);
         if (silent.isEmpty()
                 || waits

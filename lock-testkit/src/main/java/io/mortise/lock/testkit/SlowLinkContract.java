@@ -104,7 +104,7 @@ interface SlowLinkContract extends Contract {
         LockClient other = fixture().client();
         ContractTestFixture.onlyIf(other, Capability.CRASH_RELEASE);
         Duration lease = fixture().backend().lease();
-        Duration oneWay = Duration.ofMillis(400);
+        Duration oneWay = Duration.ofMillis(300);
         slow.named("x").run(Lease::ensureHeld); // the first use of a lock may need additional round trips
         Lease held = holder.named("x").acquire();
         fixture().faultInjector().delay(slow, oneWay, "S02 for a hand-off over a slow link");
@@ -249,8 +249,7 @@ interface SlowLinkContract extends Contract {
         boolean pushed = backend.removalNotifiedWithin().compareTo(backend.lease()) < 0;
         LockOptions options = pushed ? LockOptions.defaults() : fixture().shortLease(slow);
         slow.named("x").run(Lease::ensureHeld); // the first use of a lock may need additional round trips
-        Duration oneWay = Duration.ofMillis(500);
-        fixture().faultInjector().delay(slow, oneWay, "S07 before the reply");
+        fixture().faultInjector().delay(slow, ROUND_TRIP, "S07 before the reply"); // each way
         CompletableFuture<Lease> requested = slow.named("x", options).acquireAsync();
         ContractTestFixture.eventually("the store has granted the lock", ContractTestFixture.LONG, () -> {
             Optional<Lease> free = other.named("x").tryAcquire();
@@ -266,7 +265,7 @@ interface SlowLinkContract extends Contract {
                 ContractTestFixture.LONG,
                 timePassesOr(
                         backend.removalNotifiedWithin()
-                                .plus(oneWay.multipliedBy(2))
+                                .plus(ROUND_TRIP.multipliedBy(2))
                                 .plus(ContractTestFixture.PROMPT),
                         () -> requested.isDone() && requested.join().lost().isDone()));
         assertThat(requested.isDone() && requested.join().isHeld())
