@@ -69,7 +69,7 @@ public interface BackendContext {
      * @param cleanup starts one try
      * @param until the instant of the last try
      */
-    void cleanUp(String what, Supplier<? extends CompletionStage<?>> cleanup, MonotonicTime until);
+    void cleanUp(String what, Supplier<? extends CompletionStage<?>> cleanup, MonotonicInstant until);
 
     /**
      * Returns a stage that completes as the given one, but fails with {@link io.mortise.lock.BackendUnavailableException} after

@@ -25,7 +25,7 @@ public class GrantValidity {
     private final LockClock clock;
     private final Duration renewEvery;
     private final Set<Listener> listeners = new LinkedHashSet<>(); // guarded by itself
-    private volatile MonotonicTime validUntil;
+    private volatile MonotonicInstant validUntil;
     private volatile boolean overdue; // isValid() has returned false, so no renewal may count any more
     private volatile @Nullable LossReason lost;
 
@@ -36,7 +36,7 @@ public class GrantValidity {
      * @param renewEvery the time from one renewal to the next
      * @param validUntil the instant until which it is certainly valid; see {@link LockClock#deadline}
      */
-    protected GrantValidity(LockClock clock, Duration renewEvery, MonotonicTime validUntil) {
+    protected GrantValidity(LockClock clock, Duration renewEvery, MonotonicInstant validUntil) {
         this.clock = clock;
         this.renewEvery = renewEvery;
         this.validUntil = validUntil;
@@ -58,7 +58,7 @@ public class GrantValidity {
      * @param until the instant until which it is now certainly valid; see {@link LockClock#deadline}
      * @return whether it is still valid
      */
-    public final boolean extend(MonotonicTime until) {
+    public final boolean extend(MonotonicInstant until) {
         List<Listener> notified;
         synchronized (listeners) {
             if (!isValid()) {
@@ -140,7 +140,7 @@ public class GrantValidity {
     }
 
     /** Returns the instant until which it is certainly valid. */
-    public final MonotonicTime validUntil() {
+    public final MonotonicInstant validUntil() {
         return validUntil;
     }
 

@@ -96,7 +96,7 @@ public final class LeaseStoreBackend implements LockBackend {
     }
 
     private void renew(Duration lease, Map<Grant, StoreGrantValidity> due) {
-        MonotonicTime until = LockClock.deadline(context.clock().now(), lease);
+        MonotonicInstant until = LockClock.deadline(context.clock().now(), lease);
         send("renew " + due.size() + " leases", () -> store.renew(Set.copyOf(due.keySet()), lease))
                 .whenComplete((removed, failure) -> {
                     for (StoreGrantValidity mine : due.values()) {
@@ -157,7 +157,7 @@ public final class LeaseStoreBackend implements LockBackend {
         private final Grant grant;
         private final Duration lease;
 
-        StoreGrantValidity(LockClock clock, Grant grant, Duration lease, MonotonicTime validUntil) {
+        StoreGrantValidity(LockClock clock, Grant grant, Duration lease, MonotonicInstant validUntil) {
             super(clock, Durations.divide(lease, RENEWALS_PER_LEASE), validUntil);
             this.grant = grant;
             this.lease = lease;
@@ -169,7 +169,7 @@ public final class LeaseStoreBackend implements LockBackend {
         private final LockRequest request;
         private final Grant grant;
         /** When the first attempt without a response was sent; that attempt may still execute. */
-        private @Nullable MonotonicTime unknownSince;
+        private @Nullable MonotonicInstant unknownSince;
 
         StoreContender(LockRequest request) {
             this.request = request;
@@ -178,12 +178,12 @@ public final class LeaseStoreBackend implements LockBackend {
 
         @Override
         public CompletionStage<AttemptResult> attempt() {
-            MonotonicTime sent = context.clock().now();
+            MonotonicInstant sent = context.clock().now();
             return send(
                             "acquire of " + request.name(),
                             () -> store.tryAcquire(request.name(), request.ownerRecord(), request.leaseDuration()))
                     .handle((answer, failure) -> {
-                        MonotonicTime earliestSent = unknownSince;
+                        MonotonicInstant earliestSent = unknownSince;
                         if (failure != null) {
                             if (!(StageFailures.unwrap(failure) instanceof BackendRefusedException)) {
                                 unknownSince = earliestSent == null ? sent : earliestSent;
@@ -200,7 +200,7 @@ public final class LeaseStoreBackend implements LockBackend {
          * Counts the lease from the first attempt without a response, which may be the one that created the grant. If that
          * attempt is so old that the first renewal would be late, the grant is released and requested again.
          */
-        private AttemptResult granted(long token, MonotonicTime sent, MonotonicTime from) {
+        private AttemptResult granted(long token, MonotonicInstant sent, MonotonicInstant from) {
             Duration lease = request.leaseDuration();
             if (sent.isAfter(from.plus(Durations.divide(lease, RENEWALS_PER_LEASE)))) {
                 return displaced("the reply that granted the lock was lost too long ago");
@@ -236,7 +236,7 @@ public final class LeaseStoreBackend implements LockBackend {
         private void sweepIfUnknown() {
             if (unknownSince != null) {
                 unknownSince = null;
-                MonotonicTime until = context.clock().now().plus(request.leaseDuration());
+                MonotonicInstant until = context.clock().now().plus(request.leaseDuration());
                 CompletableFuture<Boolean> swept = new CompletableFuture<>();
                 sweep(FIRST_SWEEP, until, swept);
                 context.cleanUp(
@@ -246,7 +246,7 @@ public final class LeaseStoreBackend implements LockBackend {
             }
         }
 
-        private void sweep(Duration pause, MonotonicTime until, CompletableFuture<Boolean> swept) {
+        private void sweep(Duration pause, MonotonicInstant until, CompletableFuture<Boolean> swept) {
             context.clock()
                     .schedule(
                             pause,

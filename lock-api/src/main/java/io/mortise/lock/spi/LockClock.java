@@ -13,20 +13,20 @@ public interface LockClock {
     Duration TIMER_DELAY = Duration.ofMillis(2);
 
     /** Returns the current instant, which is never before one that was returned earlier. */
-    MonotonicTime now();
+    MonotonicInstant now();
 
     /** Returns the time that has passed since the instant; negative if the instant is in the future. */
-    default Duration since(MonotonicTime then) {
+    default Duration since(MonotonicInstant then) {
         return then.until(now());
     }
 
     /** Returns the time that remains until the instant; negative if it has passed. */
-    default Duration until(MonotonicTime then) {
+    default Duration until(MonotonicInstant then) {
         return now().until(then);
     }
 
     /** Returns whether the deadline has been reached. */
-    default boolean hasPassed(MonotonicTime deadline) {
+    default boolean hasPassed(MonotonicInstant deadline) {
         return !now().isBefore(deadline);
     }
 
@@ -51,7 +51,7 @@ public interface LockClock {
      *
      * @param sent when that request was sent
      */
-    static MonotonicTime deadline(MonotonicTime sent, Duration leaseDuration) {
+    static MonotonicInstant deadline(MonotonicInstant sent, Duration leaseDuration) {
         return sent.plus(leaseDuration)
                 .minus(Durations.divide(leaseDuration, 100))
                 .minus(TIMER_DELAY);

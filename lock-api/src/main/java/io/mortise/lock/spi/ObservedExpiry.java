@@ -41,7 +41,7 @@ public final class ObservedExpiry {
      * @param first when this version was read first
      * @param last when it was read last
      */
-    private record Observation(Object version, Duration lease, MonotonicTime first, MonotonicTime last) {}
+    private record Observation(Object version, Duration lease, MonotonicInstant first, MonotonicInstant last) {}
 
     /** @param clock the clock of the client, from {@link BackendContext#clock()} */
     public ObservedExpiry(LockClock clock) {
@@ -56,9 +56,9 @@ public final class ObservedExpiry {
      * @param lease the lease duration that the record contains
      */
     public synchronized boolean hasEnded(LockName name, Object version, Duration lease) {
-        MonotonicTime now = clock.now();
+        MonotonicInstant now = clock.now();
         Observation known = observations.remove(name);
-        MonotonicTime first = known != null && known.version.equals(version) ? known.first : now;
+        MonotonicInstant first = known != null && known.version.equals(version) ? known.first : now;
         observations.put(name, new Observation(version, lease, first, now));
         dropUnread(now);
         return !now.isBefore(first.plus(lease));
@@ -71,7 +71,7 @@ public final class ObservedExpiry {
 
     /** Drops the observations beyond the limit that no waiter needs any more. A dropped one only delays a takeover. */
     @GuardedBy("this")
-    private void dropUnread(MonotonicTime now) {
+    private void dropUnread(MonotonicInstant now) {
         Iterator<Observation> oldestFirst = observations.values().iterator();
         while (observations.size() > KEPT) {
             Observation oldest = oldestFirst.next();

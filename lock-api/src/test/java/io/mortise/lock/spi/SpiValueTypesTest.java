@@ -54,9 +54,9 @@ class SpiValueTypesTest {
 
     @Test
     void S02_theDeadlineCountsFromTheRequestAndIsEarlyByOnePercentAndTwoMilliseconds() {
-        assertThat(LockClock.deadline(new MonotonicTime(5), Duration.ofSeconds(10)))
-                .isEqualTo(new MonotonicTime(5 + 9_898_000_000L));
-        MonotonicTime nearOverflow = new MonotonicTime(Long.MAX_VALUE - 5);
+        assertThat(LockClock.deadline(new MonotonicInstant(5), Duration.ofSeconds(10)))
+                .isEqualTo(new MonotonicInstant(5 + 9_898_000_000L));
+        MonotonicInstant nearOverflow = new MonotonicInstant(Long.MAX_VALUE - 5);
         assertThat(nearOverflow.until(LockClock.deadline(nearOverflow, Duration.ofSeconds(10))))
                 .isEqualTo(Duration.ofMillis(9_898));
     }
@@ -75,7 +75,7 @@ class SpiValueTypesTest {
         clock.advance(Duration.ofMillis(25));
         assertThat(ran).containsExactly("a10000000", "b20000000");
         assertThat(clock.timerCount()).isZero();
-        assertThat(clock.now()).isEqualTo(new MonotonicTime(25_000_000));
+        assertThat(clock.now()).isEqualTo(new MonotonicInstant(25_000_000));
     }
 
     @Test
@@ -97,7 +97,7 @@ class SpiValueTypesTest {
     private static final class Grant extends GrantValidity {
         final List<String> events = new ArrayList<>();
 
-        Grant(LockClock clock, MonotonicTime until) {
+        Grant(LockClock clock, MonotonicInstant until) {
             super(clock, Duration.ofMillis(10), until);
         }
 
@@ -114,26 +114,26 @@ class SpiValueTypesTest {
     @Test
     void S06_aReplyAfterTheCurrentDeadlineDoesNotCount() {
         ManualClock clock = new ManualClock();
-        Grant grant = new Grant(clock, new MonotonicTime(30_000_000));
+        Grant grant = new Grant(clock, new MonotonicInstant(30_000_000));
         assertThat(grant.attach(reason -> grant.events.add("core " + reason.kind())))
                 .isTrue();
-        assertThat(grant.extend(new MonotonicTime(20_000_000))).isTrue();
-        assertThat(grant.validUntil()).as("only ever later").isEqualTo(new MonotonicTime(30_000_000));
+        assertThat(grant.extend(new MonotonicInstant(20_000_000))).isTrue();
+        assertThat(grant.validUntil()).as("only ever later").isEqualTo(new MonotonicInstant(30_000_000));
         clock.advanceWithoutTimers(Duration.ofMillis(30));
         assertThat(grant.isValid()).isFalse();
-        assertThat(grant.extend(new MonotonicTime(90_000_000))).isFalse();
+        assertThat(grant.extend(new MonotonicInstant(90_000_000))).isFalse();
         assertThat(grant.isValid()).isFalse();
         assertThat(grant.events).containsExactly("core EXPIRED", "backend EXPIRED");
     }
 
     @Test
     void S06_S07_theFirstLossCountsAndIsAnnouncedOnce() {
-        Grant grant = new Grant(new ManualClock(), new MonotonicTime(30_000_000));
+        Grant grant = new Grant(new ManualClock(), new MonotonicInstant(30_000_000));
         assertThat(grant.attach(reason -> grant.events.add("core " + reason.kind())))
                 .isTrue();
         grant.lost(because(LossReason.Kind.REMOVED));
         grant.lost(because(LossReason.Kind.EXPIRED));
-        assertThat(grant.extend(new MonotonicTime(90_000_000))).isFalse();
+        assertThat(grant.extend(new MonotonicInstant(90_000_000))).isFalse();
         assertThat(grant.reason()).contains(because(LossReason.Kind.REMOVED));
         assertThat(grant.events).containsExactly("core REMOVED", "backend REMOVED");
         assertThat(grant.attach(reason -> {})).isFalse();
@@ -142,9 +142,9 @@ class SpiValueTypesTest {
     @Test
     void S07_anUnknownOutcomeNeverExtends() {
         ManualClock clock = new ManualClock();
-        Grant grant = new Grant(clock, new MonotonicTime(30_000_000));
+        Grant grant = new Grant(clock, new MonotonicInstant(30_000_000));
         grant.renewalUnknown(new IllegalStateException());
-        assertThat(grant.validUntil()).isEqualTo(new MonotonicTime(30_000_000));
+        assertThat(grant.validUntil()).isEqualTo(new MonotonicInstant(30_000_000));
         clock.advanceWithoutTimers(Duration.ofMillis(30));
         assertThat(grant.checkDeadline()).isFalse();
     }

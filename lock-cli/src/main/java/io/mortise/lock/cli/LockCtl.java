@@ -47,7 +47,7 @@ public final class LockCtl implements Runnable, CommonOptions {
     @Option(
             names = {"-u", "--url"},
             paramLabel = "URL",
-            completionCandidates = UrlSchemes.class,
+            completionCandidates = UrlSchemeCandidates.class,
             scope = ScopeType.INHERIT,
             description = {
                 "URL of the store, such as redis://host:6379, zookeeper://h1,h2,h3/base, etcd://host:2379 or"

@@ -11,7 +11,7 @@ import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
@@ -77,17 +77,17 @@ final class MemoryBackend implements LockBackend {
 
     @Override
     public Contender enqueue(LockRequest request, ContenderListener listener) {
-        return new MemoryContender(this, store, new MemoryQueueEntry(request, this, listener, store.now()));
+        return new MemoryContender(this, store, new MemoryStoredContender(request, this, listener, store.now()));
     }
 
     @Override
     public void renew(List<GrantValidity> due) {
-        List<MemoryQueueEntry.Grant> grants = GrantValidity.cast(due, MemoryQueueEntry.Grant.class);
-        List<MemoryQueueEntry> entries =
+        List<MemoryStoredContender.Grant> grants = GrantValidity.cast(due, MemoryStoredContender.Grant.class);
+        List<MemoryStoredContender> entries =
                 grants.stream().map(grant -> grant.entry).toList();
-        MonotonicTime sent = clock().now();
+        MonotonicInstant sent = clock().now();
         send("renewal of " + due.size() + " leases", () -> store.renew(entries)).whenComplete((removed, failure) -> {
-            for (MemoryQueueEntry.Grant grant : grants) {
+            for (MemoryStoredContender.Grant grant : grants) {
                 if (failure != null) {
                     grant.renewalUnknown(failure);
                 } else if (removed.contains(grant.entry)) {

@@ -7,7 +7,7 @@ import io.mortise.lock.spi.LockName;
 import java.util.concurrent.CompletionStage;
 
 /** The contender of the in-memory backend, which sends its requests to the store over the client's connection. */
-record MemoryContender(MemoryBackend connection, MemoryStore store, MemoryQueueEntry entry) implements Contender {
+record MemoryContender(MemoryBackend connection, MemoryStore store, MemoryStoredContender entry) implements Contender {
     @Override
     public CompletionStage<AttemptResult> attempt() {
         return connection.send("acquire of lock \"" + LockName.shown(entry.name) + "\"", () -> store.attempt(entry));

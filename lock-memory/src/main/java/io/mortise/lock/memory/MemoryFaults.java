@@ -2,7 +2,7 @@
 package io.mortise.lock.memory;
 
 import io.mortise.lock.LossReason;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -36,7 +36,7 @@ public final class MemoryFaults {
     private final Deque<Runnable> held = new ArrayDeque<>();
     private boolean frozen;
     private boolean refusing;
-    private @Nullable MonotonicTime refusingUntil;
+    private @Nullable MonotonicInstant refusingUntil;
     private int repliesToLose;
     private int requestsToLose;
     private boolean losesHints;

@@ -6,7 +6,7 @@ import io.mortise.lock.LockStatus;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.Durations;
 import io.mortise.lock.spi.support.Trampoline;
 import java.time.Duration;
@@ -47,17 +47,17 @@ public final class MemoryStore {
 
     /** The holder and the waiters of one lock. It exists only while the lock is held. */
     private static final class LockQueue {
-        private MemoryQueueEntry holder;
-        private final Set<MemoryQueueEntry> waiting = new LinkedHashSet<>();
+        private MemoryStoredContender holder;
+        private final Set<MemoryStoredContender> waiting = new LinkedHashSet<>();
 
-        LockQueue(MemoryQueueEntry holder) {
+        LockQueue(MemoryStoredContender holder) {
             this.holder = holder;
         }
     }
 
     /** Selects holders by a condition. */
     interface HolderFilter {
-        boolean matches(MemoryQueueEntry holder);
+        boolean matches(MemoryStoredContender holder);
     }
 
     /** A change that runs under the monitor, and adds the messages to send to the list. */
@@ -130,8 +130,8 @@ public final class MemoryStore {
         return Optional.ofNullable(clock);
     }
 
-    MonotonicTime now() {
-        return clock == null ? new MonotonicTime(System.nanoTime()) : clock.now();
+    MonotonicInstant now() {
+        return clock == null ? new MonotonicInstant(System.nanoTime()) : clock.now();
     }
 
     String endpoint() {
@@ -139,21 +139,22 @@ public final class MemoryStore {
     }
 
     /** Grants the lock to a new entry, queues it, or reports busy. For an entry that is known, returns its state. */
-    AttemptResult attempt(MemoryQueueEntry entry) {
+    AttemptResult attempt(MemoryStoredContender entry) {
         requests.incrementAndGet();
         return apply(messages -> {
             entry.lastAttempt = now();
             LockQueue queue = current(entry.name, messages);
-            if (entry.state == MemoryQueueEntry.State.NEW && entry.connection.disconnected) {
-                entry.state = MemoryQueueEntry.State.ENDED; // the connection ended while the request was on its way
-            } else if (entry.state == MemoryQueueEntry.State.NEW) {
+            if (entry.state == MemoryStoredContender.State.NEW && entry.connection.disconnected) {
+                entry.state =
+                        MemoryStoredContender.State.ENDED; // the connection ended while the request was on its way
+            } else if (entry.state == MemoryStoredContender.State.NEW) {
                 if (queue == null) {
                     sweepSometimes(messages);
                     queues.put(entry.name, new LockQueue(entry));
                     grant(entry);
                 } else if (entry.mayWait) {
                     queue.waiting.add(entry);
-                    entry.state = MemoryQueueEntry.State.QUEUED;
+                    entry.state = MemoryStoredContender.State.QUEUED;
                 }
             }
             return switch (entry.state) {
@@ -169,7 +170,7 @@ public final class MemoryStore {
      * Returns the fallback time of a waiter: short enough to collect its grant in time if the hint was lost, and to notice the
      * end of a dead holder's lease.
      */
-    private Duration retryAfter(MemoryQueueEntry entry) {
+    private Duration retryAfter(MemoryStoredContender entry) {
         LockQueue queue = queues.get(entry.name);
         Duration left = queue == null ? Duration.ZERO : now().until(queue.holder.expiresAt);
         Duration pause = Durations.shorter(FALLBACK, Durations.divide(entry.lease, 3));
@@ -177,15 +178,15 @@ public final class MemoryStore {
     }
 
     /** Releases or withdraws an entry. Returns whether it was granted or queued. */
-    boolean end(MemoryQueueEntry entry) {
+    boolean end(MemoryStoredContender entry) {
         requests.incrementAndGet();
         return apply(messages -> {
             LockQueue queue = current(entry.name, messages);
-            MemoryQueueEntry.State was = entry.state;
-            entry.state = MemoryQueueEntry.State.ENDED; // an attempt that executes later is rejected (S8)
-            if (queue != null && was == MemoryQueueEntry.State.QUEUED) {
+            MemoryStoredContender.State was = entry.state;
+            entry.state = MemoryStoredContender.State.ENDED; // an attempt that executes later is rejected (S8)
+            if (queue != null && was == MemoryStoredContender.State.QUEUED) {
                 return queue.waiting.remove(entry);
-            } else if (queue != null && was == MemoryQueueEntry.State.GRANTED) {
+            } else if (queue != null && was == MemoryStoredContender.State.GRANTED) {
                 handOff(queue, messages);
                 return true;
             }
@@ -194,12 +195,12 @@ public final class MemoryStore {
     }
 
     /** Extends the leases that are still valid. Returns the entries that no longer hold their locks. */
-    Set<MemoryQueueEntry> renew(List<MemoryQueueEntry> entries) {
+    Set<MemoryStoredContender> renew(List<MemoryStoredContender> entries) {
         return apply(messages -> {
-            Set<MemoryQueueEntry> removed = new LinkedHashSet<>();
-            for (MemoryQueueEntry entry : entries) {
+            Set<MemoryStoredContender> removed = new LinkedHashSet<>();
+            for (MemoryStoredContender entry : entries) {
                 current(entry.name, messages);
-                if (entry.state == MemoryQueueEntry.State.GRANTED) {
+                if (entry.state == MemoryStoredContender.State.GRANTED) {
                     entry.expiresAt = now().plus(entry.lease);
                 } else {
                     removed.add(entry);
@@ -256,8 +257,8 @@ public final class MemoryStore {
         if (queue == null || !filter.matches(queue.holder)) {
             return false;
         }
-        MemoryQueueEntry holder = queue.holder;
-        holder.state = MemoryQueueEntry.State.REMOVED;
+        MemoryStoredContender holder = queue.holder;
+        holder.state = MemoryStoredContender.State.REMOVED;
         if (reason != null) {
             messages.add(holder.lost(reason)); // sent before the message to the next holder
         }
@@ -294,14 +295,16 @@ public final class MemoryStore {
                 : new LockStatus(
                         name,
                         List.of(queue.holder.holder()),
-                        queue.waiting.stream().map(MemoryQueueEntry::holder).toList());
+                        queue.waiting.stream()
+                                .map(MemoryStoredContender::holder)
+                                .toList());
     }
 
     /** Returns the queue of a lock, after it has ended the holder's lease if that has expired. */
     private @Nullable LockQueue current(String name, List<Runnable> messages) {
         LockQueue queue = queues.get(name);
         if (queue != null && !now().isBefore(queue.holder.expiresAt)) {
-            queue.holder.state = MemoryQueueEntry.State.REMOVED;
+            queue.holder.state = MemoryStoredContender.State.REMOVED;
             handOff(queue, messages);
         }
         return queues.get(name);
@@ -310,7 +313,7 @@ public final class MemoryStore {
     private void handOff(LockQueue queue, List<Runnable> messages) {
         String name = queue.holder.name;
         while (!queue.waiting.isEmpty()) {
-            MemoryQueueEntry next = queue.waiting.iterator().next();
+            MemoryStoredContender next = queue.waiting.iterator().next();
             queue.waiting.remove(next);
             messages.add(next.wake());
             if (next.lastAttempt.until(now()).compareTo(WAITER_TIMEOUT) <= 0) {
@@ -318,17 +321,17 @@ public final class MemoryStore {
                 grant(next);
                 return;
             }
-            next.state = MemoryQueueEntry.State.REMOVED;
+            next.state = MemoryStoredContender.State.REMOVED;
         }
         queues.remove(name);
     }
 
-    private void grant(MemoryQueueEntry entry) {
-        MonotonicTime now = now();
-        entry.state = MemoryQueueEntry.State.GRANTED;
+    private void grant(MemoryStoredContender entry) {
+        MonotonicInstant now = now();
+        entry.state = MemoryStoredContender.State.GRANTED;
         entry.token = tokens.incrementAndGet();
         entry.expiresAt = now.plus(entry.lease);
-        entry.grant = new MemoryQueueEntry.Grant(entry, now);
+        entry.grant = new MemoryStoredContender.Grant(entry, now);
     }
 
     /** Removes expired leases of locks that are not requested any more, at an amortized constant cost per grant (S17). */

@@ -5,7 +5,7 @@ import io.mortise.lock.LockException;
 import io.mortise.lock.redis.client.RedisErrors;
 import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.Optional;
@@ -27,7 +27,7 @@ final class GrantConfirmation {
          * @param countsFrom when the oldest request that the grant's deadline is based on was sent; meaningless after a failure
          * @param failure null if the grant counts
          */
-        void checked(MonotonicTime countsFrom, @Nullable LockException failure);
+        void checked(MonotonicInstant countsFrom, @Nullable LockException failure);
     }
 
     /** Returns whether an acknowledged write counts without a confirmation. */
@@ -50,11 +50,11 @@ final class GrantConfirmation {
             return Optional.of(grant);
         }
         prepare(node, lease);
-        Optional<MonotonicTime> named = connections.sentinels().get().lastConfirmed(node.epoch());
+        Optional<MonotonicInstant> named = connections.sentinels().get().lastConfirmed(node.epoch());
         if (named.isEmpty()) {
             return Optional.empty();
         }
-        MonotonicTime validUntil = LockClock.deadline(named.get(), lease).orEarlier(grant.validUntil());
+        MonotonicInstant validUntil = LockClock.deadline(named.get(), lease).orEarlier(grant.validUntil());
         return clock.until(validUntil).compareTo(Durations.divide(lease, 2)) < 0
                 ? Optional.empty()
                 : Optional.of(new HandOffDeadlineCalculator.Grant(grant.token(), validUntil));
@@ -65,7 +65,12 @@ final class GrantConfirmation {
      *
      * @param until when to stop waiting for replicas
      */
-    void check(RedisNodeClient node, MonotonicTime sent, MonotonicTime until, Duration lease, ResultHandler handler) {
+    void check(
+            RedisNodeClient node,
+            MonotonicInstant sent,
+            MonotonicInstant until,
+            Duration lease,
+            ResultHandler handler) {
         int epoch = node.epoch();
         if (connections.sentinels().isEmpty()) {
             replicas(node, epoch, sent, until, handler);
@@ -81,7 +86,11 @@ final class GrantConfirmation {
     }
 
     private static void replicas(
-            RedisNodeClient node, int epoch, MonotonicTime countsFrom, MonotonicTime until, ResultHandler handler) {
+            RedisNodeClient node,
+            int epoch,
+            MonotonicInstant countsFrom,
+            MonotonicInstant until,
+            ResultHandler handler) {
         if (node.replication().required()) {
             node.replication().await(epoch, until, failure -> handler.checked(countsFrom, failure));
         } else {

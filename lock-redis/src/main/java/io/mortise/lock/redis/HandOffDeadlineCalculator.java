@@ -5,7 +5,7 @@ import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.redis.node.ServerClock;
 import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.Optional;
@@ -21,22 +21,22 @@ final class HandOffDeadlineCalculator {
     private final AtomicReference<@Nullable ReceivedGrant> received = new AtomicReference<>();
 
     /** The last "busy" reply, with the local time of its request and the server's time of the reply. */
-    private record BusyReply(int epoch, MonotonicTime sent, ServerTime server) {}
+    private record BusyReply(int epoch, MonotonicInstant sent, ServerTime server) {}
 
     /** A hand-off message and the local time of its arrival. */
-    private record ReceivedGrant(GrantMessage.Granted grant, int epoch, MonotonicTime arrived) {}
+    private record ReceivedGrant(GrantMessage.Granted grant, int epoch, MonotonicInstant arrived) {}
 
     /** A handed-off grant and the deadline until which it is certainly valid. */
-    record Grant(long token, MonotonicTime validUntil) {}
+    record Grant(long token, MonotonicInstant validUntil) {}
 
     /** Records that the server replied "busy". */
-    void onBusy(int epoch, MonotonicTime sent, ServerTime server) {
+    void onBusy(int epoch, MonotonicInstant sent, ServerTime server) {
         received.set(null); // the reply supersedes an earlier message on the same connection
         lastBusy = new BusyReply(epoch, sent, server);
     }
 
     /** Records a message that the lock was handed off to this waiter. */
-    void onHandOff(GrantMessage.Granted grant, int epoch, MonotonicTime arrived) {
+    void onHandOff(GrantMessage.Granted grant, int epoch, MonotonicInstant arrived) {
         received.set(new ReceivedGrant(grant, epoch, arrived));
     }
 
@@ -45,7 +45,7 @@ final class HandOffDeadlineCalculator {
      * message to have come on the present connection. Otherwise the message is only a hint. It also is one if half of the lease
      * has passed, or if the server's clock was set in between: the next request then renews the grant.
      */
-    Optional<Grant> collect(RedisNodeClient node, Duration lease, MonotonicTime now) {
+    Optional<Grant> collect(RedisNodeClient node, Duration lease, MonotonicInstant now) {
         ReceivedGrant message = received.getAndSet(null);
         BusyReply busy = lastBusy;
         if (message == null
@@ -57,8 +57,8 @@ final class HandOffDeadlineCalculator {
                 || message.epoch != node.epoch()) {
             return Optional.empty();
         }
-        MonotonicTime handedOff = ServerClock.noLaterThan(busy.sent, busy.server, message.grant.time());
-        MonotonicTime validUntil = LockClock.deadline(handedOff, lease);
+        MonotonicInstant handedOff = ServerClock.noLaterThan(busy.sent, busy.server, message.grant.time());
+        MonotonicInstant validUntil = LockClock.deadline(handedOff, lease);
         boolean clockWasSet = handedOff.isAfter(message.arrived);
         return clockWasSet || validUntil.isBefore(now.plus(Durations.divide(lease, 2)))
                 ? Optional.empty()

@@ -15,7 +15,7 @@ import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.List;
@@ -91,7 +91,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         return result;
     }
 
-    private AttemptResult.Granted grant(long token, MonotonicTime validUntil) {
+    private AttemptResult.Granted grant(long token, MonotonicInstant validUntil) {
         granted = true;
         return new AttemptResult.Granted(
                 token,
@@ -110,7 +110,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
 
     private void send(CompletableFuture<AttemptResult> result, int rounds, RedisNodeClient node) {
         lastNode = node;
-        MonotonicTime now = context.clock().now();
+        MonotonicInstant now = context.clock().now();
         int epoch = node.epoch();
         ServerTime notAfter = node.notAfter(now);
         String[] args = {
@@ -144,7 +144,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
             CompletableFuture<AttemptResult> result,
             int rounds,
             RedisNodeClient node,
-            MonotonicTime sent,
+            MonotonicInstant sent,
             List<Object> values) {
         ServerTime time = new ServerTime((Long) values.get(values.size() - 1));
         node.serverClock().onReply(sent, time);
@@ -193,8 +193,8 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
 
     /** Completes with the grant once replicas and sentinels have confirmed it; otherwise releases it. */
     private void confirm(
-            CompletableFuture<AttemptResult> result, RedisNodeClient node, MonotonicTime sent, long token) {
-        MonotonicTime until = sent.plus(Durations.divide(context.requestTimeout(), 2)); // the rest is for a release
+            CompletableFuture<AttemptResult> result, RedisNodeClient node, MonotonicInstant sent, long token) {
+        MonotonicInstant until = sent.plus(Durations.divide(context.requestTimeout(), 2)); // the rest is for a release
         backend.confirmation().check(node, sent, until, request.leaseDuration(), (countsFrom, failure) -> {
             if (failure == null) {
                 result.complete(grant(token, LockClock.deadline(countsFrom, request.leaseDuration())));

@@ -4,7 +4,7 @@ package io.mortise.lock.redis;
 import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +19,11 @@ final class RedisGrantValidity extends GrantValidity {
     private volatile @Nullable RedisNodeClient renewedAt; // null before the first renewal
 
     RedisGrantValidity(
-            LockClock clock, RedisKeyLayout.OfLock keys, String attemptId, Duration lease, MonotonicTime validUntil) {
+            LockClock clock,
+            RedisKeyLayout.OfLock keys,
+            String attemptId,
+            Duration lease,
+            MonotonicInstant validUntil) {
         super(clock, Durations.divide(lease, RENEWALS_PER_LEASE), validUntil);
         this.keys = keys;
         this.attemptId = attemptId;

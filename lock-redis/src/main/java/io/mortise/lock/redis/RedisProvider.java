@@ -4,7 +4,7 @@ package io.mortise.lock.redis;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.mortise.lock.LockConfigurationException;
-import io.mortise.lock.redis.client.RedisUrlComponents;
+import io.mortise.lock.redis.client.RedisUrlSettingsParser;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockProvider;
@@ -68,7 +68,7 @@ public final class RedisProvider implements LockProvider {
             }
             options = options.waitReplicas(
                     url.integer("waitReplicas", 0, RedisOptions.MOST_REPLICAS).orElse(0));
-            Optional<SslOptions> trusted = RedisUrlComponents.sslOptions(url);
+            Optional<SslOptions> trusted = RedisUrlSettingsParser.sslOptions(url);
             if (trusted.isPresent()) {
                 options = options.sslOptions(trusted.get());
             }
@@ -81,7 +81,7 @@ public final class RedisProvider implements LockProvider {
     private static List<RedisURI> nodes(LockUrl url) {
         List<RedisURI> nodes = new ArrayList<>();
         for (LockUrl.Endpoint node : url.endpoints(DEFAULT_PORT)) {
-            nodes.add(uri(url, RedisURI.Builder.redis(RedisUrlComponents.plain(node.host()), node.port()))
+            nodes.add(uri(url, RedisURI.Builder.redis(RedisUrlSettingsParser.plain(node.host()), node.port()))
                     .build());
         }
         return nodes;
@@ -102,7 +102,7 @@ public final class RedisProvider implements LockProvider {
             throw new IllegalArgumentException("master needs redis-sentinel://");
         }
         boolean tls = url.scheme().startsWith("rediss");
-        return RedisUrlComponents.access(url, tls, "rediss", uri).withDatabase(database(url));
+        return RedisUrlSettingsParser.access(url, tls, "rediss", uri).withDatabase(database(url));
     }
 
     private static RedisURI.Builder sentinels(LockUrl url) {
@@ -112,7 +112,7 @@ public final class RedisProvider implements LockProvider {
                         .orElseThrow(() -> new IllegalArgumentException(
                                 "the URL names no master: expected ?master=NAME, as the sentinels know it")));
         url.endpoints(DEFAULT_SENTINEL_PORT)
-                .forEach(sentinel -> uri.withSentinel(RedisUrlComponents.plain(sentinel.host()), sentinel.port()));
+                .forEach(sentinel -> uri.withSentinel(RedisUrlSettingsParser.plain(sentinel.host()), sentinel.port()));
         return uri;
     }
 
@@ -122,10 +122,10 @@ public final class RedisProvider implements LockProvider {
             throw new IllegalArgumentException("the URL names " + hosts.size() + " hosts, must name one");
         }
         return RedisURI.Builder.redis(
-                RedisUrlComponents.plain(hosts.get(0).host()), hosts.get(0).port());
+                RedisUrlSettingsParser.plain(hosts.get(0).host()), hosts.get(0).port());
     }
 
     private static int database(LockUrl url) {
-        return RedisUrlComponents.database(url, url.scheme().equals("redis-socket") ? "" : url.path());
+        return RedisUrlSettingsParser.database(url, url.scheme().equals("redis-socket") ? "" : url.path());
     }
 }

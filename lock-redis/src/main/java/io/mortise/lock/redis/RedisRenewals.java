@@ -6,7 +6,7 @@ import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -62,7 +62,7 @@ final class RedisRenewals {
                 .map(RedisGrantValidity::lease)
                 .min(Duration::compareTo)
                 .orElseThrow();
-        MonotonicTime sent = clock.now();
+        MonotonicInstant sent = clock.now();
         confirmation.prepare(node, shortest);
         node.run(RedisLockScript.RENEW.script(), keys, args, new ReplyHandler() {
             @Override
@@ -85,7 +85,8 @@ final class RedisRenewals {
         });
     }
 
-    private void extend(RedisNodeClient node, List<RedisGrantValidity> renewed, MonotonicTime sent, Duration shortest) {
+    private void extend(
+            RedisNodeClient node, List<RedisGrantValidity> renewed, MonotonicInstant sent, Duration shortest) {
         if (renewed.isEmpty()) {
             return;
         }

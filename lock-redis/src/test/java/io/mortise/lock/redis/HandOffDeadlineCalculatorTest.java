@@ -9,7 +9,7 @@ import io.mortise.lock.redis.node.ServerClock;
 import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -59,7 +59,7 @@ class HandOffDeadlineCalculatorTest {
 
     /** Receives a "busy" reply to a request of this time, to which the server replied at once, on a connection. */
     private void busy(int epoch, long atNanos) {
-        calculator.onBusy(epoch, new MonotonicTime(atNanos), serverTime(atNanos));
+        calculator.onBusy(epoch, new MonotonicInstant(atNanos), serverTime(atNanos));
     }
 
     /** Receives the message of a grant that the server handed off at this time. */
@@ -67,18 +67,19 @@ class HandOffDeadlineCalculatorTest {
         calculator.onHandOff(
                 new GrantMessage.Granted("a", 7, serverTime(grantedNanos), "lock:x", "", ""),
                 epoch,
-                new MonotonicTime(arrivedNanos));
+                new MonotonicInstant(arrivedNanos));
     }
 
     private Optional<HandOffDeadlineCalculator.Grant> collect(long nowNanos) {
-        return calculator.collect(node, LEASE, new MonotonicTime(nowNanos));
+        return calculator.collect(node, LEASE, new MonotonicInstant(nowNanos));
     }
 
     @Test
     void S02_aGrantCountsFromTheHandOffAndOnlyOnce() {
         busy(node.epoch(), 0);
         handOff(node.epoch(), 2 * SECOND, 3 * SECOND);
-        MonotonicTime grantedAt = ServerClock.noLaterThan(new MonotonicTime(0), serverTime(0), serverTime(2 * SECOND));
+        MonotonicInstant grantedAt =
+                ServerClock.noLaterThan(new MonotonicInstant(0), serverTime(0), serverTime(2 * SECOND));
         assertThat(grantedAt.nanos()).isLessThanOrEqualTo(2 * SECOND);
         assertThat(collect(3 * SECOND))
                 .contains(new HandOffDeadlineCalculator.Grant(7, LockClock.deadline(grantedAt, LEASE)));

@@ -17,7 +17,7 @@ import io.mortise.lock.connect.BackendClients;
 import io.mortise.lock.redis.node.ServerClock;
 import io.mortise.lock.servers.redis.RawRedis;
 import io.mortise.lock.servers.redis.RedisTestServer;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.testkit.process.Await;
 import io.mortise.lock.testkit.proxy.TcpProxy;
 import java.time.Duration;
@@ -58,8 +58,8 @@ class RedisFaultsTest {
         return RedisLocks.connect(RedisOptions.connectTo(RedisURI.create(server.url())), RedisTests.LONG_TIMEOUTS);
     }
 
-    private static MonotonicTime now() {
-        return new MonotonicTime(System.nanoTime());
+    private static MonotonicInstant now() {
+        return new MonotonicInstant(System.nanoTime());
     }
 
     @Test

@@ -14,7 +14,7 @@ import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.testkit.process.Await;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -119,7 +119,7 @@ class RedisRenewalsTest {
         redis.call("DEL", all.get(3).key);
         redis.call("SET", all.get(BATCH).key, "somebody");
         redis.resetCommandCalls();
-        MonotonicTime before = clock.now();
+        MonotonicInstant before = clock.now();
         renew(all);
         assertThat(redis.commandCalls().getOrDefault("evalsha", 0L)
                         + redis.commandCalls().getOrDefault("eval", 0L))

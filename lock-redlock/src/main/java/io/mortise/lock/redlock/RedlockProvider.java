@@ -4,7 +4,7 @@ package io.mortise.lock.redlock;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.mortise.lock.LockConfigurationException;
-import io.mortise.lock.redis.client.RedisUrlComponents;
+import io.mortise.lock.redis.client.RedisUrlSettingsParser;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockProvider;
@@ -73,7 +73,7 @@ public final class RedlockProvider implements LockProvider {
                 options = options.nodeTimeout(url.duration("nodeTimeout").get());
             }
             options.check();
-            Optional<SslOptions> trusted = RedisUrlComponents.sslOptions(url);
+            Optional<SslOptions> trusted = RedisUrlSettingsParser.sslOptions(url);
             return trusted.isPresent() ? options.sslOptions(trusted.get()) : options;
         } catch (IllegalArgumentException e) {
             throw new LockConfigurationException(url + ": " + e.getMessage(), e);
@@ -82,11 +82,11 @@ public final class RedlockProvider implements LockProvider {
 
     private static List<RedisURI> masters(LockUrl url) {
         boolean tls = url.scheme().equals("redlocks");
-        int database = RedisUrlComponents.database(url, url.path());
+        int database = RedisUrlSettingsParser.database(url, url.path());
         List<RedisURI> masters = new ArrayList<>();
         for (LockUrl.Endpoint master : url.endpoints(DEFAULT_PORT)) {
-            RedisURI.Builder uri = RedisURI.Builder.redis(RedisUrlComponents.plain(master.host()), master.port());
-            masters.add(RedisUrlComponents.access(url, tls, "redlocks", uri)
+            RedisURI.Builder uri = RedisURI.Builder.redis(RedisUrlSettingsParser.plain(master.host()), master.port());
+            masters.add(RedisUrlSettingsParser.access(url, tls, "redlocks", uri)
                     .withDatabase(database)
                     .build());
         }

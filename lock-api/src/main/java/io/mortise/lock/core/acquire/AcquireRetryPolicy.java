@@ -7,7 +7,7 @@ import io.mortise.lock.LockException;
 import io.mortise.lock.core.runtime.Backoff;
 import io.mortise.lock.core.runtime.LastResponse;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.Durations;
 import io.mortise.lock.spi.support.StageFailures;
 import java.time.Duration;
@@ -37,9 +37,9 @@ public final class AcquireRetryPolicy {
     private boolean displaced;
 
     /** When the first attempt without a response was sent since the latest response; null if there is no such attempt. */
-    private @Nullable MonotonicTime failingSince;
+    private @Nullable MonotonicInstant failingSince;
 
-    private MonotonicTime sent;
+    private MonotonicInstant sent;
     private boolean pending;
     private @Nullable LockException lastFailure;
 
@@ -64,7 +64,7 @@ public final class AcquireRetryPolicy {
     }
 
     /** Records that an attempt is sent now. */
-    void attemptSent(MonotonicTime now) {
+    void attemptSent(MonotonicInstant now) {
         sent = now;
         pending = true;
     }
@@ -105,7 +105,7 @@ public final class AcquireRetryPolicy {
     }
 
     private Next afterFailure(String endpoints) {
-        MonotonicTime since = failingSince == null ? sent : failingSince;
+        MonotonicInstant since = failingSince == null ? sent : failingSince;
         failingSince = since;
         lastResponse.failed(sent);
         return !waitPolicy.mayWait() || waitPolicy.outageTooLong(since)
@@ -137,7 +137,7 @@ public final class AcquireRetryPolicy {
 
     /** Returns the time since the first request without a response. Time without requests is not an outage. */
     private Duration silence() {
-        MonotonicTime since = failingSince != null ? failingSince : pending ? sent : null;
+        MonotonicInstant since = failingSince != null ? failingSince : pending ? sent : null;
         Duration own = since == null ? Duration.ZERO : waitPolicy.since(since);
         Duration clients = lastResponse.failing();
         Duration longest = Durations.longer(own, clients);

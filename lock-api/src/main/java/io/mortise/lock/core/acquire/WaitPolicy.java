@@ -3,7 +3,7 @@ package io.mortise.lock.core.acquire;
 
 import io.mortise.lock.core.runtime.LastResponse;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +22,7 @@ public record WaitPolicy(
         Duration requestTimeout,
         Duration unavailableAfter,
         Duration leaseDuration,
-        MonotonicTime started) {
+        MonotonicInstant started) {
 
     boolean mayWait() {
         return maxWait == null || !maxWait.isZero();
@@ -38,7 +38,7 @@ public record WaitPolicy(
     }
 
     /** Returns whether the wait has no limit and the store has not responded for too long. */
-    boolean outageTooLong(MonotonicTime failingSince) {
+    boolean outageTooLong(MonotonicInstant failingSince) {
         return maxWait == null && outage(failingSince).compareTo(unavailableAfter) >= 0;
     }
 
@@ -48,7 +48,7 @@ public record WaitPolicy(
     }
 
     /** Returns the pause after a failure, shortened so that {@link #outageTooLong} is checked in time. */
-    Duration pauseAfterFailure(Duration backoff, MonotonicTime failingSince) {
+    Duration pauseAfterFailure(Duration backoff, MonotonicInstant failingSince) {
         Duration left = unavailableAfter.minus(outage(failingSince));
         return maxWait == null ? Durations.shorter(left, backoff) : backoff;
     }
@@ -58,7 +58,7 @@ public record WaitPolicy(
      * client while this operation waited. It counts from the first request without a response; time without requests does not
      * count.
      */
-    private Duration outage(MonotonicTime failingSince) {
+    private Duration outage(MonotonicInstant failingSince) {
         Duration own = since(failingSince);
         Duration clients = Durations.shorter(lastResponse.failing(), waited());
         return Durations.longer(own, clients);
@@ -89,7 +89,7 @@ public record WaitPolicy(
         return Durations.longer(requestTimeout, renewal);
     }
 
-    Duration since(MonotonicTime then) {
+    Duration since(MonotonicInstant then) {
         return clock.since(then);
     }
 

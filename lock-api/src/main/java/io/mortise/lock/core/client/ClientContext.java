@@ -10,7 +10,7 @@ import io.mortise.lock.core.lease.PendingCleanup;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -113,7 +113,7 @@ public final class ClientContext implements BackendContext {
     }
 
     @Override
-    public void cleanUp(String what, Supplier<? extends CompletionStage<?>> cleanup, MonotonicTime until) {
+    public void cleanUp(String what, Supplier<? extends CompletionStage<?>> cleanup, MonotonicInstant until) {
         cleanups.begin(new PendingCleanup<Object>(what, cleanup, until, new PendingCleanup.Listener<>() {}));
     }
 

@@ -5,7 +5,7 @@ import io.mortise.lock.core.runtime.LastResponse;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.function.Consumer;
 
@@ -36,7 +36,7 @@ public final class ContenderRemovals {
 
     /** Does the same as {@link #remove(LockName, Contender, Duration)}, and notifies a listener of the end. */
     void remove(LockName name, Contender contender, Duration lease, PendingCleanup.Listener<Boolean> listener) {
-        MonotonicTime until = clock.now().plus(lease);
+        MonotonicInstant until = clock.now().plus(lease);
         cleanups.begin(new PendingCleanup<Boolean>(
                 "withdrawal from lock \"" + name + "\"", contender::end, until, new PendingCleanup.Listener<Boolean>() {
                     @Override

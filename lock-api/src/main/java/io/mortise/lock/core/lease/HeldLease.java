@@ -12,7 +12,7 @@ import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -41,7 +41,7 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
     private final long token;
     private final GrantValidity validity;
     private final Duration leaseDuration;
-    private final @Nullable MonotonicTime holdUntil;
+    private final @Nullable MonotonicInstant holdUntil;
     private final AtomicReference<@Nullable End> end = new AtomicReference<>();
     private final CompletableFuture<ReleaseOutcome> released = new CompletableFuture<>();
     private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
@@ -160,10 +160,10 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
     /** Returns the time until the deadline or the maximum hold, whichever is earlier. Once zero, it stays zero. */
     private Duration left() {
         while (validity.isValid()) {
-            MonotonicTime now = with.clock().now();
-            MonotonicTime deadline = validity.validUntil();
+            MonotonicInstant now = with.clock().now();
+            MonotonicInstant deadline = validity.validUntil();
             if (now.isBefore(deadline)) {
-                MonotonicTime end = holdUntil == null ? deadline : deadline.orEarlier(holdUntil);
+                MonotonicInstant end = holdUntil == null ? deadline : deadline.orEarlier(holdUntil);
                 return now.until(end.orLater(now));
             }
             // The deadline has passed. Check isValid() again, because a concurrent renewal may move the deadline.

@@ -8,7 +8,7 @@ import io.mortise.lock.core.runtime.LastResponse;
 import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -63,7 +63,7 @@ public final class LeaseKeeper {
     private volatile @Nullable LockBackend backend;
 
     /** A timer and the instant at which it fires. */
-    private record ScheduledRun(MonotonicTime at, LockClock.Timer timer) {}
+    private record ScheduledRun(MonotonicInstant at, LockClock.Timer timer) {}
 
     /**
      * A pause in which the process did not run.
@@ -71,7 +71,7 @@ public final class LeaseKeeper {
      * @param end when the process ran again
      * @param length the least duration of the pause
      */
-    private record ProcessPause(MonotonicTime end, Duration length) {}
+    private record ProcessPause(MonotonicInstant end, Duration length) {}
 
     public LeaseKeeper(LockClock clock, LastResponse lastResponse, RenewalLog log, Duration requestTimeout) {
         this.clock = clock;
@@ -132,13 +132,13 @@ public final class LeaseKeeper {
         entry.validity.detach(entry);
     }
 
-    private synchronized void checkBy(MonotonicTime at) {
+    private synchronized void checkBy(MonotonicInstant at) {
         deadline = bringForward(deadline, at, this::checkDeadlines);
     }
 
     /** Moves a timer to an earlier time, never to a later one; so a run may find nothing to do. */
     @GuardedBy("this")
-    private @Nullable ScheduledRun bringForward(@Nullable ScheduledRun known, MonotonicTime at, Runnable run) {
+    private @Nullable ScheduledRun bringForward(@Nullable ScheduledRun known, MonotonicInstant at, Runnable run) {
         if (stopped || (known != null && !at.isBefore(known.at))) {
             return known;
         }
@@ -152,12 +152,12 @@ public final class LeaseKeeper {
     private void checkDeadlines() {
         List<GrantValidity> expired = new ArrayList<>();
         synchronized (this) {
-            MonotonicTime now = clock.now();
+            MonotonicInstant now = clock.now();
             noticePause(deadline, now);
             deadline = null;
-            MonotonicTime soonest = null;
+            MonotonicInstant soonest = null;
             for (GrantValidity validity : entries.keySet()) {
-                MonotonicTime until = validity.validUntil();
+                MonotonicInstant until = validity.validUntil();
                 if (now.isBefore(until)) {
                     soonest = soonest == null ? until : soonest.orEarlier(until);
                 } else {
@@ -188,7 +188,7 @@ public final class LeaseKeeper {
 
     /** Records a pause of the process or the machine if a timer fires late. */
     @GuardedBy("this")
-    private void noticePause(@Nullable ScheduledRun due, MonotonicTime now) {
+    private void noticePause(@Nullable ScheduledRun due, MonotonicInstant now) {
         if (due == null) {
             return;
         }
@@ -212,7 +212,7 @@ public final class LeaseKeeper {
         return Optional.of("no renewal succeeded before the deadline" + (last == null ? "" : ": " + last.getMessage()));
     }
 
-    private synchronized void tickBy(MonotonicTime at) {
+    private synchronized void tickBy(MonotonicInstant at) {
         tick = bringForward(tick, at, this::renewDue);
     }
 
@@ -224,10 +224,10 @@ public final class LeaseKeeper {
             if (stopped) {
                 return;
             }
-            MonotonicTime now = clock.now();
+            MonotonicInstant now = clock.now();
             noticePause(tick, now);
             tick = null;
-            MonotonicTime next = null;
+            MonotonicInstant next = null;
             for (Entry entry : entries.values()) {
                 if (!entry.renewAt.minus(entry.early).isAfter(now)) {
                     due.add(entry.validity);
@@ -260,7 +260,7 @@ public final class LeaseKeeper {
         }
         List<GrantValidity> chosen = all.stream().filter(which).toList(); // code of the backend: not under the monitor
         synchronized (this) {
-            MonotonicTime now = clock.now();
+            MonotonicInstant now = clock.now();
             for (GrantValidity validity : chosen) {
                 Entry entry = entries.get(validity);
                 if (entry != null) {
@@ -296,16 +296,16 @@ public final class LeaseKeeper {
         private boolean kept;
         private int grants;
         private int failures;
-        private MonotonicTime renewAt = clock.now();
+        private MonotonicInstant renewAt = clock.now();
         private Duration early = Duration.ZERO; // how much before renewAt it may be renewed together with others
-        private @Nullable MonotonicTime sentAt;
+        private @Nullable MonotonicInstant sentAt;
         private @Nullable Throwable lastFailure;
 
         Entry(GrantValidity validity) {
             this.validity = validity;
         }
 
-        private void renewAfter(Duration delay, MonotonicTime from) {
+        private void renewAfter(Duration delay, MonotonicInstant from) {
             synchronized (LeaseKeeper.this) {
                 if (entries.get(validity) == this) {
                     renewAt = from.plus(delay);

@@ -2,7 +2,7 @@
 package io.mortise.lock.core.lease;
 
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 public final class PendingCleanup<T> {
     private final String what;
     private final Supplier<? extends CompletionStage<? extends T>> cleanup;
-    private final MonotonicTime until;
+    private final MonotonicInstant until;
     private final Listener<? super T> listener;
     private final AtomicBoolean ended = new AtomicBoolean();
     private volatile LockClock.@Nullable Timer retry;
@@ -53,7 +53,7 @@ public final class PendingCleanup<T> {
     public PendingCleanup(
             String what,
             Supplier<? extends CompletionStage<? extends T>> cleanup,
-            MonotonicTime until,
+            MonotonicInstant until,
             Listener<? super T> listener) {
         this.what = what;
         this.cleanup = cleanup;
@@ -66,7 +66,7 @@ public final class PendingCleanup<T> {
         return what;
     }
 
-    MonotonicTime until() {
+    MonotonicInstant until() {
         return until;
     }
 

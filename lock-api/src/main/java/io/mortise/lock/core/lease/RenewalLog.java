@@ -4,7 +4,7 @@ package io.mortise.lock.core.lease;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.core.runtime.ThrottledLog;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.EnumMap;
@@ -127,7 +127,7 @@ public final class RenewalLog {
      * guards its fields.
      */
     private static final class Outage {
-        private final MonotonicTime since;
+        private final MonotonicInstant since;
         private final IdentityHashMap<Throwable, Failure> failures = new IdentityHashMap<>(); // not logged yet
         private final Map<Outcome, Integer> endings = new EnumMap<>(Outcome.class);
         private int unanswered; // leases
@@ -135,7 +135,7 @@ public final class RenewalLog {
         private boolean startLogged; // used on the timer thread only, as is the next field
         private boolean warned;
 
-        Outage(MonotonicTime since) {
+        Outage(MonotonicInstant since) {
             this.since = since;
         }
     }

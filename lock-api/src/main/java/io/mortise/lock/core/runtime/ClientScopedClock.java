@@ -2,7 +2,7 @@
 package io.mortise.lock.core.runtime;
 
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import java.util.List;
@@ -20,7 +20,7 @@ public final class ClientScopedClock implements LockClock {
     }
 
     @Override
-    public MonotonicTime now() {
+    public MonotonicInstant now() {
         return shared.now();
     }
 

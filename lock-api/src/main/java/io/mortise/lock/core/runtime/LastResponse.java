@@ -3,17 +3,17 @@ package io.mortise.lock.core.runtime;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** Records when the store last responded to a request of the client, including renewals. Rule S15. Thread-safe. */
 public final class LastResponse {
     private final LockClock clock;
-    private volatile MonotonicTime last;
+    private volatile MonotonicInstant last;
 
     @GuardedBy("this")
-    private @Nullable MonotonicTime failingSince;
+    private @Nullable MonotonicInstant failingSince;
 
     /** Creates a record in which the opening of the backend counts as the first response. */
     public LastResponse(LockClock clock) {
@@ -32,7 +32,7 @@ public final class LastResponse {
      *
      * @param sent when the request was sent
      */
-    public synchronized void failed(MonotonicTime sent) {
+    public synchronized void failed(MonotonicInstant sent) {
         if (failingSince == null) {
             failingSince = last.orLater(sent);
         }

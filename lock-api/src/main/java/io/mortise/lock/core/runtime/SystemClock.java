@@ -2,7 +2,7 @@
 package io.mortise.lock.core.runtime;
 
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.TreeSet;
@@ -41,8 +41,8 @@ public final class SystemClock implements LockClock {
     private volatile boolean stopped;
 
     @Override
-    public MonotonicTime now() {
-        return new MonotonicTime(System.nanoTime());
+    public MonotonicInstant now() {
+        return new MonotonicInstant(System.nanoTime());
     }
 
     @Override

@@ -3,7 +3,7 @@ package io.mortise.lock.core.runtime;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.HashMap;
@@ -54,7 +54,7 @@ public final class ThrottledLog {
     }
 
     private synchronized boolean mayWarn(String event, Object kind) {
-        MonotonicTime now = clock.now();
+        MonotonicInstant now = clock.now();
         Period period = periods.computeIfAbsent(event, each -> new Period(now));
         period.startNextIfEnded(now);
         if (period.lines < LINES) {
@@ -86,18 +86,18 @@ public final class ThrottledLog {
     private static final class Period {
         private final Map<Object, Integer> more = new LinkedHashMap<>();
         private Duration length = SHORTEST_PERIOD;
-        private MonotonicTime end;
+        private MonotonicInstant end;
         private int lines;
         private boolean overflowed;
 
-        Period(MonotonicTime now) {
+        Period(MonotonicInstant now) {
             end = now.plus(length);
         }
 
         /**
          * Starts the next period if this one has ended. It is twice as long if this one had too many events and they continue.
          */
-        void startNextIfEnded(MonotonicTime now) {
+        void startNextIfEnded(MonotonicInstant now) {
             if (now.isBefore(end)) {
                 return;
             }

@@ -2,7 +2,7 @@
 package io.mortise.lock.spi.testing;
 
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.Optional;
@@ -20,8 +20,8 @@ public final class ManualClock implements LockClock {
     public ManualClock() {}
 
     @Override
-    public synchronized MonotonicTime now() {
-        return new MonotonicTime(now);
+    public synchronized MonotonicInstant now() {
+        return new MonotonicInstant(now);
     }
 
     @Override

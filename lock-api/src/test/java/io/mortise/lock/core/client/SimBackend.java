@@ -12,7 +12,7 @@ import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -43,7 +43,7 @@ final class SimBackend implements LockBackend {
         }
     }
 
-    private Session adopt(long id, MonotonicTime sent) {
+    private Session adopt(long id, MonotonicInstant sent) {
         Session opened = new Session(id, sent);
         session = opened;
         context.register(opened);
@@ -103,7 +103,7 @@ final class SimBackend implements LockBackend {
 
     @Override
     public void renew(List<GrantValidity> due) {
-        MonotonicTime sent = context.clock().now();
+        MonotonicInstant sent = context.clock().now();
         for (GrantValidity validity : due) {
             if (validity instanceof Session mine) {
                 request(() -> world.store.renewSession(mine.id, world.lease))
@@ -121,7 +121,7 @@ final class SimBackend implements LockBackend {
             GrantValidity mine,
             @Nullable Boolean alive,
             @Nullable Throwable failure,
-            MonotonicTime sent,
+            MonotonicInstant sent,
             Duration lease) {
         if (failure != null || alive == null) {
             mine.renewalUnknown(failure == null ? new IllegalStateException() : failure);
@@ -140,7 +140,7 @@ final class SimBackend implements LockBackend {
         }
     }
 
-    private MonotonicTime deadline(MonotonicTime sent, Duration lease) {
+    private MonotonicInstant deadline(MonotonicInstant sent, Duration lease) {
         return world.fault == SimFault.DEADLINE_FROM_REPLY
                 ? context.clock().now().plus(lease)
                 : LockClock.deadline(sent, lease);
@@ -168,7 +168,7 @@ final class SimBackend implements LockBackend {
     private final class Session extends GrantValidity {
         private final long id;
 
-        Session(long id, MonotonicTime sent) {
+        Session(long id, MonotonicInstant sent) {
             super(context.clock(), world.lease.dividedBy(3), deadline(sent, world.lease));
             this.id = id;
         }
@@ -190,7 +190,7 @@ final class SimBackend implements LockBackend {
     private final class Grant extends GrantValidity {
         private final LockRequest request;
 
-        Grant(LockRequest request, MonotonicTime sent) {
+        Grant(LockRequest request, MonotonicInstant sent) {
             super(context.clock(), request.leaseDuration().dividedBy(3), deadline(sent, request.leaseDuration()));
             this.request = request;
         }
@@ -205,7 +205,7 @@ final class SimBackend implements LockBackend {
         }
         CompletableFuture<Session> opened = new CompletableFuture<>();
         opening = opened;
-        MonotonicTime sent = context.clock().now();
+        MonotonicInstant sent = context.clock().now();
         request(() -> world.store.openSession(world.lease)).whenComplete((id, failure) -> {
             opening = null;
             if (failure != null) {
@@ -263,7 +263,7 @@ final class SimBackend implements LockBackend {
         }
 
         private CompletionStage<AttemptResult> acquire(@Nullable Session on) {
-            MonotonicTime sent = context.clock().now();
+            MonotonicInstant sent = context.clock().now();
             String name = request.name().value();
             return request(() -> world.store.acquire(
                             name,

@@ -9,7 +9,7 @@ import io.mortise.lock.LockOptions;
 import io.mortise.lock.core.lease.HeldLease;
 import io.mortise.lock.core.runtime.ClientScopedClock;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -222,7 +222,7 @@ final class SimProcess {
 
     private final class ProcessClock implements LockClock {
         @Override
-        public MonotonicTime now() {
+        public MonotonicInstant now() {
             return world.clock.now();
         }
 

@@ -13,7 +13,7 @@ import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -188,7 +188,7 @@ class LeaseKeeperTest {
         AtomicInteger set = new AtomicInteger();
         LockClock counting = new LockClock() {
             @Override
-            public MonotonicTime now() {
+            public MonotonicInstant now() {
                 return clock.now();
             }
 

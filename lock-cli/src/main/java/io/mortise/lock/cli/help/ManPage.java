@@ -38,9 +38,9 @@ final class ManPage {
         page.section("EXIT STATUS");
         top.usageMessage().exitCodeList().forEach((code, meaning) -> page.item(code.strip(), lines(meaning)));
         page.section("ENVIRONMENT");
-        ManPageSections.ENVIRONMENT.forEach((name, meaning) -> page.item(name, List.of(meaning)));
+        ManPageEnvironmentAndFiles.ENVIRONMENT.forEach((name, meaning) -> page.item(name, List.of(meaning)));
         page.section("FILES");
-        ManPageSections.FILES.forEach((name, meaning) -> page.item(name, List.of(meaning)));
+        ManPageEnvironmentAndFiles.FILES.forEach((name, meaning) -> page.item(name, List.of(meaning)));
         page.section("EXAMPLES")
                 .verbatim(commands()
                         .flatMap(command ->

@@ -46,7 +46,7 @@ final class GuardedRun {
     }
 
     /** Runs the command until it ends; returns the exit code. */
-    int under(Lease lease, SignalRouter signals) {
+    int under(Lease lease, CurrentStepSignals signals) {
         if (!lease.isHeld()) { // this process may have been stopped after the grant
             messages.accept("lock \"" + lease.lockName() + "\" was lost before the command was started");
             return ExitCodes.LOST;
@@ -67,7 +67,8 @@ final class GuardedRun {
     }
 
     /** Sets up the lease monitor and job control before the command executes its first instruction. */
-    private int runGuarded(CommandProcessGroup group, Lease lease, Optional<Watchdog> watchdog, SignalRouter signals) {
+    private int runGuarded(
+            CommandProcessGroup group, Lease lease, Optional<Watchdog> watchdog, CurrentStepSignals signals) {
         boolean kills = onLoss == LossPolicy.KILL;
         if (!kills) {
             watchdog.ifPresent(dog -> dog.killAfter(UNLIMITED));
@@ -97,7 +98,7 @@ final class GuardedRun {
     }
 
     /** Returns whether a Ctrl-C ended the command but did not reach this process. */
-    boolean interruptedByTerminal(int code, SignalRouter signals) {
-        return interrupted && hadTerminal && signals.first().isEmpty() && SignalRouter.isInterrupt(code);
+    boolean interruptedByTerminal(int code, CurrentStepSignals signals) {
+        return interrupted && hadTerminal && signals.first().isEmpty() && CurrentStepSignals.isInterrupt(code);
     }
 }

@@ -83,7 +83,7 @@ public final class HoldCommand implements Callable<Integer> {
         LoggingSetup.showTimes();
         PrintWriter err = spec.commandLine().getErr();
         CommonOptions invocation = Objects.requireNonNull(given);
-        SignalRouter signals = SignalRouter.listen();
+        CurrentStepSignals signals = CurrentStepSignals.listen();
         if (!stays) {
             ParentProcess.watch(signals.ignoresHangup(), () -> {
                 signals.simulate(SignalHandlers.TERMINATE);
@@ -97,7 +97,7 @@ public final class HoldCommand implements Callable<Integer> {
         return code;
     }
 
-    private int hold(Lease lease, boolean json, SignalRouter signals) throws InterruptedException {
+    private int hold(Lease lease, boolean json, CurrentStepSignals signals) throws InterruptedException {
         Map<String, Object> facts = new LinkedHashMap<>();
         facts.put("name", lease.lockName());
         facts.put("owner", lease.ownerId());

@@ -92,7 +92,7 @@ final class LockedWorkMixin {
             String name,
             Map<String, String> metadata,
             CommonOptions invocation,
-            SignalRouter signals,
+            CurrentStepSignals signals,
             PrintWriter err,
             boolean reportsWaiting,
             Work work)
@@ -168,7 +168,7 @@ final class LockedWorkMixin {
     }
 
     private static int workAndRelease(
-            Lease lease, SignalRouter signals, PrintWriter err, Work work, LeaseShutdown shutdown)
+            Lease lease, CurrentStepSignals signals, PrintWriter err, Work work, LeaseShutdown shutdown)
             throws InterruptedException {
         int code;
         try {

@@ -112,7 +112,7 @@ public final class RunCommand implements Callable<Integer> {
         }
         CommonOptions invocation = Objects.requireNonNull(given);
         PrintWriter err = spec.commandLine().getErr();
-        SignalRouter signals = SignalRouter.listen();
+        CurrentStepSignals signals = CurrentStepSignals.listen();
         AsyncMessagePrinter announcer = new AsyncMessagePrinter(line -> err.println("lockctl: " + line));
         GuardedRun run = prepare(announcer);
         int code = lock.runLocked(name, metadata(), invocation, signals, err, run.reportsWaiting(), lease -> {

@@ -6,7 +6,7 @@ import io.etcd.jetcd.Client;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.GrantValidity;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.ConnectDeadline;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
@@ -59,17 +59,17 @@ public final class EtcdFailoverConnection {
     private volatile int failovers;
 
     /** Since when the current member has served no request; null if it serves requests. Changed under the monitor. */
-    private volatile @Nullable MonotonicTime notServingSince;
+    private volatile @Nullable MonotonicInstant notServingSince;
 
     /** Index of the member that is in use, or about to be used. */
     @GuardedBy("this")
     private int member;
 
     @GuardedBy("this")
-    private MonotonicTime failingSince; // valid if failing
+    private MonotonicInstant failingSince; // valid if failing
 
     @GuardedBy("this")
-    private MonotonicTime lastFailure; // valid if failing
+    private MonotonicInstant lastFailure; // valid if failing
 
     @GuardedBy("this")
     private boolean replacing;
@@ -158,7 +158,7 @@ public final class EtcdFailoverConnection {
     }
 
     /** Records that a request was served, or was refused because of its content. */
-    void onReply(EtcdMemberConnection used, MonotonicTime sent) {
+    void onReply(EtcdMemberConnection used, MonotonicInstant sent) {
         used.onResponse();
         tries.onReply(sent);
         if (notServingSince != null) {
@@ -180,7 +180,7 @@ public final class EtcdFailoverConnection {
     }
 
     /** Records that a request timed out. If nothing else has arrived either, the member is unresponsive. */
-    void onTimeout(EtcdMemberConnection used, MonotonicTime sent) {
+    void onTimeout(EtcdMemberConnection used, MonotonicInstant sent) {
         tries.onTimeout(sent);
         if (!used.hasRespondedSince(sent)) {
             failOver(used);
@@ -201,12 +201,12 @@ public final class EtcdFailoverConnection {
      * @param sent when the request was sent
      * @param limit how long the member may serve no request while another member may do better
      */
-    private void onNotServed(EtcdMemberConnection used, MonotonicTime sent, Duration limit) {
+    private void onNotServed(EtcdMemberConnection used, MonotonicInstant sent, Duration limit) {
         synchronized (this) {
             if (used != current) {
                 return;
             }
-            MonotonicTime since = notServingSince;
+            MonotonicInstant since = notServingSince;
             if (since == null) {
                 since = sent;
                 notServingSince = since;
@@ -247,7 +247,7 @@ public final class EtcdFailoverConnection {
         }
         boolean replaces;
         synchronized (this) {
-            MonotonicTime now = context.clock().now();
+            MonotonicInstant now = context.clock().now();
             if (closed || replacing || used != current) {
                 return;
             }

@@ -6,7 +6,7 @@ import io.etcd.jetcd.Client;
 import io.etcd.jetcd.KV;
 import io.etcd.jetcd.options.GetOption;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -34,7 +34,7 @@ final class EtcdMemberConnection implements WatchMultiplexer.MemberListener {
     private final String endpoints;
     private final Consumer<EtcdMemberConnection> whenSilent;
     private final Client client;
-    private volatile MonotonicTime lastResponse;
+    private volatile MonotonicInstant lastResponse;
 
     /**
      * Creates the client, and looks up the names of the servers.
@@ -114,7 +114,7 @@ final class EtcdMemberConnection implements WatchMultiplexer.MemberListener {
     }
 
     /** Returns whether any response has arrived since that instant. */
-    boolean hasRespondedSince(MonotonicTime instant) {
+    boolean hasRespondedSince(MonotonicInstant instant) {
         return !lastResponse.isBefore(instant);
     }
 

@@ -18,7 +18,7 @@ import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.OptionsUtil;
 import io.etcd.jetcd.options.WatchOption;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -159,14 +159,14 @@ public final class EtcdRequestSender {
      */
     public <T> CompletionStage<T> retrying(
             Supplier<? extends CompletionStage<T>> request, BooleanSupplier stillNeeded) {
-        MonotonicTime until = context.clock().now().plus(context.requestTimeout());
+        MonotonicInstant until = context.clock().now().plus(context.requestTimeout());
         return connection.hasOtherMembers() ? retryUntil(request, stillNeeded, until, FIRST_PAUSE) : request.get();
     }
 
     private <T> CompletionStage<T> retryUntil(
             Supplier<? extends CompletionStage<T>> request,
             BooleanSupplier stillNeeded,
-            MonotonicTime until,
+            MonotonicInstant until,
             Duration pause) {
         return CompletableFuture.completedFuture(request)
                 .thenCompose(Supplier::get)
@@ -222,7 +222,7 @@ public final class EtcdRequestSender {
 
     private <T> CompletionStage<T> sendOnce(Function<Client, CompletableFuture<T>> request) {
         EtcdMemberConnection member = connection.current();
-        MonotonicTime sent = context.clock().now();
+        MonotonicInstant sent = context.clock().now();
         CompletableFuture<T> pending;
         try {
             pending = request.apply(member.client());

@@ -2,7 +2,7 @@
 package io.mortise.lock.etcd.connection;
 
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -15,7 +15,7 @@ final class OutageLog {
     private final LockClock clock;
 
     /** When the outage began; null if there is none. */
-    private final AtomicReference<@Nullable MonotonicTime> since = new AtomicReference<>();
+    private final AtomicReference<@Nullable MonotonicInstant> since = new AtomicReference<>();
 
     OutageLog(LockClock clock) {
         this.clock = clock;
@@ -33,7 +33,7 @@ final class OutageLog {
         if (since.get() == null) {
             return; // the usual case
         }
-        MonotonicTime began = since.getAndSet(null);
+        MonotonicInstant began = since.getAndSet(null);
         if (began != null) {
             log.info(
                     "event=reachable-again endpoints={} after_ms={}",

@@ -2,7 +2,7 @@
 package io.mortise.lock.etcd.connection;
 
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +24,7 @@ final class RequestTryTimeout {
     private final Duration whole;
 
     /** When the first of the consecutive late tries was sent; null if the last one was not late. */
-    private volatile @Nullable MonotonicTime lateSince;
+    private volatile @Nullable MonotonicInstant lateSince;
 
     private volatile boolean slow;
 
@@ -57,8 +57,8 @@ final class RequestTryTimeout {
     }
 
     /** Records that a try timed out. */
-    synchronized void onTimeout(MonotonicTime sent) {
-        MonotonicTime since = lateSince;
+    synchronized void onTimeout(MonotonicInstant sent) {
+        MonotonicInstant since = lateSince;
         if (since == null) {
             since = sent;
             lateSince = since;
@@ -67,7 +67,7 @@ final class RequestTryTimeout {
     }
 
     /** Records that a try got a reply. */
-    void onReply(MonotonicTime sent) {
+    void onReply(MonotonicInstant sent) {
         if (lateSince != null && clock.since(sent).compareTo(part) < 0) {
             resetToNormal();
         }

@@ -8,7 +8,7 @@ import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.watch.WatchResponse;
 import io.mortise.lock.etcd.connection.EtcdRequestSender;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -64,7 +64,7 @@ public final class SessionLockQueue implements SessionLockQueueWatch.Listener {
     private boolean lingering;
 
     @GuardedBy("this")
-    private MonotonicTime lastUse;
+    private MonotonicInstant lastUse;
 
     @GuardedBy("this")
     private boolean ended;

@@ -15,9 +15,9 @@ import io.mortise.lock.etcd.queue.EtcdTransactionParts;
 import io.mortise.lock.etcd.queue.SessionLockQueue;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.session.CurrentSession;
-import io.mortise.lock.spi.session.SessionWaitQueue;
+import io.mortise.lock.spi.session.SessionOpeningQueue;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -44,7 +44,7 @@ public final class EtcdSession implements CurrentSession.Session {
     private final EtcdRequestSender requests;
     private final EtcdKeyLayout keys;
     private final BackendContext context;
-    private final SessionWaitQueue<EtcdSessionValidity> ready = new SessionWaitQueue<>();
+    private final SessionOpeningQueue<EtcdSessionValidity> ready = new SessionOpeningQueue<>();
     private final Map<String, SessionLockQueue> queues = new ConcurrentHashMap<>();
     private final AtomicLong epoch = new AtomicLong();
     private final AtomicInteger keySeries = new AtomicInteger();
@@ -69,7 +69,7 @@ public final class EtcdSession implements CurrentSession.Session {
     /** Starts to open the session; {@link #ready} reports the outcome. Called once. */
     @Override
     public void open() {
-        MonotonicTime sent = context.clock().now();
+        MonotonicInstant sent = context.clock().now();
         requests.grant(seconds(requestedLease))
                 .thenCompose(granted -> putSessionKey(granted, sent))
                 .whenComplete((validity, failure) -> {
@@ -86,7 +86,7 @@ public final class EtcdSession implements CurrentSession.Session {
     }
 
     /** Puts the session's key on the granted lease. The session starts only if that succeeds. */
-    private CompletionStage<EtcdSessionValidity> putSessionKey(LeaseGrantResponse granted, MonotonicTime sent) {
+    private CompletionStage<EtcdSessionValidity> putSessionKey(LeaseGrantResponse granted, MonotonicInstant sent) {
         leaseId = granted.getID();
         if (ended) {
             revoke();

@@ -4,7 +4,7 @@ package io.mortise.lock.etcd.session;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 
 /** Tracks the time until which the client's etcd session, and so each of its grants, is certainly valid. */
@@ -23,7 +23,7 @@ public final class EtcdSessionValidity extends GrantValidity {
      * @param leaseDuration the lease duration that was granted
      * @param sent when the lease was requested
      */
-    EtcdSessionValidity(EtcdSession session, LockClock clock, Duration leaseDuration, MonotonicTime sent) {
+    EtcdSessionValidity(EtcdSession session, LockClock clock, Duration leaseDuration, MonotonicInstant sent) {
         super(clock, leaseDuration.dividedBy(RENEWALS_PER_LEASE), LockClock.deadline(sent, leaseDuration));
         this.session = session;
         this.leaseDuration = leaseDuration;
@@ -35,7 +35,7 @@ public final class EtcdSessionValidity extends GrantValidity {
      * @param sent when the keepalive was sent
      * @param granted the duration that the server granted, counted from the sending of the keepalive
      */
-    void renewed(MonotonicTime sent, Duration granted) {
+    void renewed(MonotonicInstant sent, Duration granted) {
         extend(LockClock.deadline(sent, granted));
     }
 

@@ -8,7 +8,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.etcd.connection.EtcdErrors;
 import io.mortise.lock.etcd.connection.EtcdRequestSender;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -41,7 +41,7 @@ final class SessionRenewal {
         if (session.hasEnded()) {
             return;
         }
-        MonotonicTime sent = clock.now();
+        MonotonicInstant sent = clock.now();
         requests.keepAlive(session.leaseId())
                 .thenCompose(keepAlive -> requests.readSession(session.sessionKey())
                         .thenAccept(read -> onCheckCompleted(validity, sent, keepAlive, read, tries)))
@@ -65,7 +65,7 @@ final class SessionRenewal {
 
     private void onCheckCompleted(
             EtcdSessionValidity validity,
-            MonotonicTime sent,
+            MonotonicInstant sent,
             LeaseKeepAliveResponse keepAlive,
             GetResponse read,
             int tries) {

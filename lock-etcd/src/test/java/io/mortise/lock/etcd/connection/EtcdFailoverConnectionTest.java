@@ -4,7 +4,7 @@ package io.mortise.lock.etcd.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -64,7 +64,7 @@ class EtcdFailoverConnectionTest {
     /** Sends a request that times out; meanwhile another response arrives, or not. */
     private void timeOut(EtcdMemberConnection member, boolean responded) {
         clock.advance(INSTANT);
-        MonotonicTime sent = clock.now();
+        MonotonicInstant sent = clock.now();
         clock.advance(TRY_TIMEOUT);
         if (responded) {
             member.onResponse();

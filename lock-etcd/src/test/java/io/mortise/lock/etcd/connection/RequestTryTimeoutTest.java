@@ -3,7 +3,7 @@ package io.mortise.lock.etcd.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -16,7 +16,7 @@ class RequestTryTimeoutTest {
     private final RequestTryTimeout tries = RequestTryTimeout.forSeveralMembers(clock, WHOLE, Duration.ofSeconds(15));
 
     private void timeOut() {
-        MonotonicTime sent = clock.now();
+        MonotonicInstant sent = clock.now();
         clock.advance(tries.current());
         tries.onTimeout(sent);
     }
@@ -43,7 +43,7 @@ class RequestTryTimeoutTest {
         assertThat(tries.current()).isEqualTo(PART);
         timeOut();
         assertThat(tries.current()).isEqualTo(WHOLE);
-        MonotonicTime sent = clock.now();
+        MonotonicInstant sent = clock.now();
         clock.advance(Duration.ofSeconds(2));
         tries.onReply(sent);
         assertThat(tries.current()).as("the store is still slow").isEqualTo(WHOLE);

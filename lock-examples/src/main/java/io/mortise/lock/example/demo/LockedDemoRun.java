@@ -14,7 +14,7 @@ final class LockedDemoRun {
     private final String url;
     private final int items;
     private final ProgressPrinter progress;
-    private final SalesCounter sales = new SalesCounter();
+    private final DemoRunTally sales = new DemoRunTally();
     private String activity = "";
 
     LockedDemoRun(WorkerProcesses workers, String url, int items, ProgressPrinter progress) {

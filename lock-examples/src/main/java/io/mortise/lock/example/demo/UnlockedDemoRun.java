@@ -20,7 +20,7 @@ final class UnlockedDemoRun {
 
     DemoRunResult run(Path file) throws IOException, InterruptedException {
         StockFile stock = SalesDemo.newStock(file, items);
-        SalesCounter sales = new SalesCounter();
+        DemoRunTally sales = new DemoRunTally();
         workers.watch(
                 event -> sales.count(event.from().name(), event.message()),
                 waited -> progress.status("  " + sales.sold() + " of " + items + " sold"));

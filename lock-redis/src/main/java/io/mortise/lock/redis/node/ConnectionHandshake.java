@@ -6,7 +6,7 @@ import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.redis.connect.ServerModeCheck;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -28,7 +28,7 @@ final class ConnectionHandshake {
      * @param time the server's time
      * @param sharded whether the server is known to support SPUBLISH
      */
-    record ServerReply(MonotonicTime sent, ServerTime time, boolean sharded) {}
+    record ServerReply(MonotonicInstant sent, ServerTime time, boolean sharded) {}
 
     /** @param channel the channel to which the connection is subscribed first */
     ConnectionHandshake(
@@ -82,7 +82,7 @@ final class ConnectionHandshake {
     }
 
     private CompletionStage<ServerReply> time(boolean sharded) {
-        MonotonicTime sent = clock.now();
+        MonotonicInstant sent = clock.now();
         return commands.time().thenApply(now -> new ServerReply(sent, ServerTime.of(now), sharded));
     }
 }

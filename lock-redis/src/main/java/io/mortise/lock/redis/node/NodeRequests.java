@@ -14,7 +14,7 @@ import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.redis.script.ScriptCall;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -36,7 +36,7 @@ final class NodeRequests {
     private final OrderedWriter writer;
     private final Duration timeToRead;
     private final AtomicBoolean pinging = new AtomicBoolean();
-    private volatile MonotonicTime lastReceived;
+    private volatile MonotonicInstant lastReceived;
 
     /** @param listener the listener that is notified of each failed request */
     NodeRequests(RedisNodeClient node, NodeConnection connection, BackendContext context, NodeListener listener) {

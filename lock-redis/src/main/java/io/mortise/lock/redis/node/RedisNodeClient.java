@@ -10,7 +10,7 @@ import io.mortise.lock.redis.client.RedisErrors;
 import io.mortise.lock.redis.script.LuaScript;
 import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.StageFailures;
 import java.net.SocketAddress;
 import java.time.Duration;
@@ -266,7 +266,7 @@ public final class RedisNodeClient {
      * Returns the latest server time at which a request is still of use to its sender, one request timeout after it is sent. A
      * script that refuses later requests ensures that none is executed long after its sender has given up (S8).
      */
-    public ServerTime notAfter(MonotonicTime sent) {
+    public ServerTime notAfter(MonotonicInstant sent) {
         return time.latestTimeAt(sent).plus(requestTimeout);
     }
 
@@ -344,7 +344,7 @@ public final class RedisNodeClient {
         return retriedUntilConnected(send, context.clock().now().plus(RECONNECT_TIMEOUT));
     }
 
-    private <T> CompletionStage<T> retriedUntilConnected(Supplier<CompletionStage<T>> send, MonotonicTime deadline) {
+    private <T> CompletionStage<T> retriedUntilConnected(Supplier<CompletionStage<T>> send, MonotonicInstant deadline) {
         return send.get().exceptionallyCompose(failure -> {
             boolean wait = NodeRequests.isReconnecting(StageFailures.unwrap(failure))
                     && !closed

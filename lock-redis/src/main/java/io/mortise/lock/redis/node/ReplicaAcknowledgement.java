@@ -4,7 +4,7 @@ package io.mortise.lock.redis.node;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +36,7 @@ public final class ReplicaAcknowledgement {
         void completed(@Nullable BackendUnavailableException failure);
     }
 
-    private record Written(int epoch, MonotonicTime until, Outcome outcome) {}
+    private record Written(int epoch, MonotonicInstant until, Outcome outcome) {}
 
     /** @param replicas how many replicas must have a write; 0 if none need to */
     ReplicaAcknowledgement(RedisNodeClient node, int replicas, LockClock clock) {
@@ -55,7 +55,7 @@ public final class ReplicaAcknowledgement {
      *
      * @param until when to give up
      */
-    public void await(int epoch, MonotonicTime until, Outcome outcome) {
+    public void await(int epoch, MonotonicInstant until, Outcome outcome) {
         synchronized (this) {
             next.add(new Written(epoch, until, outcome));
             if (waiting) {

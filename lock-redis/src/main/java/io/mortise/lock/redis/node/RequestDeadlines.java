@@ -3,7 +3,7 @@ package io.mortise.lock.redis.node;
 
 import io.mortise.lock.redis.script.ScriptCall;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.List;
@@ -89,7 +89,7 @@ final class RequestDeadlines {
 
     private void check() {
         ScriptCall first = oldest();
-        MonotonicTime now = clock.now();
+        MonotonicInstant now = clock.now();
         if (first == null) {
             scheduled.set(false);
             if (!open.isEmpty()) { // a call began in between while the timer was still marked as scheduled
@@ -103,8 +103,8 @@ final class RequestDeadlines {
     }
 
     /** Ends the calls that are overdue now and were almost overdue at the first check. */
-    private void endOverdue(MonotonicTime firstCheck) {
-        MonotonicTime now = clock.now();
+    private void endOverdue(MonotonicInstant firstCheck) {
+        MonotonicInstant now = clock.now();
         ScriptCall first = oldest();
         while (first != null
                 && !Durations.isPositive(remaining(first, now))
@@ -115,7 +115,7 @@ final class RequestDeadlines {
         check();
     }
 
-    private Duration remaining(ScriptCall call, MonotonicTime now) {
+    private Duration remaining(ScriptCall call, MonotonicInstant now) {
         return limit.minus(call.sentAt().until(now));
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis.node;
 
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -14,12 +14,12 @@ public final class ServerClock {
     private static final Duration MICROSECOND = Duration.ofNanos(1_000);
 
     /** A server's time, which the server read after the request was sent, and the time of sending on our clock. */
-    private record Anchor(MonotonicTime sent, ServerTime server) {}
+    private record Anchor(MonotonicInstant sent, ServerTime server) {}
 
     private volatile @Nullable Anchor anchor;
 
     /** Records the time in a reply, which the server read at some time after the request was sent. */
-    public void onReply(MonotonicTime sent, ServerTime server) {
+    public void onReply(MonotonicInstant sent, ServerTime server) {
         anchor = new Anchor(sent, server);
     }
 
@@ -32,7 +32,7 @@ public final class ServerClock {
      * Returns the latest time that the server's clock can show at that instant; {@link ServerTime#UNKNOWN} before the first
      * reply.
      */
-    public ServerTime latestTimeAt(MonotonicTime instant) {
+    public ServerTime latestTimeAt(MonotonicInstant instant) {
         Anchor known = anchor;
         if (known == null) {
             return ServerTime.UNKNOWN;
@@ -45,7 +45,7 @@ public final class ServerClock {
      * Returns an instant on our clock that is no later than the moment at which the server's clock showed {@code then}. The
      * server's clock is known to have shown {@code from} after {@code sent} on ours, and to run at most 1 % too fast.
      */
-    public static MonotonicTime noLaterThan(MonotonicTime sent, ServerTime from, ServerTime then) {
+    public static MonotonicInstant noLaterThan(MonotonicInstant sent, ServerTime from, ServerTime then) {
         Duration since = from.until(then);
         return sent.plus(since).minus(Durations.divide(since, 100));
     }

@@ -4,7 +4,7 @@ package io.mortise.lock.redis.script;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandType;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
@@ -12,25 +12,27 @@ import org.jspecify.annotations.Nullable;
 
 /** A request that runs a script on the server. It completes on the connection's I/O thread, in the order of the replies. */
 public final class ScriptCall extends AsyncCommand<String, String, List<Object>> {
-    private final MonotonicTime sentAt;
+    private final MonotonicInstant sentAt;
     private final int epoch;
     private final AtomicReference<@Nullable Runnable> written = new AtomicReference<>();
 
     private volatile Runnable answered = ScriptCall::nothing;
 
-    private ScriptCall(CommandType type, ScriptArgs args, MonotonicTime sentAt, int epoch) {
+    private ScriptCall(CommandType type, ScriptArgs args, MonotonicInstant sentAt, int epoch) {
         super(new Command<>(type, new ScriptReplyOutput(), args));
         this.sentAt = sentAt;
         this.epoch = epoch;
     }
 
     /** Returns a call by the script's digest, which the server may not know. */
-    public static ScriptCall bySha1(LuaScript script, String[] keys, String[] args, MonotonicTime sentAt, int epoch) {
+    public static ScriptCall bySha1(
+            LuaScript script, String[] keys, String[] args, MonotonicInstant sentAt, int epoch) {
         return new ScriptCall(CommandType.EVALSHA, new ScriptArgs(script.sha1(), keys, args), sentAt, epoch);
     }
 
     /** Returns a call with the script's text, which the server keeps. */
-    public static ScriptCall byText(LuaScript script, String[] keys, String[] args, MonotonicTime sentAt, int epoch) {
+    public static ScriptCall byText(
+            LuaScript script, String[] keys, String[] args, MonotonicInstant sentAt, int epoch) {
         return new ScriptCall(CommandType.EVAL, new ScriptArgs(script.text(), keys, args), sentAt, epoch);
     }
 
@@ -73,7 +75,7 @@ public final class ScriptCall extends AsyncCommand<String, String, List<Object>>
     }
 
     /** Returns when the call was first submitted to the connection. */
-    public MonotonicTime sentAt() {
+    public MonotonicInstant sentAt() {
         return sentAt;
     }
 

@@ -7,7 +7,7 @@ import io.mortise.lock.LockAdmin.Finding;
 import io.mortise.lock.LockAdmin.Finding.Severity;
 import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.Durations;
 import java.net.SocketAddress;
 import java.time.Duration;
@@ -45,7 +45,7 @@ public final class SentinelMasterConfirmation {
     private volatile @Nullable Confirmation confirmation;
 
     /** A confirmation for the connection of this epoch, and when its query was sent. */
-    private record Confirmation(int epoch, MonotonicTime sent) {}
+    private record Confirmation(int epoch, MonotonicInstant sent) {}
 
     /** Creates a confirmation that has not queried the sentinels yet. */
     public SentinelMasterConfirmation(SentinelGroup sentinels, BackendContext context) {
@@ -53,7 +53,7 @@ public final class SentinelMasterConfirmation {
         this.context = context;
     }
 
-    private record Query(int epoch, MonotonicTime sent, CompletableFuture<MonotonicTime> done) {}
+    private record Query(int epoch, MonotonicInstant sent, CompletableFuture<MonotonicInstant> done) {}
 
     /**
      * Completes when a majority of the sentinels names the server of this node's present connection, with the latest instant
@@ -62,9 +62,9 @@ public final class SentinelMasterConfirmation {
      *
      * @param lease the lease duration, which limits the age of an earlier confirmation
      */
-    public CompletableFuture<MonotonicTime> confirm(RedisNodeClient node, Duration lease) {
+    public CompletableFuture<MonotonicInstant> confirm(RedisNodeClient node, Duration lease) {
         int epoch = node.epoch();
-        MonotonicTime oldest = context.clock().now().minus(Durations.divide(lease, CONFIRMATIONS_PER_LEASE));
+        MonotonicInstant oldest = context.clock().now().minus(Durations.divide(lease, CONFIRMATIONS_PER_LEASE));
         Confirmation last = confirmation;
         if (last != null && last.epoch == epoch && !last.sent.isBefore(oldest)) {
             return CompletableFuture.completedFuture(last.sent);
@@ -88,7 +88,7 @@ public final class SentinelMasterConfirmation {
     }
 
     /** Returns whether to use this query's result. A query that has just failed is not repeated at once for each retry. */
-    private boolean isRecent(Query query, MonotonicTime oldest) {
+    private boolean isRecent(Query query, MonotonicInstant oldest) {
         return !query.sent.isBefore(oldest)
                 && (!query.done.isDone() || context.clock().since(query.sent).compareTo(BETWEEN_FAILURES) < 0);
     }
@@ -140,7 +140,7 @@ public final class SentinelMasterConfirmation {
     }
 
     /** Returns when the query was sent that led to the last confirmation for the connection of this epoch. */
-    public Optional<MonotonicTime> lastConfirmed(int epoch) {
+    public Optional<MonotonicInstant> lastConfirmed(int epoch) {
         Confirmation last = confirmation;
         return last == null || last.epoch != epoch ? Optional.empty() : Optional.of(last.sent);
     }

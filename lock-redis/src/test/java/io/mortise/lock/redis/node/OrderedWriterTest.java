@@ -7,7 +7,7 @@ import io.lettuce.core.KillArgs;
 import io.mortise.lock.redis.script.LuaScript;
 import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.redis.script.ScriptCall;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.testkit.process.Await;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -74,12 +74,12 @@ class OrderedWriterTest {
         OrderedWriter writer = new OrderedWriter(() -> {
             throw new AssertionError("no unwritten call exists before it");
         });
-        ScriptCall ended = ScriptCall.bySha1(APPEND, NO_KEYS, NO_KEYS, new MonotonicTime(0), 0);
+        ScriptCall ended = ScriptCall.bySha1(APPEND, NO_KEYS, NO_KEYS, new MonotonicInstant(0), 0);
         ended.written();
         writer.send(ended, () -> {});
         writer.onChannelThread();
         List<String> ran = new ArrayList<>();
-        writer.send(ScriptCall.bySha1(APPEND, NO_KEYS, NO_KEYS, new MonotonicTime(0), 0), () -> ran.add("at once"));
+        writer.send(ScriptCall.bySha1(APPEND, NO_KEYS, NO_KEYS, new MonotonicInstant(0), 0), () -> ran.add("at once"));
         assertThat(ran).containsExactly("at once");
     }
 

@@ -10,7 +10,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.redis.script.LuaScript;
 import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.redis.script.ScriptCall;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.testing.ManualClock;
 import io.mortise.lock.testkit.process.Await;
 import java.time.Duration;
@@ -163,7 +163,7 @@ class RedisNodeClientTest {
     @Test
     void S15_aLateReplyIsNoticed() {
         AtomicInteger replies = new AtomicInteger();
-        ScriptCall call = ScriptCall.byText(new LuaScript("return 1"), NO_KEYS, NO_KEYS, new MonotonicTime(0), 1);
+        ScriptCall call = ScriptCall.byText(new LuaScript("return 1"), NO_KEYS, NO_KEYS, new MonotonicInstant(0), 1);
         call.onReply(replies::incrementAndGet);
         call.completeExceptionally(new BackendUnavailableException("no answer"));
         assertThat(replies).hasValue(0);

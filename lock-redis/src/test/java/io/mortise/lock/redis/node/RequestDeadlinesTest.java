@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.redis.script.LuaScript;
 import io.mortise.lock.redis.script.ScriptCall;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -144,7 +144,7 @@ class RequestDeadlinesTest {
         }
 
         @Override
-        public MonotonicTime now() {
+        public MonotonicInstant now() {
             return clock.now();
         }
 

@@ -3,7 +3,7 @@ package io.mortise.lock.redis.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -12,7 +12,7 @@ class ServerClockTest {
     private static final Duration MICROSECOND = Duration.ofNanos(1_000);
 
     /** Close to the overflow of the monotonic clock. */
-    private static final MonotonicTime SENT = new MonotonicTime(Long.MAX_VALUE).minus(SECOND);
+    private static final MonotonicInstant SENT = new MonotonicInstant(Long.MAX_VALUE).minus(SECOND);
 
     private static final ServerTime SHOWN = new ServerTime(500_000_000);
 

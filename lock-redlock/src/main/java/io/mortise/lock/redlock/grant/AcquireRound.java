@@ -14,7 +14,7 @@ import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.redlock.vote.VoteTally;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -42,15 +42,15 @@ final class AcquireRound {
             RedlockScript.YIELD_VOTE.script().whole();
 
     private final RedlockContender contender;
-    private final List<AttemptStateAtMaster> attempts;
+    private final List<AttemptCleanupAtMaster> attempts;
     private final VoteTally tally;
     private final CompletableFuture<AttemptResult> outcome = new CompletableFuture<>();
-    private final MonotonicTime start;
-    private final Set<AttemptStateAtMaster> requested = ConcurrentHashMap.newKeySet();
+    private final MonotonicInstant start;
+    private final Set<AttemptCleanupAtMaster> requested = ConcurrentHashMap.newKeySet();
     private volatile boolean lost;
     private volatile boolean noQuorum;
 
-    AcquireRound(RedlockContender contender, List<AttemptStateAtMaster> attempts, Quorum quorum) {
+    AcquireRound(RedlockContender contender, List<AttemptCleanupAtMaster> attempts, Quorum quorum) {
         this.contender = contender;
         this.attempts = attempts;
         this.tally = new VoteTally(quorum);
@@ -59,9 +59,9 @@ final class AcquireRound {
 
     /** Sends all requests. The core sees the outcome only after this method has returned, so the next round is sent later. */
     CompletionStage<AttemptResult> start() {
-        List<AttemptStateAtMaster> abstaining = new ArrayList<>();
-        List<AttemptStateAtMaster> notRequested = new ArrayList<>();
-        for (AttemptStateAtMaster attempt : attempts) {
+        List<AttemptCleanupAtMaster> abstaining = new ArrayList<>();
+        List<AttemptCleanupAtMaster> notRequested = new ArrayList<>();
+        for (AttemptCleanupAtMaster attempt : attempts) {
             if (lost) {
                 notRequested.add(attempt);
                 continue;
@@ -82,9 +82,9 @@ final class AcquireRound {
         return outcome;
     }
 
-    private void requestVote(AttemptStateAtMaster attempt, MasterHandshakeReply voting, int tries) {
+    private void requestVote(AttemptCleanupAtMaster attempt, MasterHandshakeReply voting, int tries) {
         RedisNodeClient node = voting.node();
-        MonotonicTime sent = contender.now();
+        MonotonicInstant sent = contender.now();
         ServerTime notAfter = node.notAfter(sent);
         String[] args = contender.acquireArgs(attempt, voting, notAfter);
         attempt.orphans().requestSent(contender.mayWait());
@@ -120,9 +120,9 @@ final class AcquireRound {
     }
 
     private void handleReply(
-            AttemptStateAtMaster attempt,
+            AttemptCleanupAtMaster attempt,
             MasterHandshakeReply voting,
-            MonotonicTime sent,
+            MonotonicInstant sent,
             List<Object> values,
             int tries,
             boolean resent) {
@@ -166,7 +166,7 @@ final class AcquireRound {
 
     /** Returns a failed vote, not a conflict, if the master still stores an orphaned grant of this client (S15). */
     private static MasterVote conflict(
-            AttemptStateAtMaster attempt, String holder, long remainingMillis, long queuedBefore) {
+            AttemptCleanupAtMaster attempt, String holder, long remainingMillis, long queuedBefore) {
         return attempt.master().cleanupBacklog().contains(holder)
                 ? new MasterVote.Failed(
                         new BackendUnavailableException(
@@ -176,7 +176,7 @@ final class AcquireRound {
     }
 
     static void recordServerTime(
-            AttemptStateAtMaster attempt, MasterHandshakeReply voting, MonotonicTime sent, ServerTime time) {
+            AttemptCleanupAtMaster attempt, MasterHandshakeReply voting, MonotonicInstant sent, ServerTime time) {
         voting.node().serverClock().onReply(sent, time);
         attempt.removal().onReply(voting.epoch(), time);
     }
@@ -186,7 +186,7 @@ final class AcquireRound {
      *
      * @param resent whether the acquire request was sent a second time, possibly after the request to delete its vote
      */
-    private void addVote(AttemptStateAtMaster attempt, MasterVote vote, boolean resent) {
+    private void addVote(AttemptCleanupAtMaster attempt, MasterVote vote, boolean resent) {
         switch (tally.add(attempt.master().index(), vote)) {
             case OPEN -> failIfComplete();
             case WON -> new TokenStoreRound(contender, attempts, tally, this::granted, this::failAfterMajority).start();
@@ -223,7 +223,7 @@ final class AcquireRound {
     }
 
     /** Deletes a vote that the master has given or may still give. The contender itself ends an attempt that does not wait. */
-    private void yieldVote(AttemptStateAtMaster attempt) {
+    private void yieldVote(AttemptCleanupAtMaster attempt) {
         boolean hasNoVote = tally.votes().get(attempt.master().index()).isCertainlyNotGranted();
         if (hasNoVote || !attempt.mayHaveOrphans() || !contender.mayWait() || contender.isEnded()) {
             return;
@@ -242,7 +242,7 @@ final class AcquireRound {
     }
 
     private void granted(long token) {
-        MonotonicTime validUntil = LockClock.deadline(start, contender.leaseDuration());
+        MonotonicInstant validUntil = LockClock.deadline(start, contender.leaseDuration());
         if (!contender.now().isBefore(validUntil)) {
             failAfterMajority("winning a majority took longer than the lease");
         } else {

@@ -14,7 +14,7 @@ import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -56,7 +56,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     private final ContenderListener listener;
     private final RedlockKeys.LockKeys keys;
     private final String ownerRecord;
-    private final List<AttemptStateAtMaster> attempts = new ArrayList<>();
+    private final List<AttemptCleanupAtMaster> attempts = new ArrayList<>();
     private volatile @Nullable AcquireRound lastRound;
     private volatile @Nullable String displacedReason;
     private volatile boolean granted;
@@ -74,7 +74,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         this.keys = services.keys().of(request.name());
         this.ownerRecord = services.ownerRecord(request);
         for (RedlockMaster master : services.masters().all()) {
-            attempts.add(new AttemptStateAtMaster(master, services.context(), request, keys));
+            attempts.add(new AttemptCleanupAtMaster(master, services.context(), request, keys));
         }
     }
 
@@ -102,7 +102,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     private void cleanUpDisplaced() {
         ended = true;
         services.contenders().remove(request.attemptId());
-        attempts.stream().filter(AttemptStateAtMaster::mayHaveOrphans).forEach(this::cleanUp);
+        attempts.stream().filter(AttemptCleanupAtMaster::mayHaveOrphans).forEach(this::cleanUp);
     }
 
     /**
@@ -110,7 +110,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
      *
      * @param tally votes of the won round; more votes may still arrive
      */
-    AttemptResult grant(long token, MonotonicTime validUntil, VoteTally tally) {
+    AttemptResult grant(long token, MonotonicInstant validUntil, VoteTally tally) {
         granted = true;
         VoteRecoveryPolicy policy = new VoteRecoveryPolicy(tally, request.leaseDuration(), validUntil);
         VoteRecovery recovery = new VoteRecovery(this, attempts, policy, token);
@@ -170,7 +170,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         return request.leaseDuration();
     }
 
-    MonotonicTime now() {
+    MonotonicInstant now() {
         return services.context().clock().now();
     }
 
@@ -183,12 +183,12 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         services.quarantine().enterQuarantine(master, handshake);
     }
 
-    void replyMissing(RedlockMaster master, MasterHandshakeReply handshake, MonotonicTime sent) {
+    void replyMissing(RedlockMaster master, MasterHandshakeReply handshake, MonotonicInstant sent) {
         services.quarantine().replyMissing(master, handshake, sent);
     }
 
     /** Returns the arguments of {@code acquire.lua}. */
-    String[] acquireArgs(AttemptStateAtMaster attempt, MasterHandshakeReply voting, ServerTime notAfter) {
+    String[] acquireArgs(AttemptCleanupAtMaster attempt, MasterHandshakeReply voting, ServerTime notAfter) {
         String lease = String.valueOf(request.leaseDuration().toMillis());
         String mayBeQueued = attempt.orphans().mayBeQueued() ? "1" : "0";
         String until = String.valueOf(notAfter.micros());
@@ -229,7 +229,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     }
 
     /** Returns the arguments of {@code yield_vote.lua}. */
-    String[] yieldVoteArgs(AttemptStateAtMaster attempt) {
+    String[] yieldVoteArgs(AttemptCleanupAtMaster attempt) {
         return new String[] {
             request.attemptId(),
             ownerRecord,
@@ -292,7 +292,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     }
 
     /** Starts the cleanup at a master that has not replied or may execute a request later (S8). */
-    void cleanUp(AttemptStateAtMaster attempt) {
+    void cleanUp(AttemptCleanupAtMaster attempt) {
         OrphanCleanup.start(attempt, request, services.context());
     }
 

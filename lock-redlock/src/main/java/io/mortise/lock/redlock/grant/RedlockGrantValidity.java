@@ -4,7 +4,7 @@ package io.mortise.lock.redlock.grant;
 import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 
@@ -22,7 +22,7 @@ final class RedlockGrantValidity extends GrantValidity {
             RedlockKeys.LockKeys keys,
             String attemptId,
             Duration leaseDuration,
-            MonotonicTime validUntil,
+            MonotonicInstant validUntil,
             VoteRecovery voteRecovery) {
         super(clock, Durations.divide(leaseDuration, RENEWALS_PER_LEASE), validUntil);
         this.keys = keys;

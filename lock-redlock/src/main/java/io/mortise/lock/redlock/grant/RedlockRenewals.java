@@ -12,7 +12,7 @@ import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.redlock.vote.YesNoTally;
 import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -68,14 +68,14 @@ public final class RedlockRenewals {
                 .toList();
         for (int from = 0; from < all.size(); from += BATCH_SIZE) {
             List<GrantRenewal> batch = all.subList(from, Math.min(all.size(), from + BATCH_SIZE));
-            MonotonicTime sent = clock.now();
+            MonotonicInstant sent = clock.now();
             for (RedlockMaster master : masters.all()) {
                 renew(master, batch, sent);
             }
         }
     }
 
-    private void renew(RedlockMaster master, List<GrantRenewal> batch, MonotonicTime sent) {
+    private void renew(RedlockMaster master, List<GrantRenewal> batch, MonotonicInstant sent) {
         MasterHandshakeReply voting = master.voting();
         if (voting == null) {
             batch.forEach(renewal -> addAnswer(renewal, master, YesNoTally.Answer.NONE, sent));
@@ -113,7 +113,8 @@ public final class RedlockRenewals {
         });
     }
 
-    private void addAnswer(GrantRenewal renewal, RedlockMaster master, YesNoTally.Answer answer, MonotonicTime sent) {
+    private void addAnswer(
+            GrantRenewal renewal, RedlockMaster master, YesNoTally.Answer answer, MonotonicInstant sent) {
         RedlockGrantValidity grant = renewal.grant;
         if (answer == YesNoTally.Answer.YES) {
             grant.voteRecovery().voteSeen(master, sent);

@@ -5,7 +5,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.redlock.vote.YesNoTally;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
@@ -21,17 +21,20 @@ final class ReleaseRound {
     private static final Duration RETRY_DELAY = Duration.ofMillis(50);
 
     private final RedlockContender contender;
-    private final List<AttemptStateAtMaster> attempts;
+    private final List<AttemptCleanupAtMaster> attempts;
     private final BackendContext context;
     private final String operation;
     private final Quorum quorum;
     private final YesNoTally held;
-    private final MonotonicTime retryUntil;
+    private final MonotonicInstant retryUntil;
     private final Queue<String> failed = new ConcurrentLinkedQueue<>();
     private final CompletableFuture<Boolean> outcome = new CompletableFuture<>();
 
     ReleaseRound(
-            RedlockContender contender, List<AttemptStateAtMaster> attempts, BackendContext context, String operation) {
+            RedlockContender contender,
+            List<AttemptCleanupAtMaster> attempts,
+            BackendContext context,
+            String operation) {
         this.contender = contender;
         this.attempts = attempts;
         this.context = context;
@@ -50,7 +53,7 @@ final class ReleaseRound {
      * majority replied.
      */
     CompletionStage<Boolean> start() {
-        for (AttemptStateAtMaster attempt : attempts) {
+        for (AttemptCleanupAtMaster attempt : attempts) {
             if (attempt.mayHaveOrphans()) {
                 release(attempt, YesNoTally.Answer.NO);
             } else {
@@ -66,7 +69,7 @@ final class ReleaseRound {
      *
      * @param ifNothingFound answer that counts if the master had no grant: on a retry, the first try may have deleted it
      */
-    private void release(AttemptStateAtMaster attempt, YesNoTally.Answer ifNothingFound) {
+    private void release(AttemptCleanupAtMaster attempt, YesNoTally.Answer ifNothingFound) {
         attempt.removal()
                 .release(
                         found -> {
@@ -106,7 +109,7 @@ final class ReleaseRound {
         }
     }
 
-    private void addFailed(AttemptStateAtMaster attempt, String why) {
+    private void addFailed(AttemptCleanupAtMaster attempt, String why) {
         failed.add(RoundReport.failedMaster(attempt.master().endpoint(), why));
     }
 }

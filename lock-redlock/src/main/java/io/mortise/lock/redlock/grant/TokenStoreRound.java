@@ -21,7 +21,7 @@ import java.util.function.LongConsumer;
  */
 final class TokenStoreRound {
     private final RedlockContender contender;
-    private final List<AttemptStateAtMaster> attempts;
+    private final List<AttemptCleanupAtMaster> attempts;
     private final VoteTally tally;
     private final long token;
     private final LongConsumer whenGranted;
@@ -35,7 +35,7 @@ final class TokenStoreRound {
      */
     TokenStoreRound(
             RedlockContender contender,
-            List<AttemptStateAtMaster> attempts,
+            List<AttemptCleanupAtMaster> attempts,
             VoteTally tally,
             LongConsumer whenGranted,
             Consumer<String> whenFailed) {
@@ -54,8 +54,8 @@ final class TokenStoreRound {
             return;
         }
         List<MasterVote> votes = tally.votes();
-        List<AttemptStateAtMaster> voters = new ArrayList<>();
-        for (AttemptStateAtMaster attempt : attempts) {
+        List<AttemptCleanupAtMaster> voters = new ArrayList<>();
+        for (AttemptCleanupAtMaster attempt : attempts) {
             if (votes.get(attempt.master().index()) instanceof MasterVote.Granted) {
                 voters.add(attempt);
             } else {
@@ -65,7 +65,7 @@ final class TokenStoreRound {
         voters.forEach(this::raiseToken);
     }
 
-    private void raiseToken(AttemptStateAtMaster attempt) {
+    private void raiseToken(AttemptCleanupAtMaster attempt) {
         MasterHandshakeReply voting = attempt.master().voting();
         if (voting == null) {
             addAnswer(YesNoTally.Answer.NONE);

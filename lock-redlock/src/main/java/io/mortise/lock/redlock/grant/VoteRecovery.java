@@ -8,7 +8,7 @@ import io.mortise.lock.redlock.master.MasterHandshakeReply;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.redlock.vote.VoteRecoveryPolicy;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.util.List;
 
 /**
@@ -19,12 +19,12 @@ import java.util.List;
  */
 final class VoteRecovery {
     private final RedlockContender contender;
-    private final List<AttemptStateAtMaster> attempts;
+    private final List<AttemptCleanupAtMaster> attempts;
     private final VoteRecoveryPolicy policy;
     private final long token;
 
     VoteRecovery(
-            RedlockContender contender, List<AttemptStateAtMaster> attempts, VoteRecoveryPolicy policy, long token) {
+            RedlockContender contender, List<AttemptCleanupAtMaster> attempts, VoteRecoveryPolicy policy, long token) {
         this.contender = contender;
         this.attempts = attempts;
         this.policy = policy;
@@ -32,7 +32,7 @@ final class VoteRecovery {
     }
 
     /** Records that a renewal that was sent at the given time found the vote at that master. */
-    void voteSeen(RedlockMaster master, MonotonicTime sent) {
+    void voteSeen(RedlockMaster master, MonotonicInstant sent) {
         policy.voteSeen(master.index(), sent);
     }
 
@@ -50,9 +50,9 @@ final class VoteRecovery {
         if (voting == null || contender.isEnded()) {
             return;
         }
-        AttemptStateAtMaster attempt = attempts.get(master.index());
+        AttemptCleanupAtMaster attempt = attempts.get(master.index());
         RedisNodeClient node = voting.node();
-        MonotonicTime sent = contender.now();
+        MonotonicInstant sent = contender.now();
         ServerTime notAfter = node.notAfter(sent);
         attempt.orphans().requestSent(false);
         String[] args = contender.recoverVoteArgs(voting, notAfter, token);
@@ -84,7 +84,7 @@ final class VoteRecovery {
     }
 
     /** Starts the cleanup if the release has begun meanwhile, since it may have reached the master before this request. */
-    private void cleanUpIfEnded(AttemptStateAtMaster attempt) {
+    private void cleanUpIfEnded(AttemptCleanupAtMaster attempt) {
         if (contender.isEnded()) {
             contender.cleanUp(attempt);
         }

@@ -3,7 +3,7 @@ package io.mortise.lock.redlock.master;
 
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -19,7 +19,7 @@ public final class ConnectMajorityWait {
     private final RedlockMasters masters;
     private final String endpoints;
     private final BackendContext context;
-    private final MonotonicTime start;
+    private final MonotonicInstant start;
     private final ConnectWaitPolicy policy; // checks do not overlap
 
     public ConnectMajorityWait(RedlockMasters masters, String endpoints, Duration maxLease, BackendContext context) {

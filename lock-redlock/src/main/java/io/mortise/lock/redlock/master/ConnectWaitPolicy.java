@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.master;
 
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -25,11 +25,11 @@ final class ConnectWaitPolicy {
 
     private final Duration connectTimeout;
     private final Duration longest;
-    private final MonotonicTime start;
-    private MonotonicTime lastPredicted; // when a majority was last only a matter of time
+    private final MonotonicInstant start;
+    private MonotonicInstant lastPredicted; // when a majority was last only a matter of time
     private boolean logged;
 
-    ConnectWaitPolicy(Duration connectTimeout, Duration maxLease, MonotonicTime start) {
+    ConnectWaitPolicy(Duration connectTimeout, Duration maxLease, MonotonicInstant start) {
         this.connectTimeout = connectTimeout;
         // One quarantine, the wait for masters that know the counters, and the connect timeout before and after.
         this.longest = connectTimeout.plus(maxLease).multipliedBy(2);
@@ -42,7 +42,7 @@ final class ConnectWaitPolicy {
      *
      * @param majorityIn time until a majority votes if only quarantines prevent it; empty if anything else prevents it
      */
-    Decision decide(MonotonicTime now, Optional<Duration> majorityIn) {
+    Decision decide(MonotonicInstant now, Optional<Duration> majorityIn) {
         if (start.until(now).compareTo(longest) >= 0) {
             return Decision.GIVE_UP;
         }

@@ -2,7 +2,7 @@
 package io.mortise.lock.redlock.master;
 
 import io.mortise.lock.redis.node.RedisNodeClient;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 
 /**
  * A master's reply to the handshake on one connection. Its votes count only while that connection is the current one.
@@ -20,7 +20,7 @@ public record MasterHandshakeReply(
         String runId,
         QuarantinePolicy.MasterState state,
         boolean agreesOnMaxLease,
-        MonotonicTime received) {
+        MonotonicInstant received) {
     boolean isVoting() {
         return state.voting() && agreesOnMaxLease && isCurrent();
     }
@@ -30,11 +30,11 @@ public record MasterHandshakeReply(
         return node.epoch() == epoch && node.isConnected();
     }
 
-    QuarantineExemptMasters.Incarnation incarnation() {
-        return new QuarantineExemptMasters.Incarnation(runId, state.quarantinedSince());
+    TestOnlyNewMasters.Incarnation incarnation() {
+        return new TestOnlyNewMasters.Incarnation(runId, state.quarantinedSince());
     }
 
-    QuarantinePolicy.MasterState stateAt(MonotonicTime instant) {
+    QuarantinePolicy.MasterState stateAt(MonotonicInstant instant) {
         return state.after(received.until(instant));
     }
 }

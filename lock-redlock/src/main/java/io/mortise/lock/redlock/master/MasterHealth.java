@@ -3,7 +3,7 @@ package io.mortise.lock.redlock.master;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 
 /**
  * Tracks whether one master replies in time. Thread-safe.
@@ -20,7 +20,7 @@ public final class MasterHealth {
     private volatile int missingReplies; // in a row
 
     @GuardedBy("this")
-    private MonotonicTime inTimeSince;
+    private MonotonicInstant inTimeSince;
 
     private volatile boolean lagging;
 
@@ -50,7 +50,7 @@ public final class MasterHealth {
      *
      * @return true once, when the master starts to lag; the caller then repeats the handshake until it succeeds
      */
-    synchronized boolean replyMissing(MonotonicTime sent) {
+    synchronized boolean replyMissing(MonotonicInstant sent) {
         if (lagging || sent.isBefore(inTimeSince) || ++missingReplies < MAX_MISSING_REPLIES) {
             return false;
         }

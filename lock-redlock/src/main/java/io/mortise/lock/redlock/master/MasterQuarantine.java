@@ -13,7 +13,7 @@ import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -48,7 +48,7 @@ public final class MasterQuarantine {
     private final Duration maxLease;
     private final boolean testOnlyNewMasters;
 
-    private volatile QuarantineExemptMasters exemptMasters = QuarantineExemptMasters.NONE;
+    private volatile TestOnlyNewMasters exemptMasters = TestOnlyNewMasters.NONE;
 
     @GuardedBy("this")
     private final Set<RedlockMaster> leaving = new HashSet<>();
@@ -136,7 +136,7 @@ public final class MasterQuarantine {
 
     private CompletionStage<MasterHandshakeReply> sendHandshake(RedisNodeClient node, int epoch, String info) {
         String runId = field(info, "run_id");
-        MonotonicTime sent = context.clock().now();
+        MonotonicInstant sent = context.clock().now();
         return node.execute(
                         "handshake",
                         RedlockScript.HANDSHAKE.script(),
@@ -320,7 +320,7 @@ public final class MasterQuarantine {
     }
 
     /** Records that a request on the connection of that handshake received no reply in time. */
-    public void replyMissing(RedlockMaster master, MasterHandshakeReply handshake, MonotonicTime sent) {
+    public void replyMissing(RedlockMaster master, MasterHandshakeReply handshake, MonotonicInstant sent) {
         if (master.health().replyMissing(sent)) {
             log.info("event=master-lags master={}", master.endpoint());
             repeatHandshake(master, handshake.node(), handshake.epoch());

@@ -3,7 +3,7 @@ package io.mortise.lock.redlock.vote;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -20,7 +20,7 @@ public final class VoteRecoveryPolicy {
     private final Duration leaseDuration;
 
     @GuardedBy("this")
-    private final MonotonicTime[] expiresAt;
+    private final MonotonicInstant[] expiresAt;
 
     @GuardedBy("this")
     private final BitSet seen = new BitSet();
@@ -34,21 +34,21 @@ public final class VoteRecoveryPolicy {
      * @param tally votes of the won round; more votes may still arrive
      * @param validUntil deadline of the grant
      */
-    public VoteRecoveryPolicy(VoteTally tally, Duration leaseDuration, MonotonicTime validUntil) {
+    public VoteRecoveryPolicy(VoteTally tally, Duration leaseDuration, MonotonicInstant validUntil) {
         this.tally = tally;
         this.leaseDuration = leaseDuration;
-        this.expiresAt = new MonotonicTime[tally.votes().size()];
+        this.expiresAt = new MonotonicInstant[tally.votes().size()];
         Arrays.fill(expiresAt, validUntil);
     }
 
     /** Records that a request that was sent at the given time found or created the vote at that master. */
-    public synchronized void voteSeen(int master, MonotonicTime sent) {
+    public synchronized void voteSeen(int master, MonotonicInstant sent) {
         expiresAt[master] = expiresAt[master].orLater(LockClock.deadline(sent, leaseDuration));
         seen.set(master);
     }
 
     /** Records that the vote is missing at that master, and returns whether it may be requested again. */
-    public synchronized boolean voteMissing(int master, MonotonicTime now) {
+    public synchronized boolean voteMissing(int master, MonotonicInstant now) {
         boolean mayHaveExpired = !now.isBefore(expiresAt[master]);
         if (!mayHaveExpired && hadVote(master)) {
             deleted.set(master);

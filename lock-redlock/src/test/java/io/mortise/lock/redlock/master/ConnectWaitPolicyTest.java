@@ -6,15 +6,15 @@ import static io.mortise.lock.redlock.master.ConnectWaitPolicy.Decision.LOG_AND_
 import static io.mortise.lock.redlock.master.ConnectWaitPolicy.Decision.WAIT;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Tests how long {@link ConnectWaitPolicy} waits, with a connect timeout of 10 s and a longest lease of 30 s. */
 class ConnectWaitPolicyTest {
-    private static final MonotonicTime START =
-            new MonotonicTime(Long.MAX_VALUE).minus(Duration.ofSeconds(5)); // the clock may overflow
+    private static final MonotonicInstant START =
+            new MonotonicInstant(Long.MAX_VALUE).minus(Duration.ofSeconds(5)); // the clock may overflow
 
     private final ConnectWaitPolicy policy =
             new ConnectWaitPolicy(Duration.ofSeconds(10), Duration.ofSeconds(30), START);

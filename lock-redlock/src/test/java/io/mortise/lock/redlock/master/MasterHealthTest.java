@@ -3,7 +3,7 @@ package io.mortise.lock.redlock.master;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -37,7 +37,7 @@ class MasterHealthTest {
 
     @Test
     void requestsSentBeforeTheHandshakeDoNotCount() {
-        MonotonicTime before = clock.now();
+        MonotonicInstant before = clock.now();
         clock.advance(Duration.ofMillis(100));
         health.handshakeSucceeded();
         for (int i = 0; i < 10; i++) {

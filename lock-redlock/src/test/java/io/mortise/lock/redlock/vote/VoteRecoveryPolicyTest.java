@@ -4,7 +4,7 @@ package io.mortise.lock.redlock.vote;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -17,8 +17,9 @@ import org.junit.jupiter.api.Test;
 class VoteRecoveryPolicyTest {
     private static final Duration LEASE = Duration.ofSeconds(4);
     private static final Duration NANOSECOND = Duration.ofNanos(1);
-    private static final MonotonicTime GRANTED = new MonotonicTime(Long.MAX_VALUE - 1_000); // the clock may wrap around
-    private static final MonotonicTime EXPIRED = LockClock.deadline(GRANTED, LEASE);
+    private static final MonotonicInstant GRANTED =
+            new MonotonicInstant(Long.MAX_VALUE - 1_000); // the clock may wrap around
+    private static final MonotonicInstant EXPIRED = LockClock.deadline(GRANTED, LEASE);
 
     private final VoteTally tally = new VoteTally(new Quorum(3));
     private VoteRecoveryPolicy policy;
@@ -33,7 +34,7 @@ class VoteRecoveryPolicyTest {
     @Test
     void S06_voteThatMayHaveExpiredMayBeRecovered() {
         assertThat(policy.voteMissing(0, EXPIRED)).isTrue();
-        MonotonicTime renewed = GRANTED.plus(LEASE.dividedBy(3));
+        MonotonicInstant renewed = GRANTED.plus(LEASE.dividedBy(3));
         policy.voteSeen(1, renewed);
         assertThat(policy.voteMissing(1, LockClock.deadline(renewed, LEASE))).isTrue();
     }
@@ -54,10 +55,10 @@ class VoteRecoveryPolicyTest {
 
     @Test
     void S06_deletedRenewedVoteIsNotRecovered() {
-        MonotonicTime renewed = GRANTED.plus(LEASE.dividedBy(3));
+        MonotonicInstant renewed = GRANTED.plus(LEASE.dividedBy(3));
         policy.voteSeen(2, renewed);
         policy.voteSeen(2, GRANTED); // a slower reply
-        MonotonicTime expired = LockClock.deadline(renewed, LEASE);
+        MonotonicInstant expired = LockClock.deadline(renewed, LEASE);
         assertThat(policy.voteMissing(2, expired.minus(NANOSECOND))).isFalse();
         assertThat(policy.voteMissing(2, expired)).isFalse();
     }

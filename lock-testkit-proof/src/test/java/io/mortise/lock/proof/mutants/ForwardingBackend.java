@@ -10,7 +10,7 @@ import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -62,7 +62,7 @@ class ForwardingBackend implements LockBackend {
     }
 
     /** Returns the instant until which the core considers the lease valid. */
-    MonotonicTime validUntil(LockRequest request, MonotonicTime until) {
+    MonotonicInstant validUntil(LockRequest request, MonotonicInstant until) {
         return until;
     }
 

@@ -4,7 +4,7 @@ package io.mortise.lock.proof.mutants;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.function.UnaryOperator;
 
@@ -13,7 +13,7 @@ final class ForwardingGrantValidity extends GrantValidity {
     final GrantValidity delegate;
 
     private ForwardingGrantValidity(
-            LockClock clock, GrantValidity delegate, Duration renewEvery, UnaryOperator<MonotonicTime> deadline) {
+            LockClock clock, GrantValidity delegate, Duration renewEvery, UnaryOperator<MonotonicInstant> deadline) {
         super(clock, renewEvery, deadline.apply(delegate.validUntil()));
         this.delegate = delegate;
     }
@@ -22,7 +22,7 @@ final class ForwardingGrantValidity extends GrantValidity {
             LockClock clock,
             GrantValidity delegate,
             Duration renewEvery,
-            UnaryOperator<MonotonicTime> deadline,
+            UnaryOperator<MonotonicInstant> deadline,
             ForwardingBackend backend) {
         ForwardingGrantValidity forwarding = new ForwardingGrantValidity(clock, delegate, renewEvery, deadline);
         boolean attached = delegate.attach(new Listener() {

@@ -12,7 +12,7 @@ import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -126,7 +126,7 @@ final class GrantMutants {
 
     private static AttemptResult forged(LockRequest request, MutantConnection connection) {
         LockClock clock = connection.context().clock();
-        MonotonicTime until = LockClock.deadline(clock.now(), request.leaseDuration());
+        MonotonicInstant until = LockClock.deadline(clock.now(), request.leaseDuration());
         return new AttemptResult.Granted(
                 System.nanoTime(), new GrantValidity(clock, request.leaseDuration(), until) {});
     }
@@ -147,7 +147,7 @@ final class GrantMutants {
     private static LockBackend assumesTwiceTheLease(LockBackend delegate, MutantConnection connection) {
         return new ForwardingBackend(delegate, connection) {
             @Override
-            MonotonicTime validUntil(LockRequest request, MonotonicTime until) {
+            MonotonicInstant validUntil(LockRequest request, MonotonicInstant until) {
                 return until.plus(request.leaseDuration());
             }
         };
@@ -156,7 +156,7 @@ final class GrantMutants {
     private static LockBackend hasNoDeadline(LockBackend delegate, MutantConnection connection) {
         return new ForwardingBackend(delegate, connection) {
             @Override
-            MonotonicTime validUntil(LockRequest request, MonotonicTime until) {
+            MonotonicInstant validUntil(LockRequest request, MonotonicInstant until) {
                 return until.plus(Duration.ofDays(1));
             }
         };

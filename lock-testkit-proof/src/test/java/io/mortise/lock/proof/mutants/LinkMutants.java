@@ -12,7 +12,7 @@ import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -88,7 +88,7 @@ final class LinkMutants {
     private static LockBackend countsFromTheReply(LockBackend delegate, MutantConnection connection) {
         return new ForwardingBackend(delegate, connection) {
             @Override
-            MonotonicTime validUntil(LockRequest request, MonotonicTime until) {
+            MonotonicInstant validUntil(LockRequest request, MonotonicInstant until) {
                 return LockClock.deadline(connection.context().clock().now(), request.leaseDuration());
             }
         };

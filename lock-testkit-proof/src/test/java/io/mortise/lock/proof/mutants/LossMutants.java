@@ -15,7 +15,7 @@ import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -88,7 +88,7 @@ final class LossMutants {
             @Override
             public void renew(List<GrantValidity> due) {
                 super.renew(due);
-                MonotonicTime now = connection.context().clock().now();
+                MonotonicInstant now = connection.context().clock().now();
                 due.forEach(validity ->
                         validity.extend(now.plus(validity.renewEvery().multipliedBy(2))));
             }

@@ -18,7 +18,7 @@ import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.Deque;
 import java.util.List;
@@ -127,7 +127,7 @@ final class WaitingMutants {
             }
 
             @Override
-            MonotonicTime validUntil(LockRequest request, MonotonicTime until) {
+            MonotonicInstant validUntil(LockRequest request, MonotonicInstant until) {
                 return LockClock.deadline(connection.context().clock().now(), request.leaseDuration());
             }
         };

@@ -51,7 +51,7 @@ public final class HistoryChecker {
             ExclusionCheck.check(lock, findings);
             TokenCheck.check(lock, findings);
             LossCheck.check(lock, findings);
-            StarvationCheck.check(lock, findings);
+            WaiterProgressCheck.check(lock, findings);
             handOffs += lock.handOffs();
         }
         return new HistoryReport(

@@ -26,9 +26,9 @@ final class TokenCheck {
     }
 
     private void distinct() {
-        Map<Long, RecordedCall> seen = new HashMap<>();
-        for (RecordedCall one : lock.granted) {
-            RecordedCall other = seen.putIfAbsent(token(one), one);
+        Map<Long, AcquireCallHistory> seen = new HashMap<>();
+        for (AcquireCallHistory one : lock.granted) {
+            AcquireCallHistory other = seen.putIfAbsent(token(one), one);
             if (other != null) {
                 findings.violation("S3", "two grants with the same token", granted(other), granted(one));
             }
@@ -37,14 +37,14 @@ final class TokenCheck {
 
     /** A grant is earlier if it was returned before the other call started, or if its lease was held only before the other. */
     private void increasing() {
-        HighestEarlierEntryIndex<RecordedCall> byGrant =
+        HighestEarlierEntryIndex<AcquireCallHistory> byGrant =
                 new HighestEarlierEntryIndex<>(lock.granted, SingleLockHistory::latestGrantTime, TokenCheck::token);
-        List<RecordedCall> holders = lock.granted.stream()
+        List<AcquireCallHistory> holders = lock.granted.stream()
                 .filter(one -> one.firstHeldCheck().isPresent())
                 .toList();
-        HighestEarlierEntryIndex<RecordedCall> byHeldCheck = new HighestEarlierEntryIndex<>(
+        HighestEarlierEntryIndex<AcquireCallHistory> byHeldCheck = new HighestEarlierEntryIndex<>(
                 holders, one -> one.lastHeldCheck().orElseThrow().at().latest(), TokenCheck::token);
-        for (RecordedCall one : lock.granted) {
+        for (AcquireCallHistory one : lock.granted) {
             byGrant.before(one.requested.at().earliest())
                     .filter(earlier -> token(earlier) > token(one))
                     .or(() -> one.firstHeldCheck()
@@ -79,11 +79,11 @@ final class TokenCheck {
         }
     }
 
-    private static long token(RecordedCall one) {
+    private static long token(AcquireCallHistory one) {
         return one.token().orElseThrow();
     }
 
-    private static HistoryEvent granted(RecordedCall one) {
+    private static HistoryEvent granted(AcquireCallHistory one) {
         return Objects.requireNonNull(one.granted);
     }
 }

@@ -2,7 +2,7 @@
 package io.mortise.lock.zookeeper.session;
 
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 public final class AsyncZooKeeper {
     private final ZooKeeper handle;
     private final LockClock clock;
-    private volatile MonotonicTime lastResponseAt;
+    private volatile MonotonicInstant lastResponseAt;
 
     AsyncZooKeeper(ZooKeeper handle, LockClock clock) {
         this.handle = handle;
@@ -44,7 +44,7 @@ public final class AsyncZooKeeper {
     }
 
     /** Returns the time of the last response from a server, on the client's clock. */
-    MonotonicTime lastResponseAt() {
+    MonotonicInstant lastResponseAt() {
         return lastResponseAt;
     }
 

@@ -3,7 +3,7 @@ package io.mortise.lock.zookeeper.session;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -21,7 +21,7 @@ import java.util.Deque;
  * for ¾ T.
  */
 final class SessionDeadlineCalculator {
-    private record CompletedRequest(MonotonicTime sent, MonotonicTime received) {}
+    private record CompletedRequest(MonotonicInstant sent, MonotonicInstant received) {}
 
     private final Duration timeout;
     private final Duration reportInterval;
@@ -43,7 +43,7 @@ final class SessionDeadlineCalculator {
      * @param newSession whether the leader created the session just before the request; false for a handle that was already
      *     open
      */
-    SessionDeadlineCalculator(Duration timeout, MonotonicTime sent, MonotonicTime received, boolean newSession) {
+    SessionDeadlineCalculator(Duration timeout, MonotonicInstant sent, MonotonicInstant received, boolean newSession) {
         this.timeout = timeout;
         this.reportInterval = Durations.divide(timeout, 4);
         this.knownToLeader =
@@ -55,18 +55,18 @@ final class SessionDeadlineCalculator {
     }
 
     /** Returns the deadline after the first completed request. */
-    static MonotonicTime firstDeadline(Duration timeout, MonotonicTime sent, boolean newSession) {
+    static MonotonicInstant firstDeadline(Duration timeout, MonotonicInstant sent, boolean newSession) {
         return LockClock.deadline(sent, newSession ? timeout.multipliedBy(3).dividedBy(4) : timeout.dividedBy(2));
     }
 
     /** Adds a completed request, and returns the deadline that follows from all completed requests. */
-    synchronized MonotonicTime onReply(MonotonicTime sent, MonotonicTime received) {
+    synchronized MonotonicInstant onReply(MonotonicInstant sent, MonotonicInstant received) {
         later.addLast(new CompletedRequest(sent, received));
         while (!later.isEmpty() && later.getFirst().received.until(sent).compareTo(reportInterval) >= 0) {
             knownToLeader = later.removeFirst();
         }
         reportedWithoutGap = true;
-        MonotonicTime previousSent = knownToLeader.sent;
+        MonotonicInstant previousSent = knownToLeader.sent;
         for (CompletedRequest next : later) {
             // The follower received the previous request no earlier than it was sent, and this one no later than its
             // reply.

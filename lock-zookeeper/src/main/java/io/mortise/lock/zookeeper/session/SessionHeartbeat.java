@@ -2,7 +2,7 @@
 package io.mortise.lock.zookeeper.session;
 
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -40,7 +40,7 @@ final class SessionHeartbeat {
         if (session.hasEnded() || session.validity().isPresent()) {
             return;
         }
-        MonotonicTime sent = context.clock().now();
+        MonotonicInstant sent = context.clock().now();
         session.zooKeeper().sync(settings.basePath()).whenComplete((reply, failure) -> {
             if (failure == null) {
                 ZooKeeperSessionValidity validity =
@@ -76,7 +76,7 @@ final class SessionHeartbeat {
             return;
         }
         // Taken before the kind of check is chosen, so that a node that the choice misses is created after this time.
-        MonotonicTime sent = context.clock().now();
+        MonotonicInstant sent = context.clock().now();
         CompletableFuture<Boolean> check = sendLivenessCheck();
         long connection = session.connection();
         if (session.isManaged()) { // the connection of the application's handle must not be dropped

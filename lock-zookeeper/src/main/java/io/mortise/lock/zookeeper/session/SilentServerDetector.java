@@ -2,7 +2,7 @@
 package io.mortise.lock.zookeeper.session;
 
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
@@ -27,7 +27,7 @@ final class SilentServerDetector {
     static void start(
             LockClock clock,
             Duration silenceLimit,
-            Supplier<MonotonicTime> lastResponseAt,
+            Supplier<MonotonicInstant> lastResponseAt,
             CompletableFuture<?> request,
             Runnable onSilence) {
         start(clock, silenceLimit, clock.now(), lastResponseAt, request, onSilence);
@@ -36,13 +36,13 @@ final class SilentServerDetector {
     private static void start(
             LockClock clock,
             Duration silenceLimit,
-            MonotonicTime since,
-            Supplier<MonotonicTime> lastResponseAt,
+            MonotonicInstant since,
+            Supplier<MonotonicInstant> lastResponseAt,
             CompletableFuture<?> request,
             Runnable onSilence) {
         Duration remaining = silenceLimit.minus(clock.since(since));
         LockClock.Timer timer = clock.schedule(remaining.isNegative() ? Duration.ZERO : remaining, () -> {
-            MonotonicTime lastResponse = lastResponseAt.get();
+            MonotonicInstant lastResponse = lastResponseAt.get();
             if (request.isDone()) {
                 return;
             }

@@ -7,7 +7,7 @@ import io.mortise.lock.LockException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.session.CurrentSession;
-import io.mortise.lock.spi.session.SessionWaitQueue;
+import io.mortise.lock.spi.session.SessionOpeningQueue;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
@@ -52,7 +52,7 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
     private final String base;
     private final boolean managed;
     private final NodeWatchRegistry watches = new NodeWatchRegistry();
-    private final SessionWaitQueue<ZooKeeperSessionValidity> ready = new SessionWaitQueue<>();
+    private final SessionOpeningQueue<ZooKeeperSessionValidity> ready = new SessionOpeningQueue<>();
     private final Set<NodeOwner> contenders = ConcurrentHashMap.newKeySet();
     private final long number = SESSIONS.incrementAndGet();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();

@@ -4,7 +4,7 @@ package io.mortise.lock.zookeeper.session;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -25,7 +25,8 @@ public final class ZooKeeperSessionValidity extends GrantValidity {
      * @param sessionTimeout the negotiated session timeout
      * @param sent the time when the first request was sent
      */
-    ZooKeeperSessionValidity(ZooKeeperSession session, LockClock clock, Duration sessionTimeout, MonotonicTime sent) {
+    ZooKeeperSessionValidity(
+            ZooKeeperSession session, LockClock clock, Duration sessionTimeout, MonotonicInstant sent) {
         super(
                 clock,
                 sessionTimeout.dividedBy(5),
@@ -41,7 +42,7 @@ public final class ZooKeeperSessionValidity extends GrantValidity {
     }
 
     /** Extends the deadline after a renewal has completed. */
-    void renewed(MonotonicTime sent, MonotonicTime received) {
+    void renewed(MonotonicInstant sent, MonotonicInstant received) {
         extend(deadlines.onReply(sent, received));
     }
 

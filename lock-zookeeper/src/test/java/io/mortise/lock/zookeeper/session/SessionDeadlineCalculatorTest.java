@@ -3,7 +3,7 @@ package io.mortise.lock.zookeeper.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -19,8 +19,8 @@ class SessionDeadlineCalculatorTest {
     private static final long REPORT = TIMEOUT.toNanos() / 4;
     private static final long MARGIN = SECOND / 2;
 
-    private static MonotonicTime at(long nanos) {
-        return new MonotonicTime(nanos);
+    private static MonotonicInstant at(long nanos) {
+        return new MonotonicInstant(nanos);
     }
 
     @Test

@@ -4,7 +4,7 @@ package io.mortise.lock.zookeeper.session;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.io.IOException;
 import java.time.Duration;
@@ -41,9 +41,9 @@ class SessionHeartbeatTest {
             ZooKeeperSession session = handle.session(clock);
             ZooKeeperSessionValidity validity = session.validity().orElseThrow();
             assertThat(validity.validUntil())
-                    .isEqualTo(LockClock.deadline(new MonotonicTime(0), StubZooKeeper.TIMEOUT.dividedBy(2)));
+                    .isEqualTo(LockClock.deadline(new MonotonicInstant(0), StubZooKeeper.TIMEOUT.dividedBy(2)));
             Duration threeQuarters = StubZooKeeper.TIMEOUT.multipliedBy(3).dividedBy(4);
-            MonotonicTime sent = clock.now();
+            MonotonicInstant sent = clock.now();
             for (int i = 0; i < 10; i++) {
                 clock.advanceWithoutTimers(Duration.ofSeconds(2));
                 sent = clock.now();

@@ -3,7 +3,7 @@ package io.mortise.lock.zookeeper.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -15,7 +15,7 @@ class SilentServerDetectorTest {
 
     private final ManualClock clock = new ManualClock();
     private final CompletableFuture<Boolean> request = new CompletableFuture<>();
-    private MonotonicTime lastResponseAt = clock.now().minus(Duration.ofNanos(1));
+    private MonotonicInstant lastResponseAt = clock.now().minus(Duration.ofNanos(1));
     private int detections;
 
     private void start() {

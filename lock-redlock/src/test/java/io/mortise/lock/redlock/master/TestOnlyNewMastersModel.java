@@ -2,7 +2,7 @@
 package io.mortise.lock.redlock.master;
 
 import io.mortise.lock.redis.node.ServerTime;
-import io.mortise.lock.redlock.master.QuarantineExemptMasters.Incarnation;
+import io.mortise.lock.redlock.master.TestOnlyNewMasters.Incarnation;
 import io.mortise.lock.redlock.vote.Quorum;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
  * Explores all states of three new masters and two test clients, to find a wrong exemption from quarantine.
  *
  * <p>Handshakes, decisions and ends of quarantine occur in every order, with one loss of data after both clients have
- * connected. No time passes, so no quarantine ends by itself. {@link QuarantineExemptMasters} and {@link QuarantinePolicy}
+ * connected. No time passes, so no quarantine ends by itself. {@link TestOnlyNewMasters} and {@link QuarantinePolicy}
  * decide.
  */
-record QuarantineExemptMastersModel(Rule rule) {
+record TestOnlyNewMastersModel(Rule rule) {
     /** The rule by which the model decides which masters are new. */
     enum Rule {
         /** The rule of the library: decided once, for all masters together. */
@@ -57,7 +57,7 @@ record QuarantineExemptMastersModel(Rule rule) {
     private record View(@Nullable Node node, @Nullable Incarnation leaving) {}
 
     /** State of one client, with its view of each master. */
-    private record Client(List<View> views, QuarantineExemptMasters newMasters, boolean hadMajority) {}
+    private record Client(List<View> views, TestOnlyNewMasters newMasters, boolean hadMajority) {}
 
     /** State of the whole system. */
     private record State(List<Node> nodes, List<Client> clients, boolean lost) {}
@@ -75,7 +75,7 @@ record QuarantineExemptMastersModel(Rule rule) {
 
     /** Returns the events that lead to a new master without a vote, or to a forgetful one with a vote; empty if none do. */
     Optional<List<String>> violation() {
-        Client client = new Client(List.of(unknown(), unknown(), unknown()), QuarantineExemptMasters.NONE, false);
+        Client client = new Client(List.of(unknown(), unknown(), unknown()), TestOnlyNewMasters.NONE, false);
         Node node = new Node(false, 0, false, false);
         Path start = new Path(new State(List.of(node, node, node), List.of(client, client), false), "start", null);
         Set<State> visited = new HashSet<>(Set.of(start.state));
@@ -120,13 +120,13 @@ record QuarantineExemptMastersModel(Rule rule) {
         long since = node.votes || node.since > 0 ? node.since : node.forgot ? 2 : 1;
         Node seen = new Node(node.votes, since, node.knowsMaxLease || client.hadMajority, node.forgot);
         List<View> views = with(client.views, m, new View(seen, client.views.get(m).leaving));
-        QuarantineExemptMasters newMasters = client.hadMajority
+        TestOnlyNewMasters newMasters = client.hadMajority
                 ? client.newMasters
                 : client.newMasters.update(IntStream.range(0, MASTERS)
                         .mapToObj(i -> emptyIncarnation(i, views.get(i)))
                         .toList());
         boolean hasMajority =
-                views.stream().filter(QuarantineExemptMastersModel::votes).count() >= QUORUM.majority();
+                views.stream().filter(TestOnlyNewMastersModel::votes).count() >= QUORUM.majority();
         return new State(
                 with(state.nodes, m, seen),
                 with(state.clients, c, new Client(views, newMasters, client.hadMajority || hasMajority)),

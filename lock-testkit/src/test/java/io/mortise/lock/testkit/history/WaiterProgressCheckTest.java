@@ -12,7 +12,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Tests that the checker finds locks that stay free and waits that do not end. Rules S8, S9, S11. */
-class StarvationCheckTest {
+class WaiterProgressCheckTest {
     private final HandwrittenHistory history = new HandwrittenHistory();
 
     @Test

@@ -11,22 +11,22 @@ import java.util.function.IntConsumer;
  * Passes the signals INT, TERM and HUP to the current step of {@code lockctl run} or {@code hold}, such as waiting or
  * holding. Initially, and when the last phase takes too long, a signal ends the process. Thread-safe.
  */
-final class SignalRouter {
+final class CurrentStepSignals {
     private static final List<String> NAMES =
             List.of(SignalHandlers.INTERRUPT, SignalHandlers.TERMINATE, SignalHandlers.HANGUP);
 
     private static final Duration GRACE_PERIOD = Duration.ofSeconds(1);
 
-    private IntConsumer target = SignalRouter::end;
+    private IntConsumer target = CurrentStepSignals::end;
     private boolean ignoresHangup;
     private int first;
     private int undelivered;
 
-    private SignalRouter() {}
+    private CurrentStepSignals() {}
 
     /** Installs handlers for the signals. */
-    static SignalRouter listen() {
-        SignalRouter signals = new SignalRouter();
+    static CurrentStepSignals listen() {
+        CurrentStepSignals signals = new CurrentStepSignals();
         for (String name : NAMES) {
             try {
                 boolean handled = SignalHandlers.handle(name, signals::onSignal);

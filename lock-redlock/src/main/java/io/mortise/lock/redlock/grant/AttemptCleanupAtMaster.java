@@ -10,13 +10,14 @@ import io.mortise.lock.spi.LockRequest;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Tracks whether one master may still have the vote and the queue entry of one acquire attempt, and removes them. */
-final class AttemptStateAtMaster {
+final class AttemptCleanupAtMaster {
     private final RedlockMaster master;
     private final AttemptRemoval removal;
     private final AtomicBoolean cleanupRunning = new AtomicBoolean();
     private final OrphanTracker orphans = new OrphanTracker();
 
-    AttemptStateAtMaster(RedlockMaster master, BackendContext context, LockRequest request, RedlockKeys.LockKeys keys) {
+    AttemptCleanupAtMaster(
+            RedlockMaster master, BackendContext context, LockRequest request, RedlockKeys.LockKeys keys) {
         this.master = master;
         this.removal = new AttemptRemoval(
                 context, request, master::node, RedlockScript.RELEASE.script(), keys.all(), includeTime ->

@@ -6,7 +6,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** Counts the sales and refused writes that the workers report in one run of the demo. Not thread-safe. */
-final class SalesCounter {
+final class DemoRunTally {
     private final Map<Long, String> sellers = new TreeMap<>();
     private long sold;
     private long refused;

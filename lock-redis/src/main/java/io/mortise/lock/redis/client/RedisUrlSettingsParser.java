@@ -13,10 +13,10 @@ import java.util.Optional;
  * Parses the credentials, the database and the TLS settings in the URL of a Redis server. Throws {@link
  * IllegalArgumentException} if they are invalid.
  */
-public final class RedisUrlComponents {
+public final class RedisUrlSettingsParser {
     private static final int MOST_DATABASES = 1 << 20;
 
-    private RedisUrlComponents() {}
+    private RedisUrlSettingsParser() {}
 
     /**
      * Adds TLS and credentials to a URI.

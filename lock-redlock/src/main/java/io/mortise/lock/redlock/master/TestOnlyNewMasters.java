@@ -12,8 +12,8 @@ import java.util.stream.Collectors;
  *
  * <p>The exemption of a master ends when the master votes or loses its data. See ADR 0029.
  */
-record QuarantineExemptMasters(Set<Incarnation> incarnations) {
-    static final QuarantineExemptMasters NONE = new QuarantineExemptMasters(Set.of());
+record TestOnlyNewMasters(Set<Incarnation> incarnations) {
+    static final TestOnlyNewMasters NONE = new TestOnlyNewMasters(Set.of());
 
     /**
      * Identifies one quarantine of one master: from its first detection until the master votes or loses its data.
@@ -29,10 +29,10 @@ record QuarantineExemptMasters(Set<Incarnation> incarnations) {
      *
      * @param empty one element for each master, which is empty if the master has data or does not reply
      */
-    QuarantineExemptMasters update(List<Optional<Incarnation>> empty) {
+    TestOnlyNewMasters update(List<Optional<Incarnation>> empty) {
         boolean allAreNew = empty.stream().allMatch(Optional::isPresent);
         return allAreNew
-                ? new QuarantineExemptMasters(
+                ? new TestOnlyNewMasters(
                         empty.stream().flatMap(Optional::stream).collect(Collectors.toSet()))
                 : this;
     }

@@ -6,7 +6,7 @@ import java.util.Iterator;
 import java.util.ServiceLoader;
 
 /** The URL schemes of all backends, as candidates for shell completion. */
-final class UrlSchemes implements Iterable<String> {
+final class UrlSchemeCandidates implements Iterable<String> {
     @Override
     public Iterator<String> iterator() {
         return ServiceLoader.load(LockProvider.class).stream()

@@ -13,18 +13,18 @@ import java.util.function.ToLongFunction;
  *
  * <p>Rules S8 and S11. Also checks that every wait ends, in time if it has a limit (S9).
  */
-final class StarvationCheck {
+final class WaiterProgressCheck {
     private final SingleLockHistory lock;
     private final ViolationCollector findings;
-    private final StaleContenders staleContenders;
+    private final TakeoverDelays takeoverDelays;
     private final List<TimeInterval> taken;
 
-    private StarvationCheck(SingleLockHistory lock, ViolationCollector findings) {
+    private WaiterProgressCheck(SingleLockHistory lock, ViolationCollector findings) {
         this.lock = lock;
         this.findings = findings;
-        this.staleContenders = new StaleContenders(lock);
+        this.takeoverDelays = new TakeoverDelays(lock);
         List<TimeInterval> held = new ArrayList<>();
-        for (RecordedCall one : lock.granted) {
+        for (AcquireCallHistory one : lock.granted) {
             long from = Objects.requireNonNull(one.granted).at().earliest();
             long to = one.leaseEnd().map(end -> end.at().latest()).orElse(lock.end);
             held.addAll(new TimeInterval(from, to).minus(certainlySilent(one)));
@@ -33,13 +33,13 @@ final class StarvationCheck {
     }
 
     static void check(SingleLockHistory lock, ViolationCollector findings) {
-        StarvationCheck check = new StarvationCheck(lock, findings);
+        WaiterProgressCheck check = new WaiterProgressCheck(lock, findings);
         lock.calls.forEach(check::outcome);
         lock.calls.forEach(check::waiting);
     }
 
     /** Returns the shortest possible periods in which the process could not communicate, when it may not have held the lock. */
-    private List<TimeInterval> certainlySilent(RecordedCall one) {
+    private List<TimeInterval> certainlySilent(AcquireCallHistory one) {
         return silences(
                 one,
                 silence -> silence.from().at().latest(),
@@ -47,7 +47,7 @@ final class StarvationCheck {
     }
 
     /** Returns the longest possible periods in which the process could not communicate, including the time to recover. */
-    private List<TimeInterval> possiblySilent(RecordedCall one) {
+    private List<TimeInterval> possiblySilent(AcquireCallHistory one) {
         Duration after = lock.limits.takeoverWithin();
         return silences(
                 one,
@@ -56,7 +56,7 @@ final class StarvationCheck {
     }
 
     private List<TimeInterval> silences(
-            RecordedCall one, ToLongFunction<Silence> from, ToLongFunction<HistoryEvent.Disturbed> until) {
+            AcquireCallHistory one, ToLongFunction<Silence> from, ToLongFunction<HistoryEvent.Disturbed> until) {
         return TimeInterval.union(lock.silences.of(one.process()).stream()
                 .map(silence -> new TimeInterval(
                         from.applyAsLong(silence),
@@ -64,7 +64,7 @@ final class StarvationCheck {
                 .toList());
     }
 
-    private void outcome(RecordedCall one) {
+    private void outcome(AcquireCallHistory one) {
         List<Silence> silences = lock.silences.of(one.process());
         if (one.outcome().isEmpty()) {
             if (silences.stream().allMatch(silence -> silence.until() != null)) {
@@ -93,7 +93,7 @@ final class StarvationCheck {
         return silence.from().at().earliest() <= to.latest() && from.earliest() <= silence.end();
     }
 
-    private void waiting(RecordedCall one) {
+    private void waiting(AcquireCallHistory one) {
         if (one.gaveUp != null && one.gaveUp.failure().isPresent()) {
             return; // the call failed because the store was unreachable
         }
@@ -105,14 +105,14 @@ final class StarvationCheck {
         }
     }
 
-    private void judge(RecordedCall waiter, TimeInterval free) {
+    private void judge(AcquireCallHistory waiter, TimeInterval free) {
         findings.longestFree = Math.max(findings.longestFree, free.length());
         if (free.length() <= lock.limits.handOffWithin().toNanos()) {
             return;
         }
         Duration allowed = lock.limits
                 .handOffWithin()
-                .plus(lock.limits.takeoverWithin().multipliedBy(staleContenders.countDuring(free)));
+                .plus(lock.limits.takeoverWithin().multipliedBy(takeoverDelays.countDuring(free)));
         if (free.length() > allowed.toNanos()) {
             findings.violation(
                     mayBeOrphan(waiter, free) ? "S8" : "S11",
@@ -123,7 +123,7 @@ final class StarvationCheck {
     }
 
     /** Returns whether another waiter gave up since the last holder: an orphaned grant of that waiter may block the lock. */
-    private boolean mayBeOrphan(RecordedCall waiter, TimeInterval free) {
+    private boolean mayBeOrphan(AcquireCallHistory waiter, TimeInterval free) {
         long freed = taken.stream()
                 .mapToLong(TimeInterval::to)
                 .filter(to -> to <= free.from())

@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** The texts of the manual page's ENVIRONMENT and FILES sections, which do not belong to a single command. */
-final class ManPageSections {
+final class ManPageEnvironmentAndFiles {
     static final Map<String, String> ENVIRONMENT = new LinkedHashMap<>();
     static final Map<String, String> FILES = new LinkedHashMap<>();
 
@@ -28,5 +28,5 @@ final class ManPageSections {
                         + " visible to every user of the machine.");
     }
 
-    private ManPageSections() {}
+    private ManPageEnvironmentAndFiles() {}
 }

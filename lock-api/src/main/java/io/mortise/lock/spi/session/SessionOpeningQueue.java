@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <T> the type of the open session
  */
-public final class SessionWaitQueue<T> {
+public final class SessionOpeningQueue<T> {
     private final CompletableFuture<T> outcome = new CompletableFuture<>();
 
     @GuardedBy("this")
@@ -26,7 +26,7 @@ public final class SessionWaitQueue<T> {
     private boolean drained;
 
     /** Creates the queue of one session, which is not open yet. */
-    public SessionWaitQueue() {}
+    public SessionOpeningQueue() {}
 
     /**
      * Returns a stage that completes with the open session, after the stages that were returned before. It fails with the cause

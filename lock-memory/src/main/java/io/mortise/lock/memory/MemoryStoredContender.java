@@ -7,7 +7,7 @@ import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.OwnerRecordCodec;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
@@ -15,7 +15,7 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /** A contender as the store sees it: new, queued or holding the lock. The store's monitor guards its mutable fields. */
-final class MemoryQueueEntry {
+final class MemoryStoredContender {
     /** The state of an entry. */
     enum State {
         /** Not known to the store yet. */
@@ -39,13 +39,14 @@ final class MemoryQueueEntry {
 
     State state = State.NEW;
     long token;
-    MonotonicTime expiresAt;
-    MonotonicTime lastAttempt;
+    MonotonicInstant expiresAt;
+    MonotonicInstant lastAttempt;
 
     @Nullable
     Grant grant;
 
-    MemoryQueueEntry(LockRequest request, MemoryBackend connection, ContenderListener listener, MonotonicTime now) {
+    MemoryStoredContender(
+            LockRequest request, MemoryBackend connection, ContenderListener listener, MonotonicInstant now) {
         this.name = request.name().value();
         this.ownerRecord = request.ownerRecord();
         this.lease = request.leaseDuration();
@@ -73,9 +74,9 @@ final class MemoryQueueEntry {
 
     /** The validity of one grant, whose deadline counts from the instant at which the store created the grant. */
     static final class Grant extends GrantValidity {
-        final MemoryQueueEntry entry;
+        final MemoryStoredContender entry;
 
-        Grant(MemoryQueueEntry entry, MonotonicTime createdAt) {
+        Grant(MemoryStoredContender entry, MonotonicInstant createdAt) {
             super(
                     entry.connection.clock(),
                     Durations.divide(entry.lease, 3),

@@ -4,14 +4,14 @@ package io.mortise.lock.redlock.master;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.redis.node.ServerTime;
-import io.mortise.lock.redlock.master.QuarantineExemptMasters.Incarnation;
-import io.mortise.lock.redlock.master.QuarantineExemptMastersModel.Rule;
+import io.mortise.lock.redlock.master.TestOnlyNewMasters.Incarnation;
+import io.mortise.lock.redlock.master.TestOnlyNewMastersModel.Rule;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Tests that masters are exempt from quarantine only if a test client finds all of them empty. */
-class QuarantineExemptMastersTest {
+class TestOnlyNewMastersTest {
     private static final Optional<Incarnation> ONE = Optional.of(incarnation("one", 1));
     private static final Optional<Incarnation> TWO = Optional.of(incarnation("two", 1));
 
@@ -21,9 +21,9 @@ class QuarantineExemptMastersTest {
 
     @Test
     void mastersAreNewOnlyIfAllAreEmpty() {
-        assertThat(QuarantineExemptMasters.NONE.update(List.of(ONE, Optional.empty())))
-                .isEqualTo(QuarantineExemptMasters.NONE);
-        QuarantineExemptMasters both = QuarantineExemptMasters.NONE.update(List.of(ONE, TWO));
+        assertThat(TestOnlyNewMasters.NONE.update(List.of(ONE, Optional.empty())))
+                .isEqualTo(TestOnlyNewMasters.NONE);
+        TestOnlyNewMasters both = TestOnlyNewMasters.NONE.update(List.of(ONE, TWO));
         assertThat(both.update(List.of(ONE, Optional.empty()))).isEqualTo(both);
         assertThat(both.contains(incarnation("one", 1))).isTrue();
         assertThat(both.contains(incarnation("one", 2))).as("lost its data").isFalse();
@@ -32,21 +32,20 @@ class QuarantineExemptMastersTest {
 
     @Test
     void S01_newMastersAndForgetfulMastersAreNeverConfused() {
-        assertThat(new QuarantineExemptMastersModel(Rule.DECIDED_ONCE).violation())
-                .isEmpty();
+        assertThat(new TestOnlyNewMastersModel(Rule.DECIDED_ONCE).violation()).isEmpty();
     }
 
     /** Two of three masters may leave quarantine before the client reaches the third. */
     @Test
     void decidingEachMasterByItsPeersWouldQuarantineANewMaster() {
-        assertThat(new QuarantineExemptMastersModel(Rule.EACH_BY_THE_OTHERS).violation())
+        assertThat(new TestOnlyNewMastersModel(Rule.EACH_BY_THE_OTHERS).violation())
                 .hasValueSatisfying(events -> assertThat(events).endsWith("stalls"));
     }
 
     /** Another client ended the quarantine of the master, which lost its data before this client repeated its handshake. */
     @Test
     void S01_identifyingMastersByProcessAloneWouldLetAForgetfulMasterVote() {
-        assertThat(new QuarantineExemptMastersModel(Rule.BY_PROCESS).violation())
+        assertThat(new TestOnlyNewMastersModel(Rule.BY_PROCESS).violation())
                 .hasValueSatisfying(events -> assertThat(events).endsWith("votes again"));
     }
 }

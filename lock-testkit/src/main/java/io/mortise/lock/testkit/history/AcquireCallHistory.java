@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** All recorded events of one acquire call, from the request to the end of its lease. */
-final class RecordedCall {
+final class AcquireCallHistory {
     final HistoryEvent.Requested requested;
     final HistoryEvent.@Nullable Granted granted;
     final HistoryEvent.@Nullable GaveUp gaveUp;
@@ -20,7 +20,7 @@ final class RecordedCall {
     final HistoryEvent.@Nullable Released released;
     private final List<HistoryEvent.Checked> checks;
 
-    RecordedCall(AcquireCallId call, List<HistoryEvent.OfCall> events) {
+    AcquireCallHistory(AcquireCallId call, List<HistoryEvent.OfCall> events) {
         HistoryEvent.Requested request = only(events, HistoryEvent.Requested.class, call);
         if (request == null) {
             throw new IllegalArgumentException(

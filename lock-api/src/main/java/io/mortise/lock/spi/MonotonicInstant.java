@@ -10,39 +10,39 @@ import java.time.Duration;
  * @param nanos nanoseconds since an origin that the clock chooses; may be negative, and may wrap around like
  *     {@link System#nanoTime()}
  */
-public record MonotonicTime(long nanos) {
+public record MonotonicInstant(long nanos) {
     /** Returns the instant that is later by the amount, or earlier if the amount is negative. */
-    public MonotonicTime plus(Duration amount) {
-        return new MonotonicTime(nanos + amount.toNanos());
+    public MonotonicInstant plus(Duration amount) {
+        return new MonotonicInstant(nanos + amount.toNanos());
     }
 
     /** Returns the instant that is earlier by the amount. */
-    public MonotonicTime minus(Duration amount) {
-        return new MonotonicTime(nanos - amount.toNanos());
+    public MonotonicInstant minus(Duration amount) {
+        return new MonotonicInstant(nanos - amount.toNanos());
     }
 
     /** Returns the time from this instant to the other one; negative if the other one is earlier. */
-    public Duration until(MonotonicTime other) {
+    public Duration until(MonotonicInstant other) {
         return Duration.ofNanos(other.nanos - nanos);
     }
 
     /** Returns whether this instant is before the other one. */
-    public boolean isBefore(MonotonicTime other) {
+    public boolean isBefore(MonotonicInstant other) {
         return nanos - other.nanos < 0;
     }
 
     /** Returns whether this instant is after the other one. */
-    public boolean isAfter(MonotonicTime other) {
+    public boolean isAfter(MonotonicInstant other) {
         return other.isBefore(this);
     }
 
     /** Returns the later one of the two instants. */
-    public MonotonicTime orLater(MonotonicTime other) {
+    public MonotonicInstant orLater(MonotonicInstant other) {
         return isBefore(other) ? other : this;
     }
 
     /** Returns the earlier one of the two instants. */
-    public MonotonicTime orEarlier(MonotonicTime other) {
+    public MonotonicInstant orEarlier(MonotonicInstant other) {
         return other.isBefore(this) ? other : this;
     }
 }

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /** The grants and queue entries of unresponsive processes that may delay the next grant of a lock. */
-final class StaleContenders {
+final class TakeoverDelays {
     /**
      * A period in which such contenders may delay the lock.
      *
@@ -19,10 +19,10 @@ final class StaleContenders {
 
     private final List<Delay> delays = new ArrayList<>();
 
-    StaleContenders(SingleLockHistory lock) {
+    TakeoverDelays(SingleLockHistory lock) {
         Duration takeover = lock.limits.takeoverWithin();
-        Map<String, List<RecordedCall>> byProcess =
-                lock.calls.stream().collect(Collectors.groupingBy(RecordedCall::process));
+        Map<String, List<AcquireCallHistory>> byProcess =
+                lock.calls.stream().collect(Collectors.groupingBy(AcquireCallHistory::process));
         byProcess.forEach((process, calls) -> {
             List<TimeInterval> silent = new ArrayList<>();
             for (Silence silence : lock.silences.of(process)) {
@@ -34,7 +34,7 @@ final class StaleContenders {
                 delays.add(new Delay(interval, Math.max(1, open)));
             }
             calls.stream()
-                    .filter(RecordedCall::mayHaveOrphan)
+                    .filter(AcquireCallHistory::mayHaveOrphan)
                     .flatMap(one -> one.end().stream())
                     .map(end -> new TimeInterval(
                             end.at().earliest(), end.at().later(takeover).latest()))
@@ -43,7 +43,7 @@ final class StaleContenders {
         });
     }
 
-    private static boolean isOpen(RecordedCall one, Silence silence) {
+    private static boolean isOpen(AcquireCallHistory one, Silence silence) {
         UncertainInstant from = silence.from().at();
         return one.requested.at().earliest() <= from.latest()
                 && one.end().map(end -> !end.at().isBefore(from)).orElse(true);
