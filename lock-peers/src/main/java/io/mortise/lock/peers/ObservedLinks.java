@@ -6,6 +6,7 @@ import io.mortise.lock.testkit.proxy.FaultyLink;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.OptionalInt;
 
 /** The links of one client, which remember the latest fault: from then on only some peers know whether a lock is still held. */
 final class ObservedLinks implements FaultyLink {
@@ -54,6 +55,11 @@ final class ObservedLinks implements FaultyLink {
     public void cut() {
         disturbed(Fault.SHORT);
         links.cut();
+    }
+
+    @Override
+    public OptionalInt openConnections() {
+        return links.openConnections();
     }
 
     @Override

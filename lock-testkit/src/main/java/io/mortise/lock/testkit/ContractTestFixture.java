@@ -169,6 +169,18 @@ public final class ContractTestFixture implements AutoCloseable {
         }
     }
 
+    /**
+     * Removes the grant of a lock by a forced release or, if the backend has no {@link LockAdmin}, with the store's own tools.
+     * Aborts the test if the backend supports neither.
+     */
+    void forceRelease(String name, LockClient operator, String rule) throws InterruptedException {
+        if (operator.admin().isPresent()) {
+            forceRelease(operator.admin().get(), name);
+        } else {
+            faultInjector.deleteGrant(name, rule);
+        }
+    }
+
     /** Removes the grant of the current holder by a forced release. */
     static void forceRelease(LockAdmin admin, String name) throws InterruptedException {
         LockHolder seen = status(admin, name).holders().get(0);

@@ -13,6 +13,7 @@ import io.mortise.lock.LockOptions;
 import io.mortise.lock.ReleaseOutcome;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -22,7 +23,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,7 +39,7 @@ interface ExclusionContract extends Contract {
     @EnumSource
     default void S01_threadsOfOneClientExcludeEachOther(ApiStyle style) throws Exception {
         LockClient client = fixture().client();
-        exclude(style, Collections.nCopies(6, client), 25);
+        exclude(style, Collections.nCopies(6, client), 1, 25);
     }
 
     @ParameterizedTest
@@ -47,29 +48,50 @@ interface ExclusionContract extends Contract {
         LockClient one = fixture().client();
         LockClient two = fixture().client();
         LockClient three = fixture().client();
-        exclude(style, List.of(one, two, three, one, two, three), 25);
+        exclude(style, List.of(one, two, three, one, two, three), 1, 25);
     }
 
-    /** An unsynchronized counter has the right final value only if no two owners were in the critical section at once. */
-    private void exclude(ApiStyle style, List<LockClient> clients, int rounds) throws Exception {
-        int[] counter = new int[1];
-        AtomicInteger inside = new AtomicInteger();
+    @Test
+    default void S01_aHundredContendersOfTwoLocksExcludeEachOther() throws Exception {
+        List<LockClient> contenders = new ArrayList<>();
+        List<LockClient> clients = List.of(
+                fixture().client(),
+                fixture().client(),
+                fixture().client(),
+                fixture().client());
+        for (int i = 0; i < 25; i++) {
+            contenders.addAll(clients);
+        }
+        exclude(ApiStyle.ASYNC, contenders, 2, 1);
+    }
+
+    /**
+     * Unsynchronized counters, one for each lock, have the right final values only if no two owners of a lock were in the critical
+     * section at once.
+     */
+    private void exclude(ApiStyle style, List<LockClient> clients, int locks, int rounds) throws Exception {
+        int[] counters = new int[locks];
+        AtomicIntegerArray inside = new AtomicIntegerArray(locks);
         Set<Long> tokens = Collections.synchronizedSet(new HashSet<>());
         List<Future<?>> workers = new ArrayList<>();
-        for (LockClient client : clients) {
-            DistributedLock lock = client.named("counter");
+        for (int worker = 0; worker < clients.size(); worker++) {
+            LockClient client = clients.get(worker);
+            int number = worker / 2 % locks; // each client contends for each lock
+            DistributedLock lock = client.named("counter" + number);
             workers.add(fixture().start(() -> {
                 for (int i = 0; i < rounds; i++) {
                     Lease lease = style.acquire(lock);
-                    assertThat(inside.incrementAndGet()).as("owners inside").isEqualTo(1);
+                    assertThat(inside.incrementAndGet(number))
+                            .as("owners inside")
+                            .isEqualTo(1);
                     assertThat(lease.isHeld()).isTrue();
                     if (client.capabilities().contains(Capability.FENCING)) {
                         tokens.add(lease.fencingToken());
                     }
-                    int seen = counter[0];
+                    int seen = counters[number];
                     LockSupport.parkNanos(10_000); // gives a second owner time to interfere
-                    counter[0] = seen + 1;
-                    inside.decrementAndGet();
+                    counters[number] = seen + 1;
+                    inside.decrementAndGet(number);
                     assertThat(style.release(lease)).isEqualTo(ReleaseOutcome.RELEASED);
                 }
                 return null;
@@ -78,8 +100,8 @@ interface ExclusionContract extends Contract {
         for (Future<?> worker : workers) {
             ApiStyle.result(worker);
         }
-        assertThat(counter[0]).as("the counter").isEqualTo(clients.size() * rounds);
-        if (clients.get(0).capabilities().contains(Capability.FENCING)) {
+        assertThat(Arrays.stream(counters).sum()).as("the sum of the counters").isEqualTo(clients.size() * rounds);
+        if (locks == 1 && clients.get(0).capabilities().contains(Capability.FENCING)) {
             assertThat(tokens).as("S03: tokens are unique").hasSize(clients.size() * rounds);
         }
     }

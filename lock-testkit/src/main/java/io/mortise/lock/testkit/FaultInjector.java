@@ -62,6 +62,13 @@ final class FaultInjector implements AutoCloseable {
         faults.link(client).heal();
     }
 
+    /** Returns the number of connections that the client has open. Aborts the test if its link does not count them. */
+    int openConnections(LockClient client, String rule) {
+        return require(rule, Hook.LINK, () -> faults.link(client))
+                .openConnections()
+                .orElseThrow(() -> RuleNotCheckedException.notApplicable("the link of a client counts no connections"));
+    }
+
     void expireSession(LockClient client, String rule) {
         require(rule, Hook.EXPIRE_SESSION, () -> recorder.expireSession(client, () -> faults.expireSession(client)));
     }

@@ -8,6 +8,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -15,12 +16,35 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
-/** Tests that leases and waiters on many lock names leave no data in the store and no extra threads. Rule S17. */
+/** Tests that much use leaves no data in the store, no extra threads and no extra connections. Rule S17. */
 interface ManyNamesContract extends Contract {
     int NAMES = 500;
 
     /** Limit of the threads that two clients start for all these names; generous, but far below one thread per name. */
     int MAX_THREADS = 50;
+
+    @Test
+    default void S17_manyCyclesNeedNoMoreConnections() throws Exception {
+        LockClient client = fixture().client();
+        useLock(client);
+        int before = fixture().faultInjector().openConnections(client, "S17 for connections");
+        for (int i = 0; i < 40; i++) {
+            useLock(client);
+        }
+        // Not at once: a connection that broke and was opened again counts twice for a moment.
+        ContractTestFixture.eventually(
+                "S17: the client has at most " + before + " connections, as at the beginning",
+                ContractTestFixture.LONG,
+                () -> fixture().faultInjector().openConnections(client, "S17 for connections") <= before);
+    }
+
+    /** Acquires the lock, waits for it in vain and cancels a wait for it. */
+    private static void useLock(LockClient client) throws Exception {
+        client.named("x").run(held -> {
+            ContractTestFixture.assertWaitFails(ApiStyle.SYNC, client.named("x"), Duration.ofMillis(10));
+            client.named("x").acquireAsync().cancel(true);
+        });
+    }
 
     @Test
     @ResourceLock(Contract.SERVER)

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LeaseLostException;
-import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.ReleaseOutcome;
 import java.io.IOException;
@@ -53,9 +52,9 @@ interface RunContract extends Contract {
     @Test
     default void call_reportsALossDuringTheBody() throws Exception {
         LockClient client = fixture().client();
-        LockAdmin admin = ContractTestFixture.admin(fixture().client(), "LeaseLostException from run");
+        LockClient operator = fixture().client();
         assertThatThrownBy(() -> client.named("x").run(lease -> {
-                    ContractTestFixture.forceRelease(admin, "x");
+                    fixture().forceRelease("x", operator, "LeaseLostException from run");
                 }))
                 .isInstanceOf(LeaseLostException.class);
         fixture().assertFree(client, "x");

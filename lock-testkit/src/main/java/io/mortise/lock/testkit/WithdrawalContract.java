@@ -16,6 +16,7 @@ import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests that a waiter that gives up returns at once and leaves no grant or queue entry. Rules S08, S10. */
 interface WithdrawalContract extends Contract {
@@ -125,11 +126,23 @@ interface WithdrawalContract extends Contract {
         fixture().assertFree(holder, "x");
     }
 
-    @Test
-    default void S10_acquireByAnInterruptedThreadThrows() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"acquire", "tryAcquire", "tryAcquire with a limit", "run", "tryRun", "call", "tryCall"})
+    default void S10_eachCallByAnInterruptedThreadThrows(String form) throws Exception {
         DistributedLock lock = fixture().client().named("x");
         Thread.currentThread().interrupt();
-        assertThatThrownBy(lock::acquire).isInstanceOf(InterruptedException.class);
+        assertThatThrownBy(() -> {
+                    switch (form) {
+                        case "acquire" -> lock.acquire();
+                        case "tryAcquire" -> lock.tryAcquire();
+                        case "tryAcquire with a limit" -> lock.tryAcquire(ContractTestFixture.PROMPT);
+                        case "run" -> lock.run(lease -> {});
+                        case "tryRun" -> lock.tryRun(ContractTestFixture.PROMPT, lease -> {});
+                        case "call" -> lock.call(lease -> 1);
+                        default -> lock.tryCall(ContractTestFixture.PROMPT, lease -> 1);
+                    }
+                })
+                .isInstanceOf(InterruptedException.class);
         assertThat(Thread.interrupted())
                 .as("the interrupt flag after the exception")
                 .isFalse();

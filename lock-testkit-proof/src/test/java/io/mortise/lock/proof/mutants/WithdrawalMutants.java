@@ -58,7 +58,7 @@ final class WithdrawalMutants {
                 client(
                         "S10",
                         "an interrupt is ignored if the lock is free",
-                        "S10_acquireByAnInterruptedThreadThrows",
+                        "S10_eachCallByAnInterruptedThreadThrows",
                         delegate -> new WrongLocksClient(delegate, ClearsInterruptFlag::new)),
                 client(
                         "S10",

@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
@@ -73,6 +74,12 @@ public class ClusterLinks implements FaultyLink {
     @Override
     public final void delay(Duration oneWay) {
         all(proxy -> proxy.delay(oneWay));
+    }
+
+    @Override
+    public final OptionalInt openConnections() {
+        return OptionalInt.of(
+                toNodes.values().stream().mapToInt(TcpProxy::connections).sum());
     }
 
     @Override

@@ -2,6 +2,7 @@
 package io.mortise.lock.testkit.proxy;
 
 import java.time.Duration;
+import java.util.OptionalInt;
 
 /**
  * A network link between one client and its store on which a test can inject faults.
@@ -35,6 +36,11 @@ public interface FaultyLink extends AutoCloseable {
      */
     default void delay(Duration oneWay) {
         throw new UnsupportedOperationException("this link has no delay()");
+    }
+
+    /** Returns the number of connections that the client has open, to all servers together. Empty if the link counts none. */
+    default OptionalInt openConnections() {
+        return OptionalInt.empty();
     }
 
     /** Ends every fault, but not necessarily the delay. */

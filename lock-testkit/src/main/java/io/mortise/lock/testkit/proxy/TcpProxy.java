@@ -3,6 +3,7 @@ package io.mortise.lock.testkit.proxy;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -116,6 +117,11 @@ public final class TcpProxy implements FaultyLink {
     /** Resets every open connection and keeps accepting new ones. Data that was held back is lost. */
     public void resetConnections() {
         loop.resetConnections();
+    }
+
+    @Override
+    public OptionalInt openConnections() {
+        return OptionalInt.of(connections());
     }
 
     /** Returns the number of open client connections. */
