@@ -102,7 +102,7 @@ final class JetcdPeer implements Peer {
             Client client, String name, Optional<Duration> maxWait, Duration requestTimeout, Set<Long> current)
             throws Exception {
         Lease leases = client.getLeaseClient();
-        long limit = Math.max(maxWait.orElse(requestTimeout).toMillis(), SHORTEST_WAIT_MILLIS);
+        long limit = maxWait.map(Duration::toMillis).filter(millis -> millis > 0).orElse(SHORTEST_WAIT_MILLIS);
         long lease = get(leases.grant(lease().toSeconds()), Math.max(limit, requestTimeout.toMillis()))
                 .getID();
         current.add(lease);

@@ -175,13 +175,16 @@ final class PeersPage {
         page.append("\n## What was not checked\n\n");
         page.append("Each line is a reason why tests say nothing; it counts neither for nor against the library.\n");
         reasons(page, Verdict.NOT_CHECKED);
+        page.append("\n## What failed once\n\n");
+        page.append("These tests failed while others ran on the same machine, and passed alone. They count as kept; a race may hide here.\n");
+        reasons(page, Verdict.KEPT);
     }
 
     /** Groups the tests by reason, and the peers by equal lists of tests. */
     private void reasons(StringBuilder page, Verdict verdict) {
         Map<String, Map<String, Set<String>>> rulesByPeerByReason = new TreeMap<>();
         verdicts.forEach((peer, all) -> all.stream()
-                .filter(each -> each.verdict() == verdict)
+                .filter(each -> each.verdict() == verdict && !each.reason().isEmpty())
                 .filter(each -> !each.record().rule().isEmpty())
                 .filter(each -> !each.record().argument().equals("ASYNC"))
                 .forEach(each -> rulesByPeerByReason
@@ -211,7 +214,7 @@ final class PeersPage {
 
     /** Returns the rule, or the test if it failed without a confirmed cause. */
     private static String detail(TestVerdict each) {
-        return each.isOpen() ? "`" + each.record().name() + "`" : each.record().rule();
+        return each.isOpen() || each.verdict() == Verdict.KEPT ? "`" + each.record().name() + "`" : each.record().rule();
     }
 
     private long ran() {

@@ -42,9 +42,12 @@ record TestRecord(
         return argument.isEmpty() || argument.equals("SYNC") ? test : test + " (" + argument + ")";
     }
 
-    /** Returns this result with that of another run of the same test added; a failure stays the result. */
+    /**
+     * Returns this result with that of a later run of the same test added. A failure stays the result; of two failures the later
+     * one is shown, since that test ran alone.
+     */
     TestRecord plus(TestRecord again) {
-        TestRecord shown = status == Status.FAILED ? this : again;
+        TestRecord shown = again.status == Status.FAILED ? again : this;
         return new TestRecord(
                 test, argument, shown.status, shown.message, runs + again.runs, failures + again.failures, shown.notes);
     }

@@ -47,10 +47,11 @@ class TestVerdictTest {
     void aFailureThatDoesNotRepeatAloneSaysSo() {
         TestRecord first = record("S01_x", TestRecord.Status.FAILED, "slow");
         TestRecord both = first.plus(record("S01_x", TestRecord.Status.PASSED, ""));
-        assertThat(TestVerdict.of(CURATOR, both).verdict()).isEqualTo(Verdict.NOT_CHECKED);
-        assertThat(TestVerdict.of(CURATOR, both).reason()).contains("not alone");
-        TestRecord twice = first.plus(first);
+        assertThat(TestVerdict.of(CURATOR, both).verdict()).isEqualTo(Verdict.KEPT);
+        assertThat(TestVerdict.of(CURATOR, both).reason()).contains("passed alone");
+        TestRecord twice = first.plus(record("S01_x", TestRecord.Status.FAILED, "alone"));
         assertThat(twice.failures()).isEqualTo(2);
+        assertThat(twice.message()).isEqualTo("alone");
         assertThat(TestVerdict.of(CURATOR, twice).reason()).contains("each time");
     }
 
