@@ -6,8 +6,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown when the store does not respond to a request, or only with errors that may pass, such as a deadlock. The store may or
- * may not have executed the request: its outcome is unknown. The message names the endpoints (S15).
+ * Thrown when the store does not respond to a request, or responds only with transient errors, such as a deadlock. The store
+ * may or may not have executed the request: its outcome is unknown. The message names the endpoints (S15).
  */
 public final class BackendUnavailableException extends LockException {
     private static final long serialVersionUID = 1L;

@@ -18,7 +18,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Set;
 
-/** Opens {@code nats://user:password@host:port/bucket}, with the bucket {@code mortise} by default. */
+/** Opens clients by a URL such as {@code nats://user:password@host:port/bucket}; the bucket is {@code mortise} by default. */
 public final class NatsProvider implements LockProvider {
     @Override
     public Set<String> schemes() {

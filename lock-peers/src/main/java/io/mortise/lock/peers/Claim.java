@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.peers;
 
-/** A promise of a lock library beyond exclusion, which decides whether a failed test counts against the library. */
+/**
+ * A promise that a compared lock library may make beyond exclusion; a failed test counts against it only if it made that
+ * promise.
+ */
 enum Claim {
     WAITING("waiting for a held lock"),
     RENEWAL("renewal of a held lock"),

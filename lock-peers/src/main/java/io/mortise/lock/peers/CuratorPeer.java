@@ -19,7 +19,10 @@ import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 
-/** Curator's {@code InterProcessMutex} or {@code InterProcessSemaphoreMutex}, with or without the listener that it recommends. */
+/**
+ * Adapter for Curator's {@code InterProcessMutex} or {@code InterProcessSemaphoreMutex}, with or without the listener that it
+ * recommends.
+ */
 final class CuratorPeer implements Peer {
     /** Shorter sessions end on a loaded machine. */
     static final Duration SESSION = Duration.ofSeconds(6);

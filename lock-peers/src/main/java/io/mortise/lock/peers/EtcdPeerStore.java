@@ -7,7 +7,7 @@ import io.mortise.lock.servers.etcd.EtcdTestServer;
 import java.util.Comparator;
 import java.util.List;
 
-/** One etcd server. */
+/** Starts the etcd server on which the lock libraries are compared. */
 final class EtcdPeerStore implements PeerStore {
     private final EtcdTestServer server =
             EtcdTestServer.start(EtcdServerOptions.defaults().withKeptData());

@@ -24,7 +24,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** jetcd's {@code Lock}, which uses etcd's lock service, with a lease of its own for each lock. */
+/** Adapter for jetcd's {@code Lock}, which uses etcd's lock service, with a lease of its own for each lock. */
 final class JetcdPeer implements Peer {
     /** There is no attempt that does not wait; this is long enough for a reply that grants a free lock. */
     private static final long SHORTEST_WAIT_MILLIS = 1000;
@@ -102,7 +102,8 @@ final class JetcdPeer implements Peer {
             Client client, String name, Optional<Duration> maxWait, Duration requestTimeout, Set<Long> current)
             throws Exception {
         Lease leases = client.getLeaseClient();
-        long limit = maxWait.map(Duration::toMillis).filter(millis -> millis > 0).orElse(SHORTEST_WAIT_MILLIS);
+        long limit =
+                maxWait.map(Duration::toMillis).filter(millis -> millis > 0).orElse(SHORTEST_WAIT_MILLIS);
         long lease = get(leases.grant(lease().toSeconds()), Math.max(limit, requestTimeout.toMillis()))
                 .getID();
         current.add(lease);

@@ -7,7 +7,7 @@ import java.io.UncheckedIOException;
 import java.util.Optional;
 import java.util.Properties;
 
-/** Looks up the versions of the peers' libraries, which the build writes to a properties file. */
+/** Looks up the versions of the compared lock libraries, which the build writes to a properties file. */
 final class LibraryVersions {
     private static final Properties ALL = load();
 

@@ -6,7 +6,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.opentest4j.TestAbortedException;
 
-/** Aborts a test when it needs a promise that the peer does not make. */
+/** Thrown to abort a test that needs a promise which the compared lock library does not make. */
 final class NeverClaimed {
     private static final Pattern MARK = Pattern.compile("(?s).*?never claimed: ([^\\n]+).*");
 

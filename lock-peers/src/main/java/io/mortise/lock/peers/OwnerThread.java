@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread that acquires and releases one lock, because most peers bind a lock to a thread.
+ * A thread that acquires and releases one lock, because most lock libraries bind a lock to a thread.
  *
  * <p>An interrupt of the caller interrupts the call on this thread, and the caller waits for the outcome. So the interrupt takes
  * as long as the peer takes, and a grant that coincides with it is not lost.

@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 
-/** A lock of another library in one configuration, with the promises that its documentation makes. */
+/** Adapter for a lock of another library in one configuration, with the promises that its documentation makes. */
 interface Peer {
     /** Returns the short name on the command line and in file names. */
     String id();

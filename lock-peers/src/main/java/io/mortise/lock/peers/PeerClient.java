@@ -18,7 +18,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 import org.opentest4j.TestAbortedException;
 
-/** Presents one client of a peer as a {@link LockClient}. Adds nothing that the peer does not offer. */
+/**
+ * Presents a client of another lock library as a {@link LockClient}, so that the conformance kit can test it. Adds nothing
+ * that the peer does not offer.
+ */
 final class PeerClient implements LockClient {
     static final String ASYNC_THREAD_NAME = "peer-async-";
 

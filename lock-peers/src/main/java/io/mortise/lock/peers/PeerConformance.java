@@ -16,7 +16,7 @@ import org.junit.jupiter.api.extension.InvocationInterceptor;
 import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
 import org.opentest4j.TestAbortedException;
 
-/** Runs the conformance kit against one peer, which {@link PeerRun} selects. */
+/** The tests of the conformance kit, run against the lock library that {@link PeerRun} selects. */
 @ExtendWith(PeerConformance.ScopeInterceptor.class)
 final class PeerConformance extends LockConformance {
     private static volatile @Nullable Peer peer;

@@ -3,7 +3,7 @@ package io.mortise.lock.peers;
 
 import java.util.OptionalLong;
 
-/** One lock that a peer has granted; used by the thread that acquired it if the peer's locks belong to threads. */
+/** A lock that another library has granted; used by the thread that acquired it if that library binds locks to threads. */
 interface PeerGrant {
     /** Returns whether the peer reports that the lock is still held. Called only with {@link Claim#HELD_CHECK}. */
     default boolean isHeld() throws Exception {

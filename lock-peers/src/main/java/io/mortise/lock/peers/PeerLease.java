@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Presents one lock that a peer has granted as a {@link Lease}.
+ * Presents a lock that another library has granted as a {@link Lease}, so that the conformance kit can test it.
  *
  * <p>Until a fault affects its client, a lock that was granted and not released counts as held. After a fault only the peer can
  * know; if it does not claim to, a test that asks is aborted. A release that the peer reports as successful although it cannot

@@ -16,7 +16,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/** Presents one lock of a peer as a {@link DistributedLock}. An asynchronous call blocks a thread of its own. */
+/**
+ * Presents a lock of another library as a {@link DistributedLock}, so that the conformance kit can test it. An asynchronous
+ * call blocks a thread of its own.
+ */
 final class PeerLock implements DistributedLock {
     private static final AtomicLong asyncCount = new AtomicLong();
 

@@ -24,7 +24,7 @@ import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
-/** Runs the kit against one peer and collects the results. */
+/** Runs the conformance kit against one other lock library and collects the results. */
 final class PeerRun implements TestExecutionListener {
     private static final int MAX_MESSAGE = 4000;
     private static final String AT_A_TIME = "4";

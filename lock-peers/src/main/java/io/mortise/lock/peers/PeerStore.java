@@ -4,7 +4,7 @@ package io.mortise.lock.peers;
 import java.util.List;
 import java.util.Set;
 
-/** The servers on which one peer is tested, with the faults that they support. */
+/** The servers on which a lock library is tested, with the faults that can be injected into them. */
 interface PeerStore extends AutoCloseable {
     /** Returns {@code host:port} of each server; a restart does not change it. */
     List<String> addresses();

@@ -11,7 +11,10 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Presents a peer to the kit: each test has a new namespace, and each client its own links to the servers. */
+/**
+ * Presents another lock library to the conformance kit as a backend under test: each test has a new namespace, and each client
+ * its own links to the servers.
+ */
 final class PeerUnderTest extends LinkedBackendUnderTest<ObservedLinks> {
     /** ZooKeeper rejects and some tables shorten long names. */
     private final String namespace = "p" + UUID.randomUUID().toString().substring(0, 8) + "-";

@@ -3,7 +3,7 @@ package io.mortise.lock.peers;
 
 import java.util.List;
 
-/** All peers that are compared, in the order of the report. */
+/** The list of all lock libraries and configurations that are compared, in the order of the report. */
 final class Peers {
     private Peers() {}
 

@@ -19,7 +19,8 @@ import java.util.stream.Collectors;
 import tools.jackson.jr.ob.JSON;
 
 /**
- * Implements {@code ./peers}, which runs the kit against each peer and writes the page that compares them.
+ * Implements {@code ./peers}, which runs the conformance kit against each other lock library and writes the page that
+ * compares them.
  *
  * <p>The results of each peer are kept in a file, so that a single peer can be run again.
  */

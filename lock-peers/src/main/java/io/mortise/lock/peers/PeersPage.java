@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** Writes the page that compares the peers, from the results of all tests. */
+/** Writes the page that compares the lock libraries, from the results of all tests. */
 final class PeersPage {
     private static final List<String> RULES = List.of(
             "S01", "S02", "S03", "S04", "S05", "S06", "S07", "S08", "S09", "S10", "S11", "S12", "S13", "S14", "S15",
@@ -176,7 +176,8 @@ final class PeersPage {
         page.append("Each line is a reason why tests say nothing; it counts neither for nor against the library.\n");
         reasons(page, Verdict.NOT_CHECKED);
         page.append("\n## What failed once\n\n");
-        page.append("These tests failed while others ran on the same machine, and passed alone. They count as kept; a race may hide here.\n");
+        page.append(
+                "These tests failed while others ran on the same machine, and passed alone. They count as kept; a race may hide here.\n");
         reasons(page, Verdict.KEPT);
     }
 
@@ -214,7 +215,9 @@ final class PeersPage {
 
     /** Returns the rule, or the test if it failed without a confirmed cause. */
     private static String detail(TestVerdict each) {
-        return each.isOpen() || each.verdict() == Verdict.KEPT ? "`" + each.record().name() + "`" : each.record().rule();
+        return each.isOpen() || each.verdict() == Verdict.KEPT
+                ? "`" + each.record().name() + "`"
+                : each.record().rule();
     }
 
     private long ran() {

@@ -7,7 +7,7 @@ import io.mortise.lock.servers.redis.RedisTestMasters;
 import io.mortise.lock.servers.redis.RedisTestServer;
 import java.util.List;
 
-/** One Redis server, or several independent masters. */
+/** Starts the Redis server, or the independent Redis masters, on which the lock libraries are compared. */
 final class RedisPeerStore implements PeerStore {
     private final RedisTestMasters servers;
 

@@ -20,7 +20,7 @@ import org.redisson.config.Config;
 import org.redisson.config.ConstantDelay;
 import org.redisson.config.SingleServerConfig;
 
-/** One of Redisson's locks, renewed by its watchdog. */
+/** Adapter for one of Redisson's kinds of lock; Redisson's watchdog renews its leases. */
 final class RedissonPeer implements Peer {
     /** The locks that Redisson offers. */
     enum Kind {

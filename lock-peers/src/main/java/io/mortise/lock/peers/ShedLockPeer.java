@@ -19,7 +19,7 @@ import org.h2.jdbcx.JdbcConnectionPool;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** One of ShedLock's lock providers. */
+/** Adapter for one of ShedLock's lock providers. */
 final class ShedLockPeer implements Peer {
     /** The providers and their configurations. */
     enum Kind {

@@ -26,7 +26,7 @@ import org.springframework.integration.zookeeper.lock.ZookeeperLockRegistry;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
-/** One of Spring Integration's lock registries. */
+/** Adapter for one of Spring Integration's lock registries. */
 final class SpringPeer implements Peer {
     /** The registries that Spring Integration offers, with their configurations. */
     enum Kind {

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The result of one test of the kit on one peer.
+ * The result of one test of the conformance kit on one lock library.
  *
  * @param test name of the test method
  * @param argument its argument; empty if it has none

@@ -4,7 +4,7 @@ package io.mortise.lock.peers;
 import java.util.Optional;
 
 /**
- * The verdict of one test on one peer.
+ * What the result of one test says about the lock library that was tested.
  *
  * @param record the test's result
  * @param verdict what it says about the peer

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.peers;
 
-/** The judgement of a peer by one test, or by all tests of a rule. */
+/** The possible judgements of a lock library by one test, or by all tests of a rule. */
 enum Verdict {
     KEPT("✔"),
     FAILED("✘"),

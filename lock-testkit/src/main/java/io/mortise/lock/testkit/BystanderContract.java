@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests that what happens to one lock, waiter, lease or client does not happen to another one.
+ * Tests that an event at one lock, waiter, lease or client, such as a loss or a cancellation, does not affect another one.
  *
  * <p>Rules S05, S06, S07, S08, S09, S10, S11, S12, S16. Each test has two or more of a thing, and also looks at those that
  * nothing happened to.
@@ -351,7 +351,10 @@ interface BystanderContract extends Contract {
                 .isLessThan(before);
     }
 
-    /** Two waiters of one client, which may queue behind each other in the client: the second one follows when the first leaves. */
+    /**
+     * Two waiters of one client, which may queue behind each other in the client: the second one follows when the first
+     * leaves.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"cancel", "timeout", "interrupt"})
     default void S10_theSecondWaiterOfAClientFollowsWhenTheFirstLeaves(String way) throws Exception {

@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells the threads that a test's clients start from all others of the JVM, such as those of other tests.
+ * Identifies the threads that the clients of one test have started, among all threads of the JVM.
  *
  * <p>The test opens and uses its clients on a thread of a thread group of its own. A new thread belongs to the group of the thread
  * that starts it.

@@ -9,7 +9,7 @@ package io.mortise.lock.example.demo;
  * @param sold number of sales that workers acknowledged
  * @param refused number of writes that the file refused
  * @param refusedHolders number of refused writes whose writer still held the lock afterwards; must be 0
- * @param handOffs number of sales by another worker than the sale before
+ * @param handOffs number of sales by a different worker than the preceding sale
  * @param repeatedTokens number of sales with the token of an earlier sale; must be 0, since each sale has its own grant
  */
 record DemoRunResult(

@@ -22,7 +22,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Demo worker that sells items by read-modify-write of the stock file, as the demo commands.
+ * Worker of the demo that sells items by read-modify-write of the stock file, following the commands that it reads from the
+ * demo.
  *
  * <pre>
  * open PATH             uses this stock file, without the lock

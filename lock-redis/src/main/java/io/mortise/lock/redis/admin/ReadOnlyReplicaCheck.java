@@ -8,8 +8,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rejects a directly configured server that is a read-only replica. Where sentinels or a cluster choose the server, a replica
- * only means that a failover is in progress.
+ * Rejects a server whose address is configured, not discovered by Sentinel or Cluster, if it is a read-only replica. Where
+ * sentinels or a cluster choose the server, a replica only means that a failover is in progress.
  */
 public final class ReadOnlyReplicaCheck {
     private ReadOnlyReplicaCheck() {}

@@ -13,7 +13,7 @@ import java.util.function.Function;
  * The objects that all contenders of one client share, such as the masters and the clock.
  *
  * @param contenders waiting contenders by attempt id, to which messages of the masters are routed
- * @param summary converts a report into the type that applications get with {@code lease.unwrap}
+ * @param summary converts the votes behind a grant into the type that applications get with {@code lease.unwrap}
  */
 public record ContenderServices(
         BackendContext context,

@@ -8,7 +8,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * For tests: the masters that may vote without quarantine, because a client found all of them empty at the same time. Immutable.
+ * The masters that may vote without the usual quarantine of an empty master, in tests that start all masters empty. A client
+ * must have found all of them empty at the same time. Immutable.
  *
  * <p>The exemption of a master ends when the master votes or loses its data. See ADR 0029.
  */

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The report of one test class, as its JSON file has it.
+ * The report of one test class, as it is stored in a JSON file.
  *
  * @param testClass name of the class
  * @param date when the class ended, in UTC

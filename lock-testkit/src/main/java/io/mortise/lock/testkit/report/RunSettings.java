@@ -13,8 +13,8 @@ import java.util.stream.Collectors;
  * Settings of a run of the kit, from JUnit's configuration parameters or system properties.
  *
  * @param directory where the reports are written; empty if the run writes none
- * @param strict whether a hole that is not accepted fails the run
- * @param accepted names of accepted holes in lower case: rules such as s08, hooks such as link, tests
+ * @param strict whether a rule that was not checked, and is not accepted by name, fails the run
+ * @param accepted what may stay unchecked, in lower case: names of rules such as s08, of hooks such as link, or of tests
  */
 public record RunSettings(Optional<Path> directory, boolean strict, Set<String> accepted) {
     /** Setting with the directory of the reports; {@code none} for no reports. Default: {@code target/lock-conformance}. */
