@@ -8,7 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * A {@link LeaseStore} whose grants can be read and listed, so that its backend has a {@link LockAdmin} (S18).
+ * A {@link LeaseStore} whose grants can be read and listed, so that its backend can offer a {@link LockAdmin} (S18).
  *
  * <p>{@link LeaseStoreBackend} builds all of the administration on these methods; a forced release is
  * {@link LeaseStore#release} with the attempt id that the operator saw. Such a backend has the capabilities HOLDER_INFO and

@@ -8,7 +8,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Decides when a grant has ended in a store that has no clock of its own, by timing how long its record has not changed.
+ * Decides when a grant has expired in a store without a clock, by measuring how long the record of the grant has remained
+ * unchanged.
  *
  * <p>Some stores compare a version but no time: DynamoDB, a Kubernetes Lease, NATS JetStream, object stores with conditional
  * writes. Wall clocks of clients must not be compared (S2). So the record contains its lease duration, each renewal changes the

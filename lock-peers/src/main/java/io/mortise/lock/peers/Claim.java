@@ -2,8 +2,8 @@
 package io.mortise.lock.peers;
 
 /**
- * A promise that a compared lock library may make beyond exclusion; a failed test counts against it only if it made that
- * promise.
+ * A guarantee beyond mutual exclusion that a lock library may document; a failed test counts against the library only if the
+ * library gives the guarantee.
  */
 enum Claim {
     WAITING("waiting for a held lock"),

@@ -20,8 +20,8 @@ import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 
 /**
- * Adapter for Curator's {@code InterProcessMutex} or {@code InterProcessSemaphoreMutex}, with or without the listener that it
- * recommends.
+ * Adapter for Curator's {@code InterProcessMutex} or {@code InterProcessSemaphoreMutex}, with or without the connection-state
+ * listener that Curator recommends.
  */
 final class CuratorPeer implements Peer {
     /** Shorter sessions end on a loaded machine. */

@@ -6,7 +6,7 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
 /**
- * The explanation of a failed test, which somebody has checked by hand. Only with such an explanation does a failure count
+ * A manually verified explanation of why a lock library failed a test. Only with such an explanation does a failure count
  * against a peer.
  *
  * @param peers which peers it concerns

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
-/** The list of all explanations of failed tests, which somebody has checked by hand; most specific first. */
+/** The manually verified explanations of known test failures, most specific first. */
 final class Findings {
     private static final List<Finding> ALL = List.of(
             failed(

@@ -8,7 +8,7 @@ import java.sql.Statement;
 import java.util.List;
 import org.h2.tools.Server;
 
-/** Starts the H2 database in this JVM on which the lock libraries are compared; clients connect to it over TCP. */
+/** Starts the H2 database against which the lock libraries are compared, in this JVM; clients connect to it over TCP. */
 final class H2PeerStore implements PeerStore {
     private static final String DATABASE = "mem:peers;DB_CLOSE_DELAY=-1";
 

@@ -6,7 +6,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.opentest4j.TestAbortedException;
 
-/** Thrown to abort a test that needs a promise which the compared lock library does not make. */
+/** Thrown to abort a test that requires a guarantee which the compared lock library does not claim to give. */
 final class NeverClaimed {
     private static final Pattern MARK = Pattern.compile("(?s).*?never claimed: ([^\\n]+).*");
 

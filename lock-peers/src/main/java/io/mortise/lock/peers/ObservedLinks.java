@@ -8,7 +8,10 @@ import java.util.Collection;
 import java.util.List;
 import java.util.OptionalInt;
 
-/** The links of one client, which remember the latest fault: from then on only some peers know whether a lock is still held. */
+/**
+ * Wraps the links of one client and records the latest injected fault, because after a fault some of the compared libraries
+ * cannot tell whether a lock is still held.
+ */
 final class ObservedLinks implements FaultyLink {
     /** The latest fault that may have ended a lock. */
     enum Fault {

@@ -7,7 +7,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 
-/** Adapter for a lock of another library in one configuration, with the promises that its documentation makes. */
+/**
+ * Adapter for another library's lock in one particular configuration, together with the guarantees that the library documents
+ * for it.
+ */
 interface Peer {
     /** Returns the short name on the command line and in file names. */
     String id();

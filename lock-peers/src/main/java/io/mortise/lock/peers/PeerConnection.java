@@ -5,7 +5,10 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 
-/** A client of another lock library, with its own connections to the store, as another process would have. */
+/**
+ * A client of another lock library, with its own connections to the store, so that it behaves like a client in a separate
+ * process.
+ */
 interface PeerConnection extends AutoCloseable {
     /**
      * Acquires a lock by the peer's blocking API.

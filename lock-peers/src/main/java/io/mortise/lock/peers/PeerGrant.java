@@ -3,7 +3,10 @@ package io.mortise.lock.peers;
 
 import java.util.OptionalLong;
 
-/** A lock that another library has granted; used by the thread that acquired it if that library binds locks to threads. */
+/**
+ * A lock granted by another library. If that library binds locks to threads, only the thread that acquired the lock may use
+ * this object.
+ */
 interface PeerGrant {
     /** Returns whether the peer reports that the lock is still held. Called only with {@link Claim#HELD_CHECK}. */
     default boolean isHeld() throws Exception {

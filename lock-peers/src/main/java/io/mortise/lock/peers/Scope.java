@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** Decides which tests of the conformance kit can say something about a lock library at all. */
+/** Decides which conformance tests are applicable to a given lock library. */
 final class Scope {
     /** A group of tests that is left out, with the reason. */
     private record Excluded(Pattern tests, String reason) {}

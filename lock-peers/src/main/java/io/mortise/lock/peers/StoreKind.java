@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.peers;
 
-/** The stores that the peers use. */
+/** The kinds of store on which the other lock libraries are tested. */
 enum StoreKind {
     ZOOKEEPER,
     REDIS,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.peers;
 
-/** The possible judgements of a lock library by one test, or by all tests of a rule. */
+/** The possible verdicts on a lock library, either from one test or from all tests of one rule. */
 enum Verdict {
     KEPT("✔"),
     FAILED("✘"),

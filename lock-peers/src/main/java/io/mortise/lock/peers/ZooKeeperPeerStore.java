@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.ZooKeeper;
 
-/** Starts the ZooKeeper server in this JVM on which the lock libraries are compared. */
+/** Starts, in this JVM, the ZooKeeper server that is used to compare the lock libraries. */
 final class ZooKeeperPeerStore implements PeerStore {
     private static final int SESSION_MILLIS = 30_000;
     private static final int SEQUENCE_DIGITS = 10;

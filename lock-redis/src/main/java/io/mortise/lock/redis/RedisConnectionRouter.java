@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Connections to a Redis deployment, which is one server, a master behind sentinels, or a cluster. */
+/** Routes requests to the right connection of a Redis deployment: one server, a master behind sentinels, or a cluster. */
 interface RedisConnectionRouter extends AutoCloseable {
     /** Returns the servers' addresses for logs and messages, without secrets. */
     String endpoints();

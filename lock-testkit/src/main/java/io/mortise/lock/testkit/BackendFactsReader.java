@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 
-/** Reads the facts about a backend that the report shows, without any request to its store. */
+/** Reads the properties of a backend that are shown in the report, without sending requests to its store. */
 final class BackendFactsReader {
     private BackendFactsReader() {}
 

@@ -37,8 +37,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests that each callback is called as often and where it should be, and that each form of a call that runs a body reports
- * losses and interrupts.
+ * Tests that callbacks run once and on the expected thread, and that every method that runs code under a lock reports lost
+ * leases and interrupts.
  *
  * <p>Rules S07, S08, S10.
  */

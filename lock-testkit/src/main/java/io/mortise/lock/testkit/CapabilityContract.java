@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests that an operation is rejected if it needs a capability that the backend does not claim.
+ * Tests that an operation is rejected by a backend that does not claim the capability which the operation needs.
  *
  * <p>Other contracts test that it works.
  */

@@ -18,7 +18,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A lease for whose lock another client waits, so that its end in the store shows at once. */
+/** A lease on a lock that another client is waiting for, so that a test notices as soon as the lease ends in the store. */
 final class ContendedLease {
     private final ContractTestFixture fixture;
     private final Lease old;

@@ -2,7 +2,7 @@
 package io.mortise.lock.testkit;
 
 /**
- * The conformance tests that inject no faults, as a class of their own.
+ * The conformance tests that inject no faults, in a separate class so that they can be run on their own.
  *
  * <p>Use both halves or {@link LockConformance} itself.
  */

@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
-/** Tests that much use leaves no data in the store, no extra threads and no extra connections. Rule S17. */
+/** Tests that the use of many lock names leaves no data in the store, no extra threads and no extra connections. Rule S17. */
 interface ManyNamesContract extends Contract {
     int NAMES = 500;
 

@@ -28,8 +28,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Several locks, as the rules say that they behave, beside the same locks in the store: applies each operation to both and
- * compares them.
+ * A model of several locks that follows the rules: each operation is applied to the model and to the locks in the store, and
+ * the results are compared.
  *
  * <p>One thread applies all operations, so the model always knows which client holds a lock and which wait for it. Not thread-safe.
  */
@@ -511,7 +511,9 @@ final class ModelledLocks implements AutoCloseable {
         }
     }
 
-    /** Waits until the store has granted the lock to a waiter, if there is one: on a fair backend to the first of its client. */
+    /**
+     * Waits until the store has granted the lock to a waiter, if there is one: on a fair backend to the first of its client.
+     */
     private void grantNext(int lock, Duration within) throws Exception {
         List<Waiter> queue = queues.get(lock);
         if (queue.isEmpty() || !isFree(lock)) {

@@ -27,8 +27,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Tests that different names are different locks, that invalid arguments are rejected, and that no name breaks a message into
- * several lines. Rules S13, S14, S19.
+ * Tests that different names denote different locks, that invalid arguments are rejected, and that line breaks in names are
+ * escaped in messages. Rules S13, S14, S19.
  */
 interface NamesContract extends Contract {
     /** Valid names that a store may treat specially; each must be a separate lock. */

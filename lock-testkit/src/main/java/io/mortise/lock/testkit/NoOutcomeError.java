@@ -4,7 +4,7 @@ package io.mortise.lock.testkit;
 import java.time.Duration;
 import java.util.List;
 
-/** Thrown if an operation has no outcome in time; its message names the operations that were pending. */
+/** Thrown if an operation does not complete in time; its message names the operations that were still pending. */
 final class NoOutcomeError extends AssertionError {
     private static final long serialVersionUID = 1;
 

@@ -10,7 +10,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One random sequence of operations. If it does not agree with the model, it is shortened until no operation can be left out.
+ * A randomly generated sequence of lock operations, which a test runs against a backend. If it does not agree with the model,
+ * it is shortened until no operation can be left out.
  *
  * <p>An operation consists of random numbers, which refer to what there is at that moment, such as "the second of the leases that
  * are held". So each part of a sequence is a sequence too.

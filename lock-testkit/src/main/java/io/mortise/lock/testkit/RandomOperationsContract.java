@@ -12,7 +12,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Tests random sequences of operations of several clients on several locks, with faults, against a model of the rules.
+ * Runs random operations of several clients on several locks, while faults are injected, and compares the results with a
+ * model of the rules.
  *
  * <p>The system property {@code mortise.kit.minutes} lets it run longer than the default of one sequence for each of
  * {@link #PARALLEL} threads, and {@code mortise.kit.seed} repeats the sequence of a failure.

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Tests that renewals extend every lease by its whole duration and by no more, whatever else the client holds, and that they
+ * Tests that each renewal extends a lease by exactly its duration, however many leases the client holds, and that renewals
  * continue after a failure.
  *
  * <p>Rules S01, S02, S05, S06, S07, S11. Each lease is contended: a client of its own waits for the lock the whole time, and

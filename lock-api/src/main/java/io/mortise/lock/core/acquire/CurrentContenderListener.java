@@ -11,7 +11,7 @@ import io.mortise.lock.spi.LockRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Listener of the current contender of one acquire operation, to which it passes the backend's notifications. The operation
+ * Passes the backend's notifications about the current contender to its acquire operation. The operation
  * replaces both if the queue entry is lost.
  */
 public final class CurrentContenderListener implements ContenderListener {

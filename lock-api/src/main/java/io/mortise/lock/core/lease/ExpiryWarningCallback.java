@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs an {@link io.mortise.lock.Lease#onExpiring} callback once, when only the given time of the lease remains; each renewal
- * postpones it.
+ * Runs an {@link io.mortise.lock.Lease#onExpiring} callback when the remaining time of the lease falls to a threshold, at
+ * most once; each renewal postpones it.
  */
 public final class ExpiryWarningCallback {
     private final HeldLease lease;

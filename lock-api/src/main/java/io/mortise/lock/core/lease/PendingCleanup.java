@@ -12,8 +12,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cleanup that removes what one attempt may have left in the store. {@link CleanupRetrier} repeats it until the store
- * responds or the lease duration has passed (S8).
+ * Removes what one acquire attempt may have left in the store: {@link CleanupRetrier} repeats it until the store responds or
+ * the lease duration has passed (S8).
  */
 public final class PendingCleanup<T> {
     private final String what;

@@ -16,7 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The clock of production clients, based on {@link System#nanoTime()}, which runs timers on one thread.
+ * The clock of production clients; it reads {@link System#nanoTime()} and runs all timers on one thread.
  *
  * <p>Scheduling and cancelling a timer acquires no lock, so both are allowed under a monitor (ADR 0040): a virtual thread that
  * is pinned by a monitor never waits here for a thread that needs its carrier. Callers put timers into a lock-free queue, and

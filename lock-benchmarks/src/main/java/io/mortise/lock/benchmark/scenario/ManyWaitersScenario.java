@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Future;
 
-/** Measures how long and how many requests it takes until two hundred queued waiters have each held the lock. */
+/** Measures the time and the number of requests needed until each of two hundred queued waiters has held the lock. */
 final class ManyWaitersScenario implements Scenario {
     private static final String LOCK = "crowd";
     private static final int CLIENTS = 10;

@@ -8,8 +8,8 @@ import java.util.OptionalInt;
 import java.util.function.IntConsumer;
 
 /**
- * Passes the signals INT, TERM and HUP to the current step of {@code lockctl run} or {@code hold}, such as waiting or
- * holding. Initially, and when the last phase takes too long, a signal ends the process. Thread-safe.
+ * Forwards INT, TERM and HUP to the handler of the current phase of {@code lockctl run} or {@code hold}, for example waiting
+ * for the lock or holding it. Initially, and when the last phase takes too long, a signal ends the process. Thread-safe.
  */
 final class CurrentStepSignals {
     private static final List<String> NAMES =

@@ -8,9 +8,9 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Computes the timeout for a single try of a request, which is usually a part of the request timeout. If one member does
- * not respond, the request can then be sent to another in time. When no request gets a response that fast for longer than
- * an election takes, the store is slow, and each try gets the whole request timeout. Thread-safe.
+ * Computes the timeout for a single attempt to send a request, usually a fraction of the timeout of the whole request. If one
+ * member does not respond, the request can then be sent to another in time. When no request gets a response that fast for
+ * longer than an election takes, the store is slow, and each attempt gets the whole request timeout. Thread-safe.
  */
 final class RequestTryTimeout {
     private static final int PARTS = 4;

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A temporary directory for the stock files of the demo, deleted on close. */
+/** A temporary directory for the demo's stock files, which hold the numbers of items left; deleted on close. */
 final class DemoDirectory implements AutoCloseable {
     private final Path path;
 

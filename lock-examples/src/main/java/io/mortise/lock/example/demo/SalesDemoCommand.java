@@ -15,8 +15,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * Implements {@code ./demo}, which sells one stock first without and then with the lock, while it kills and freezes
- * workers.
+ * Implements {@code ./demo}, in which workers sell items from one inventory, first without and then with the lock, while the
+ * demo kills and freezes some of them.
  */
 @Command(
         name = "demo",

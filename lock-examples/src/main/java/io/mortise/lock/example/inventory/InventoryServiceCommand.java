@@ -20,7 +20,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Implements {@code ./example inventory}, which starts several instances of an HTTP service that share one stock. */
+/** Implements {@code ./example inventory}, which starts several instances of an HTTP service that sell from one inventory. */
 @Command(
         name = "inventory",
         description = {

@@ -9,7 +9,7 @@ import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockRequest;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Tracks whether one master may still have the vote and the queue entry of one acquire attempt, and removes them. */
+/** Tracks whether one acquire attempt may have left a vote or a queue entry at one master, and removes what it left. */
 final class AttemptCleanupAtMaster {
     private final RedlockMaster master;
     private final AttemptRemoval removal;

@@ -12,7 +12,7 @@ import io.mortise.lock.spi.MonotonicInstant;
 import java.util.List;
 
 /**
- * Requests lost votes again for a grant that a majority of masters still confirms.
+ * Asks masters again for the votes that a grant has lost, while a majority of masters still confirms the grant.
  *
  * <p>Sends no request after the release has begun. A request that is executed after that is cleaned up like any other late
  * request.

@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The periods in which each process could not communicate with the store, being paused, cut off or dead. */
+/** The periods in which each process could not communicate with the store, because it was paused, disconnected or dead. */
 final class UnreachablePeriods {
     /**
      * One such period of one process.

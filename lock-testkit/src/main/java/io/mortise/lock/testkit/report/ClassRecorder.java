@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opentest4j.TestAbortedException;
 
-/** Collects the results of one test class, writes its report, and says at its end what was found. Thread-safe. */
+/** Collects the results of one test class, writes its report, and prints a summary when the class ends. Thread-safe. */
 public final class ClassRecorder {
     private static final int MAX_SAMPLES = 1000;
     private static final int MAX_EVENTS_IN_REPORT = 400;

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Program that prints one table of all backends of a build, and writes it as a page.
+ * Program that prints a table of the conformance results of all backends of a build, and also writes it as an HTML page.
  *
  * <p>It reads each {@code report.json} that the conformance tests have written below a folder.
  */

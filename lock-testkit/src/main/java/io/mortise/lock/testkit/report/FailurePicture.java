@@ -11,7 +11,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The drawing of a failed test for the page's template: one lane for each client and lock, with waits, leases and faults.
+ * Data for the timeline diagram of a failed test in the HTML report: one lane for each client and lock, with waits, leases
+ * and faults.
  *
  * <p>Coordinates are those of the SVG. Two leases of one lock that overlap are drawn as a violation.
  */

@@ -4,7 +4,10 @@ package io.mortise.lock.testkit.report;
 import java.util.Arrays;
 import java.util.Optional;
 
-/** The hooks that a backend under test may implement, each with the defects that stay hidden without it. */
+/**
+ * The optional hooks of a backend under test; each constant describes the defects that the tests cannot detect if the hook is
+ * not implemented.
+ */
 public enum Hook {
     LINK(
             "Faults.link",

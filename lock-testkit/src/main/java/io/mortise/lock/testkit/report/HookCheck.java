@@ -2,7 +2,7 @@
 package io.mortise.lock.testkit.report;
 
 /**
- * Counts of how often a fault of a hook was seen to take effect.
+ * Shows how often an injected fault took effect, according to the recorded events.
  *
  * @param fault the fault, such as "cut"
  * @param confirmed how often the recorded events show that it took effect

@@ -3,7 +3,7 @@ package io.mortise.lock.testkit.report;
 
 import java.util.regex.Pattern;
 
-/** Makes text from a store or a test safe to show: control and direction characters are written as escapes. */
+/** Makes text from a store or a test safe to show, by escaping control characters and bidirectional formatting characters. */
 final class PrintableText {
     private static final Pattern UNSAFE =
             Pattern.compile("[\\p{Cntrl}\\u0080-\\u009f\\u2028-\\u202e\\u2066-\\u2069\\ufeff\\uffff&&[^\\n\\t]]");

@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 import tools.jackson.jr.ob.JSON;
 
 /**
- * The files in {@code target/lock-conformance}: one JSON file for each test class, and what combines them.
+ * The files in {@code target/lock-conformance}: one JSON file for each test class, and the reports that combine them.
  *
  * <p>Several JVMs of a build may write at once. Each writes the file of its class, and combines all of them under a file lock.
  */

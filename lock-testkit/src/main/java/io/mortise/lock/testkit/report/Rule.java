@@ -8,7 +8,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The rules of docs/semantics.md and the two groups of tests without a rule, in the order of the report.
+ * The sections of the conformance report, in order: one for each rule of docs/semantics.md, and two for tests that belong to
+ * no rule.
  *
  * <p>A rule with a low {@link #breadth} is specific: its failure explains others. A broken S13 makes tests of S1 fail, not the
  * other way round.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit.report;
 
-/** The outcome of a test, from the one that matters least to the one that matters most for the test's rule. */
+/**
+ * The possible outcomes of a test, in ascending order of precedence: the highest among the tests of a rule is the outcome of
+ * the rule.
+ */
 public enum TestOutcome {
     /** The test belongs to a capability that the backend does not claim, or to something that this JVM does not have. */
     NOT_CLAIMED,

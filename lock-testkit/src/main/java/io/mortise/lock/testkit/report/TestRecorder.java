@@ -22,7 +22,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records what happened during one test: who requested, was granted and lost which lock, and the faults of the kit.
+ * Records the events of one test: the lock requests, grants and losses of each client, and the faults that the kit injected.
  *
  * <p>It sees the requests of each client that {@link #open} opens, where the core calls the backend. It keeps the latest {@value
  * #MAX_EVENTS} events. Thread-safe.
