@@ -8,7 +8,7 @@ import io.mortise.lock.spi.LeaseStoreBackend;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockProvider;
 import io.mortise.lock.spi.LockUrl;
-import io.mortise.lock.spi.support.ConnectDeadline;
+import io.mortise.lock.spi.support.ConnectRetrier;
 import io.nats.client.AuthenticationException;
 import io.nats.client.Connection;
 import io.nats.client.JetStreamApiException;
@@ -43,7 +43,7 @@ public final class NatsProvider implements LockProvider {
                 .reconnectBufferSize(0) // a request fails while there is no connection, and is not sent much later
                 .pingInterval(Duration.ofSeconds(1)); // notices a silent server
         url.user().ifPresent(user -> options.userInfo(user, url.password().orElse("")));
-        return ConnectDeadline.of(server, context.connectTimeout())
+        return ConnectRetrier.of(server, context.connectTimeout())
                 .retry(() -> connect(options.build(), bucket, context));
     }
 

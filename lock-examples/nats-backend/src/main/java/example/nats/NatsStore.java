@@ -4,7 +4,7 @@ package example.nats;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.ListableLeaseStore;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.spi.ObservedExpiry;
+import io.mortise.lock.spi.ObservedExpiryDetector;
 import io.mortise.lock.spi.OwnerRecordCodec;
 import io.nats.client.Connection;
 import io.nats.client.JetStreamApiException;
@@ -37,7 +37,7 @@ final class NatsStore implements ListableLeaseStore {
 
     private final Connection connection;
     private final BackendContext context;
-    private final ObservedExpiry expiry;
+    private final ObservedExpiryDetector expiry;
     private final KeyValue locks;
     private final JetStreamManagement stream;
     private final String streamName;
@@ -46,7 +46,7 @@ final class NatsStore implements ListableLeaseStore {
     NatsStore(Connection connection, String bucket, BackendContext context) throws IOException, JetStreamApiException {
         this.connection = connection;
         this.context = context;
-        this.expiry = new ObservedExpiry(context.clock());
+        this.expiry = new ObservedExpiryDetector(context.clock());
         KeyValueOptions options = KeyValueOptions.builder()
                 .jsRequestTimeout(context.requestTimeout())
                 .build();

@@ -18,7 +18,7 @@ import java.util.concurrent.CompletionStage;
  * <p>A grant <em>ends</em> when its lease duration has passed by the store's clock since the request that created it or last
  * extended it. An ended grant that is still stored is treated as if it were not there: it is taken over, not extended and not
  * reported. A store without a clock of its own measures the time since it saw a grant change; see
- * {@link ObservedExpiry}.
+ * {@link ObservedExpiryDetector}.
  *
  * <p>The failure of a stage belongs to one of three categories, and the application sees which one:
  *
@@ -50,7 +50,7 @@ public interface LeaseStore extends AutoCloseable {
      *
      * <p>A grant that has ended must not be extended, even if no other attempt has taken the lock: the holder has reported its
      * loss already, and an extension would only keep the lock from others. A store that measures the time by
-     * {@link ObservedExpiry} cannot know that a grant has ended, and extends it until another
+     * {@link ObservedExpiryDetector} cannot know that a grant has ended, and extends it until another
      * attempt has taken the lock.
      *
      * @return a stage with those of the grants that the store no longer has, including the ended ones

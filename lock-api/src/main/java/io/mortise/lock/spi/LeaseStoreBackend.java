@@ -114,7 +114,7 @@ public final class LeaseStoreBackend implements LockBackend {
     @Override
     public Optional<LockAdmin> admin() {
         return store instanceof ListableLeaseStore listable
-                ? Optional.of(new LeaseStoreAdmin(listable, this))
+                ? Optional.of(new LeaseStoreLockAdmin(listable, this))
                 : Optional.empty();
     }
 

@@ -9,7 +9,7 @@ import io.mortise.lock.spi.LeaseStoreBackend;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockProvider;
 import io.mortise.lock.spi.LockUrl;
-import io.mortise.lock.spi.support.ConnectDeadline;
+import io.mortise.lock.spi.support.ConnectRetrier;
 import io.mortise.lock.spi.support.StageFailures;
 import java.util.Set;
 
@@ -39,7 +39,7 @@ public final class TableProvider implements LockProvider {
         config.setConnectionTimeout(Math.max(250, context.requestTimeout().toMillis())); // 250 is Hikari's minimum
         config.setInitializationFailTimeout(-1); // createSchema below opens the first connection
         TableStore store = new TableStore(new HikariDataSource(config), server, context);
-        ConnectDeadline deadline = ConnectDeadline.of(server, context.connectTimeout());
+        ConnectRetrier deadline = ConnectRetrier.of(server, context.connectTimeout());
         try {
             deadline.retry(() -> deadline.await(store.createSchema().toCompletableFuture(), failure -> {
                 Throwable cause = StageFailures.unwrap(failure);

@@ -110,7 +110,7 @@ final class BenchmarkCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        CommandLineLimits limits = new CommandLineLimits(spec);
+        OptionValueValidator limits = new OptionValueValidator(spec);
         int counted = limits.wholeNumber("--rounds", or(rounds, smoke ? "1" : ROUNDS), 1, 100);
         double length = limits.seconds("--seconds", or(seconds, smoke ? SMOKE_SECONDS : SECONDS), 0.01, 60);
         WarmUpRounds before =
@@ -136,7 +136,7 @@ final class BenchmarkCommand implements Callable<Integer> {
         return BenchmarkExitCodes.OK;
     }
 
-    private List<TestBeds.Startable> chosenBackends(CommandLineLimits limits) {
+    private List<TestBeds.Startable> chosenBackends(OptionValueValidator limits) {
         List<String> known = backends.stream().map(TestBeds.Startable::name).toList();
         limits.known("--backend", backendNames, known);
         return backends.stream()
@@ -144,7 +144,7 @@ final class BenchmarkCommand implements Callable<Integer> {
                 .toList();
     }
 
-    private List<Scenario> chosenScenarios(CommandLineLimits limits) {
+    private List<Scenario> chosenScenarios(OptionValueValidator limits) {
         List<Scenario> all = Scenarios.all();
         limits.known(
                 "--scenario", scenarioNames, all.stream().map(Scenario::name).toList());

@@ -2,7 +2,7 @@
 package io.mortise.lock.cli;
 
 import io.mortise.lock.LockConfigurationException;
-import io.mortise.lock.cli.invocation.CommonOptions;
+import io.mortise.lock.cli.invocation.CommonOptionValues;
 import io.mortise.lock.cli.invocation.DefaultStoreUrl;
 import io.mortise.lock.cli.invocation.ExitCodes;
 import io.mortise.lock.cli.invocation.LoggingSetup;
@@ -38,7 +38,7 @@ import picocli.CommandLine.Spec;
             "75:run, hold: the lock was lost",
             "77:the server refused the request (authentication, permissions)"
         })
-public final class LockCtl implements Runnable, CommonOptions {
+public final class LockCtl implements Runnable, CommonOptionValues {
     private final DefaultStoreUrl defaults = new DefaultStoreUrl(System.getenv());
 
     @Spec

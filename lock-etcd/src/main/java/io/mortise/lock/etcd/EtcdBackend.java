@@ -20,8 +20,8 @@ import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.session.DeferredWatches;
-import io.mortise.lock.spi.support.ConnectDeadline;
+import io.mortise.lock.spi.session.LongHoldWatchScheduler;
+import io.mortise.lock.spi.support.ConnectRetrier;
 import io.mortise.lock.spi.support.StoreExposureCheck;
 import java.time.Duration;
 import java.util.List;
@@ -36,7 +36,7 @@ final class EtcdBackend implements LockBackend {
     private final EtcdFailoverConnection connection;
     private final EtcdRequestSender requests;
     private final EtcdSessionManager sessions;
-    private final DeferredWatches deferredWatches;
+    private final LongHoldWatchScheduler deferredWatches;
 
     private EtcdBackend(EtcdSettings settings, BackendContext context) {
         this.settings = settings;
@@ -45,7 +45,7 @@ final class EtcdBackend implements LockBackend {
         this.connection = new EtcdFailoverConnection(settings, context);
         this.requests = new EtcdRequestSender(connection, context);
         this.sessions = new EtcdSessionManager(requests, keys, context, settings.leaseDuration());
-        this.deferredWatches = new DeferredWatches(context.clock(), EtcdContender.WATCH_OWN_KEY_AFTER);
+        this.deferredWatches = new LongHoldWatchScheduler(context.clock(), EtcdContender.WATCH_OWN_KEY_AFTER);
     }
 
     /** Opens the backend of a client, and waits until its first session is open. */
@@ -64,7 +64,7 @@ final class EtcdBackend implements LockBackend {
     }
 
     private void connect() {
-        ConnectDeadline deadline = ConnectDeadline.of(endpoints(), context.connectTimeout());
+        ConnectRetrier deadline = ConnectRetrier.of(endpoints(), context.connectTimeout());
         TlsMismatchProbe mismatch =
                 new TlsMismatchProbe(settings.endpointList(), settings.tls().isPresent());
         EtcdSessionValidity first = deadline.retry(() -> {

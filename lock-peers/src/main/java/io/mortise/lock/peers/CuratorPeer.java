@@ -97,9 +97,9 @@ final class CuratorPeer implements Peer {
     }
 
     @Override
-    public PeerConnection connect(List<String> addresses, String namespace, ClientOptions options) throws Exception {
+    public PeerLibraryClient connect(List<String> addresses, String namespace, ClientOptions options) throws Exception {
         CuratorFramework client = open(addresses, options);
-        return new PeerConnection() {
+        return new PeerLibraryClient() {
             @Override
             public Optional<PeerGrant> acquire(String name, Optional<Duration> maxWait) throws Exception {
                 String path = path(namespace, name);

@@ -77,10 +77,10 @@ final class JetcdPeer implements Peer {
     }
 
     @Override
-    public PeerConnection connect(List<String> addresses, String namespace, ClientOptions options) {
+    public PeerLibraryClient connect(List<String> addresses, String namespace, ClientOptions options) {
         Client client = Client.builder().endpoints("http://" + addresses.get(0)).build();
         Set<Long> current = ConcurrentHashMap.newKeySet();
-        return new PeerConnection() {
+        return new PeerLibraryClient() {
             @Override
             public Optional<PeerGrant> acquire(String name, Optional<Duration> maxWait) throws Exception {
                 return JetcdPeer.this.acquire(client, namespace + name, maxWait, options.requestTimeout(), current);

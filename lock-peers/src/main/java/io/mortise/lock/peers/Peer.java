@@ -55,5 +55,5 @@ interface Peer {
      * @param addresses {@code host:port} of each server
      * @param namespace the prefix of all locks of one test
      */
-    PeerConnection connect(List<String> addresses, String namespace, ClientOptions options) throws Exception;
+    PeerLibraryClient connect(List<String> addresses, String namespace, ClientOptions options) throws Exception;
 }

@@ -23,7 +23,7 @@ final class PeerLease implements Lease {
     private static final LossReason LOSS =
             new LossReason(LossReason.Kind.SESSION_ENDED, "reported by the peer's client");
 
-    private final PeerClient client;
+    private final PeerLockClient client;
     private final OwnerThread owner;
     private final PeerGrant grant;
     private final String name;
@@ -31,7 +31,7 @@ final class PeerLease implements Lease {
     private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
     private final AtomicReference<@Nullable CompletableFuture<ReleaseOutcome>> releasing = new AtomicReference<>();
 
-    PeerLease(PeerClient client, OwnerThread owner, PeerGrant grant, String name, int faultsBefore) {
+    PeerLease(PeerLockClient client, OwnerThread owner, PeerGrant grant, String name, int faultsBefore) {
         this.client = client;
         this.owner = owner;
         this.grant = grant;
@@ -70,7 +70,7 @@ final class PeerLease implements Lease {
 
     @Override
     public String ownerId() {
-        throw NeverClaimed.abort("an owner id");
+        throw UnclaimedGuaranteeAbort.abort("an owner id");
     }
 
     @Override
@@ -87,7 +87,7 @@ final class PeerLease implements Lease {
             return isHeldInStore();
         }
         if (disturbed() && !claims(Claim.LOSS_NOTIFICATION)) {
-            throw NeverClaimed.abort(Claim.HELD_CHECK);
+            throw UnclaimedGuaranteeAbort.abort(Claim.HELD_CHECK);
         }
         return true;
     }
@@ -157,7 +157,7 @@ final class PeerLease implements Lease {
     }
 
     private ReleaseOutcome unreported() {
-        return client.links().latest() == ObservedLinks.Fault.LONG ? ReleaseOutcome.LOST : ReleaseOutcome.UNKNOWN;
+        return client.links().latest() == FaultTrackingLinks.Fault.LONG ? ReleaseOutcome.LOST : ReleaseOutcome.UNKNOWN;
     }
 
     @Override
@@ -174,22 +174,22 @@ final class PeerLease implements Lease {
     private static final class UnclaimedFuture extends CompletableFuture<LossReason> {
         @Override
         public boolean isDone() {
-            throw NeverClaimed.abort(Claim.LOSS_NOTIFICATION);
+            throw UnclaimedGuaranteeAbort.abort(Claim.LOSS_NOTIFICATION);
         }
 
         @Override
         public LossReason get() {
-            throw NeverClaimed.abort(Claim.LOSS_NOTIFICATION);
+            throw UnclaimedGuaranteeAbort.abort(Claim.LOSS_NOTIFICATION);
         }
 
         @Override
         public LossReason get(long timeout, TimeUnit unit) {
-            throw NeverClaimed.abort(Claim.LOSS_NOTIFICATION);
+            throw UnclaimedGuaranteeAbort.abort(Claim.LOSS_NOTIFICATION);
         }
 
         @Override
         public LossReason join() {
-            throw NeverClaimed.abort(Claim.LOSS_NOTIFICATION);
+            throw UnclaimedGuaranteeAbort.abort(Claim.LOSS_NOTIFICATION);
         }
     }
 }

@@ -23,10 +23,10 @@ import java.util.function.Function;
 final class PeerLock implements DistributedLock {
     private static final AtomicLong asyncCount = new AtomicLong();
 
-    private final PeerClient client;
+    private final PeerLockClient client;
     private final String name;
 
-    PeerLock(PeerClient client, String name) {
+    PeerLock(PeerLockClient client, String name) {
         this.client = client;
         this.name = name;
     }
@@ -75,7 +75,7 @@ final class PeerLock implements DistributedLock {
                         future.completeExceptionally(e);
                     }
                 },
-                PeerClient.ASYNC_THREAD_NAME + asyncCount.incrementAndGet());
+                PeerLockClient.ASYNC_THREAD_NAME + asyncCount.incrementAndGet());
         thread.setDaemon(true);
         // Completed by another thread: the caller gave up, as an application does that interrupts a waiting thread.
         future.whenComplete((result, failure) -> {
@@ -126,7 +126,7 @@ final class PeerLock implements DistributedLock {
 
     @Override
     public <T> CompletableFuture<T> callAsync(Function<? super Lease, ? extends CompletionStage<T>> body) {
-        throw NeverClaimed.abort("callAsync");
+        throw UnclaimedGuaranteeAbort.abort("callAsync");
     }
 
     @Override

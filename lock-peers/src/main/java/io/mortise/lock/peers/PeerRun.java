@@ -43,8 +43,8 @@ final class PeerRun implements TestExecutionListener {
      * @param results called with all results, and once more when failed tests have been repeated
      */
     static void run(Peer peer, Pattern tests, Consumer<List<TestRecord>> results) {
-        try (PeerStore store = PeerStore.start(peer.store())) {
-            PeerConformance.select(peer, store);
+        try (PeerTestServers store = PeerTestServers.start(peer.store())) {
+            PeerConformanceTest.select(peer, store);
             Map<String, TestRecord> all =
                     new TreeMap<>(execute(name -> tests.matcher(name).find(), true));
             results.accept(new ArrayList<>(all.values()));
@@ -62,7 +62,7 @@ final class PeerRun implements TestExecutionListener {
     private static Map<String, TestRecord> execute(Predicate<String> tests, boolean parallel) {
         PeerRun run = new PeerRun();
         LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()
-                .selectors(selectClass(PeerConformance.class))
+                .selectors(selectClass(PeerConformanceTest.class))
                 .filters((PostDiscoveryFilter) found -> FilterResult.includedIf(found.getSource()
                         .filter(MethodSource.class::isInstance)
                         .map(source -> tests.test(((MethodSource) source).getMethodName()))
@@ -106,7 +106,7 @@ final class PeerRun implements TestExecutionListener {
                 result.getThrowable().map(PeerRun::describe).orElse(""),
                 status == TestRecord.Status.ABORTED ? 0 : 1,
                 status == TestRecord.Status.FAILED ? 1 : 0,
-                PeerConformance.takeNotes(test.getUniqueId()));
+                PeerConformanceTest.takeNotes(test.getUniqueId()));
         records.put(record.test() + " " + record.argument(), record);
         System.out.printf(
                 "%-8s %6d ms  %s%s%n",

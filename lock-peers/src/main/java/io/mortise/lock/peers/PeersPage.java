@@ -98,14 +98,14 @@ final class PeersPage {
 
     private void findings(StringBuilder page) {
         page.append("\n## What failed\n");
-        Map<Finding, Map<Peer, List<TestVerdict>>> found = new LinkedHashMap<>();
+        Map<FailureExplanation, Map<Peer, List<TestVerdict>>> found = new LinkedHashMap<>();
         verdicts.forEach((peer, all) -> all.stream()
                 .filter(each -> each.verdict() == Verdict.FAILED)
                 .forEach(each -> found.computeIfAbsent(each.finding().orElseThrow(), key -> new LinkedHashMap<>())
                         .computeIfAbsent(peer, key -> new ArrayList<>())
                         .add(each)));
         found.forEach((finding, byPeer) -> finding(page, finding, byPeer));
-        List<Finding> others = Findings.all().stream()
+        List<FailureExplanation> others = FailureExplanations.all().stream()
                 .filter(each -> each.verdict() == Verdict.FAILED && !found.containsKey(each))
                 .toList();
         if (!others.isEmpty()) {
@@ -125,7 +125,7 @@ final class PeersPage {
         }
     }
 
-    private static void finding(StringBuilder page, Finding finding, Map<Peer, List<TestVerdict>> byPeer) {
+    private static void finding(StringBuilder page, FailureExplanation finding, Map<Peer, List<TestVerdict>> byPeer) {
         page.append("\n### ").append(finding.title()).append("\n\n");
         page.append(finding.text().strip()).append("\n\n");
         byPeer.forEach((peer, tests) -> {
@@ -141,7 +141,7 @@ final class PeersPage {
         source(page, finding);
     }
 
-    private static void source(StringBuilder page, Finding finding) {
+    private static void source(StringBuilder page, FailureExplanation finding) {
         page.append("\nBy the library's own API: `")
                 .append(finding.reproduction())
                 .append("`.");

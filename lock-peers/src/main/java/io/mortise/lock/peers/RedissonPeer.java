@@ -108,10 +108,10 @@ final class RedissonPeer implements Peer {
     }
 
     @Override
-    public PeerConnection connect(List<String> addresses, String namespace, ClientOptions options) {
+    public PeerLibraryClient connect(List<String> addresses, String namespace, ClientOptions options) {
         List<RedissonClient> clients =
                 addresses.stream().map(address -> open(address, options)).toList();
-        return new PeerConnection() {
+        return new PeerLibraryClient() {
             @Override
             public Optional<PeerGrant> acquire(String name, Optional<Duration> maxWait) throws Exception {
                 RLock lock = lock(clients, namespace + name);

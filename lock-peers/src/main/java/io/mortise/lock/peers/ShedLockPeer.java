@@ -109,9 +109,9 @@ final class ShedLockPeer implements Peer {
     }
 
     @Override
-    public PeerConnection connect(List<String> addresses, String namespace, ClientOptions options) {
+    public PeerLibraryClient connect(List<String> addresses, String namespace, ClientOptions options) {
         if (kind.store == StoreKind.H2) {
-            JdbcConnectionPool source = JdbcConnectionPool.create(H2PeerStore.url(addresses.get(0)), "", "");
+            JdbcConnectionPool source = JdbcConnectionPool.create(H2PeerTestServer.url(addresses.get(0)), "", "");
             JdbcTemplate template = new JdbcTemplate(source);
             JdbcTemplateLockProvider.Configuration.Builder configuration =
                     JdbcTemplateLockProvider.Configuration.builder().withJdbcTemplate(template);
@@ -132,13 +132,13 @@ final class ShedLockPeer implements Peer {
     }
 
     private record Provider(LockProvider provider, Duration lease, String prefix, Runnable ending)
-            implements PeerConnection {
+            implements PeerLibraryClient {
         @Override
         public Optional<PeerGrant> acquire(String name, Optional<Duration> maxWait) {
             Optional<SimpleLock> lock =
                     provider.lock(new LockConfiguration(Instant.now(), prefix + name, lease, Duration.ZERO));
             if (lock.isEmpty() && !maxWait.equals(Optional.of(Duration.ZERO))) {
-                throw NeverClaimed.abort(Claim.WAITING);
+                throw UnclaimedGuaranteeAbort.abort(Claim.WAITING);
             }
             return lock.map(held -> () -> {
                 held.unlock();

@@ -134,7 +134,7 @@ final class SpringPeer implements Peer {
     }
 
     @Override
-    public PeerConnection connect(List<String> addresses, String namespace, ClientOptions options) throws Exception {
+    public PeerLibraryClient connect(List<String> addresses, String namespace, ClientOptions options) throws Exception {
         return switch (kind) {
             case REDIS, REDIS_RENEWED -> redis(addresses.get(0), namespace, options);
             case JDBC -> jdbc(addresses.get(0), namespace);
@@ -142,7 +142,7 @@ final class SpringPeer implements Peer {
         };
     }
 
-    private PeerConnection redis(String address, String namespace, ClientOptions options) {
+    private PeerLibraryClient redis(String address, String namespace, ClientOptions options) {
         LettuceConnectionFactory connections = redisConnections(address, options);
         RedisLockRegistry registry = new RedisLockRegistry(connections, namespace, lease());
         ThreadPoolTaskScheduler scheduler = new ThreadPoolTaskScheduler();
@@ -174,8 +174,8 @@ final class SpringPeer implements Peer {
         return connections;
     }
 
-    private PeerConnection jdbc(String address, String namespace) {
-        JdbcConnectionPool source = JdbcConnectionPool.create(H2PeerStore.url(address), "", "");
+    private PeerLibraryClient jdbc(String address, String namespace) {
+        JdbcConnectionPool source = JdbcConnectionPool.create(H2PeerTestServer.url(address), "", "");
         DefaultLockRepository repository = new DefaultLockRepository(source);
         repository.setTransactionManager(new DataSourceTransactionManager(source));
         repository.afterPropertiesSet();
@@ -187,7 +187,7 @@ final class SpringPeer implements Peer {
         });
     }
 
-    private static PeerConnection zooKeeper(List<String> addresses, String namespace, ClientOptions options)
+    private static PeerLibraryClient zooKeeper(List<String> addresses, String namespace, ClientOptions options)
             throws InterruptedException {
         CuratorFramework client = CuratorPeer.open(addresses, options);
         ZookeeperLockRegistry registry = new ZookeeperLockRegistry(client, "/" + namespace);
@@ -197,7 +197,7 @@ final class SpringPeer implements Peer {
         });
     }
 
-    private record Registry(LockRegistry<?> registry, String prefix, Runnable ending) implements PeerConnection {
+    private record Registry(LockRegistry<?> registry, String prefix, Runnable ending) implements PeerLibraryClient {
         @Override
         public Optional<PeerGrant> acquire(String name, Optional<Duration> maxWait) throws InterruptedException {
             Lock lock = registry.obtain(prefix + name);

@@ -11,7 +11,7 @@ import java.util.Optional;
  * @param reason why, if the test did not simply pass
  * @param finding the explanation of a failure, if somebody has checked it
  */
-record TestVerdict(TestRecord record, Verdict verdict, String reason, Optional<Finding> finding) {
+record TestVerdict(TestRecord record, Verdict verdict, String reason, Optional<FailureExplanation> finding) {
     private static final String KIT_NOT_CLAIMED = "not claimed: ";
     private static final String KIT_NOT_VERIFIED = "NOT VERIFIED: ";
 
@@ -22,7 +22,7 @@ record TestVerdict(TestRecord record, Verdict verdict, String reason, Optional<F
 
     /** Also leaves out what was in scope when the test ran, so that old results are judged as new ones. */
     static TestVerdict of(Peer peer, TestRecord record) {
-        Optional<String> skipped = Scope.reasonToSkip(peer, record.test(), record.argument());
+        Optional<String> skipped = PeerTestFilter.reasonToSkip(peer, record.test(), record.argument());
         if (skipped.isPresent()) {
             return ofAborted(record, skipped.get());
         }
@@ -36,7 +36,7 @@ record TestVerdict(TestRecord record, Verdict verdict, String reason, Optional<F
     private static TestVerdict ofAborted(TestRecord record, String why) {
         String message =
                 why.replaceAll(" \\[\\w+\\.java:\\d+]", "").lines().findFirst().orElse("");
-        Optional<String> unclaimed = NeverClaimed.in(message);
+        Optional<String> unclaimed = UnclaimedGuaranteeAbort.in(message);
         if (unclaimed.isPresent()) {
             return new TestVerdict(record, Verdict.NEVER_CLAIMED, unclaimed.get(), Optional.empty());
         }
@@ -50,11 +50,11 @@ record TestVerdict(TestRecord record, Verdict verdict, String reason, Optional<F
     }
 
     private static TestVerdict ofFailed(Peer peer, TestRecord record) {
-        Optional<String> unclaimed = NeverClaimed.in(record.message());
+        Optional<String> unclaimed = UnclaimedGuaranteeAbort.in(record.message());
         if (unclaimed.isPresent()) {
             return new TestVerdict(record, Verdict.NEVER_CLAIMED, unclaimed.get(), Optional.empty());
         }
-        Optional<Finding> finding = Findings.of(peer, record);
+        Optional<FailureExplanation> finding = FailureExplanations.of(peer, record);
         if (finding.isPresent()) {
             return new TestVerdict(
                     record, finding.get().verdict(), finding.get().title(), finding);

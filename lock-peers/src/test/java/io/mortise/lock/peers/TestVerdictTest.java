@@ -57,7 +57,7 @@ class TestVerdictTest {
 
     @Test
     void anAbortNamesThePromiseThatIsMissing() {
-        TestAbortedException abort = NeverClaimed.abort(Claim.LOSS_NOTIFICATION);
+        TestAbortedException abort = UnclaimedGuaranteeAbort.abort(Claim.LOSS_NOTIFICATION);
         TestVerdict verdict = verdict("S07_x", TestRecord.Status.ABORTED, String.valueOf(abort.getMessage()));
         assertThat(verdict.verdict()).isEqualTo(Verdict.NEVER_CLAIMED);
         assertThat(verdict.reason()).isEqualTo(Claim.LOSS_NOTIFICATION.description());

@@ -44,8 +44,8 @@ final class GrantConfirmation {
      * Returns a handed-off grant with the deadline that the sentinels' last confirmation allows; empty if that deadline is too
      * soon or not known.
      */
-    Optional<HandOffDeadlineCalculator.Grant> bounded(
-            HandOffDeadlineCalculator.Grant grant, RedisNodeClient node, Duration lease, LockClock clock) {
+    Optional<HandOffValidityCalculator.Grant> bounded(
+            HandOffValidityCalculator.Grant grant, RedisNodeClient node, Duration lease, LockClock clock) {
         if (connections.sentinels().isEmpty()) {
             return Optional.of(grant);
         }
@@ -57,7 +57,7 @@ final class GrantConfirmation {
         MonotonicInstant validUntil = LockClock.deadline(named.get(), lease).orEarlier(grant.validUntil());
         return clock.until(validUntil).compareTo(Durations.divide(lease, 2)) < 0
                 ? Optional.empty()
-                : Optional.of(new HandOffDeadlineCalculator.Grant(grant.token(), validUntil));
+                : Optional.of(new HandOffValidityCalculator.Grant(grant.token(), validUntil));
     }
 
     /**

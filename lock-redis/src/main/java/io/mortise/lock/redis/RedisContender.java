@@ -40,7 +40,9 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
     /** The time for which a queue entry is kept without another request: three fallback times with the core's jitter. */
     static final Duration ENTRY_LIFETIME = Duration.ofSeconds(20);
 
-    /** The number of tries of a late request: the server's clock may have been set forward, and each reply contains its time. */
+    /**
+     * The number of tries of a late request: the server's clock may have been set forward, and each reply contains its time.
+     */
     private static final int MOST_ROUNDS = 3;
 
     /** From here on Lua and many resources cannot distinguish a token from the next. The clock reaches it in the year 2255. */
@@ -54,7 +56,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
     private final String record;
     private final String nonce;
     private final AttemptRemoval removal;
-    private final HandOffDeadlineCalculator handedOff = new HandOffDeadlineCalculator();
+    private final HandOffValidityCalculator handedOff = new HandOffValidityCalculator();
     private volatile boolean mayHaveOrphan; // the server may have a grant or a queue entry of this attempt
     private volatile boolean granted;
     private volatile boolean abandoned;
@@ -75,7 +77,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
 
     @Override
     public CompletionStage<AttemptResult> attempt() {
-        Optional<HandOffDeadlineCalculator.Grant> collected = handedOff
+        Optional<HandOffValidityCalculator.Grant> collected = handedOff
                 .collect(node(), request.leaseDuration(), context.clock().now())
                 .flatMap(grant ->
                         backend.confirmation().bounded(grant, node(), request.leaseDuration(), context.clock()));

@@ -4,10 +4,10 @@ package io.mortise.lock.redis;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
+import io.mortise.lock.redis.admin.AllServerClocksReader;
 import io.mortise.lock.redis.admin.LockListing;
 import io.mortise.lock.redis.admin.RedisExposureCheck;
 import io.mortise.lock.redis.admin.RedisRiskCheck;
-import io.mortise.lock.redis.admin.ServerClockReader;
 import io.mortise.lock.redis.admin.StatusReplyParser;
 import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.spi.LockName;
@@ -107,6 +107,6 @@ final class RedisLockAdmin implements LockAdmin {
 
     @Override
     public CompletableFuture<Map<String, Instant>> clocks() {
-        return ServerClockReader.of(backend.connections().servers()).toCompletableFuture();
+        return AllServerClocksReader.of(backend.connections().servers()).toCompletableFuture();
     }
 }

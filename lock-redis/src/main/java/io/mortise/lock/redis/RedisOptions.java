@@ -6,7 +6,7 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.mortise.lock.redis.admin.RedisExposureCheck;
-import io.mortise.lock.redis.client.AddressLookupRedisUri;
+import io.mortise.lock.redis.client.MasterLookupRedisUri;
 import io.mortise.lock.redis.client.OptionLimits;
 import io.mortise.lock.spi.support.StoreExposureCheck;
 import java.time.Duration;
@@ -88,7 +88,7 @@ public final class RedisOptions {
                     "uri names no host, must name one host and port, a socket, or sentinels");
         }
         return withDefaults(
-                new Target(Optional.of(new AddressLookupRedisUri(uri)), List.of(), Optional.empty(), Optional.empty()));
+                new Target(Optional.of(new MasterLookupRedisUri(uri)), List.of(), Optional.empty(), Optional.empty()));
     }
 
     /**
@@ -119,7 +119,7 @@ public final class RedisOptions {
                 throw new IllegalArgumentException(
                         "uris must each name a host and port, and database 0: clusters have no other");
             }
-            copies.add(new AddressLookupRedisUri(uri));
+            copies.add(new MasterLookupRedisUri(uri));
         }
         return withDefaults(new Target(Optional.empty(), List.copyOf(copies), Optional.empty(), Optional.empty()));
     }

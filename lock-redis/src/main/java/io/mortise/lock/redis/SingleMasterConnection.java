@@ -7,9 +7,9 @@ import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.redis.admin.EvictionCheck;
-import io.mortise.lock.redis.admin.ReadOnlyReplicaCheck;
-import io.mortise.lock.redis.client.AddressLookupRedisUri;
+import io.mortise.lock.redis.admin.ReadOnlyReplicaRefusal;
 import io.mortise.lock.redis.client.ManagedRedisClient;
+import io.mortise.lock.redis.client.MasterLookupRedisUri;
 import io.mortise.lock.redis.connect.InitialConnection;
 import io.mortise.lock.redis.node.NodeListener;
 import io.mortise.lock.redis.node.RedisNodeClient;
@@ -57,7 +57,7 @@ final class SingleMasterConnection implements RedisConnectionRouter {
     static SingleMasterConnection open(
             RedisOptions options, String channel, BackendContext context, NodeListener listener) {
         String endpoints = options.toString();
-        AddressLookupRedisUri uri = options.uri()
+        MasterLookupRedisUri uri = options.uri()
                 .map(original -> ManagedRedisClient.uri(original, context))
                 .orElse(null);
         ManagedRedisClient<RedisClient> managed =
@@ -80,7 +80,7 @@ final class SingleMasterConnection implements RedisConnectionRouter {
                                 options.waitReplicas(),
                                 listener);
                         return opened.start(channel)
-                                .thenCompose(ok -> isFixedServer(uri) ? ReadOnlyReplicaCheck.refuse(opened) : DONE)
+                                .thenCompose(ok -> isFixedServer(uri) ? ReadOnlyReplicaRefusal.refuse(opened) : DONE)
                                 .thenApply(ok -> opened);
                     },
                     RedisNodeClient::close,
@@ -114,7 +114,7 @@ final class SingleMasterConnection implements RedisConnectionRouter {
 
     /** Returns the sentinels in the URI, if any, and makes each new connection lead to the master that they name then. */
     private static Optional<SentinelGroup> sentinels(
-            @Nullable AddressLookupRedisUri uri, RedisClient client, BackendContext context) {
+            @Nullable MasterLookupRedisUri uri, RedisClient client, BackendContext context) {
         if (uri == null || uri.getSentinels().isEmpty()) {
             return Optional.empty();
         }

@@ -34,7 +34,7 @@ import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.support.BoundedCloseWait;
-import io.mortise.lock.spi.support.ConnectDeadline;
+import io.mortise.lock.spi.support.ConnectRetrier;
 import io.mortise.lock.spi.support.Durations;
 import io.mortise.lock.spi.support.StoreExposureCheck;
 import java.time.Duration;
@@ -123,7 +123,7 @@ final class RedlockBackend implements LockBackend {
         }
         ConnectMajorityWait wait = new ConnectMajorityWait(masters, options.toString(), options.maxLease(), context);
         wait.start();
-        ConnectDeadline.of(endpoints(), wait.longest())
+        ConnectRetrier.of(endpoints(), wait.longest())
                 .withTimeoutMessage(wait::failureMessage)
                 .await(
                         masters.majorityVotes(),

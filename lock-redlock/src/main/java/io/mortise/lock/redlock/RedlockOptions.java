@@ -5,7 +5,7 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.mortise.lock.redis.admin.RedisExposureCheck;
-import io.mortise.lock.redis.client.AddressLookupRedisUri;
+import io.mortise.lock.redis.client.MasterLookupRedisUri;
 import io.mortise.lock.redis.client.OptionLimits;
 import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.spi.BackendContext;
@@ -110,7 +110,7 @@ public final class RedlockOptions {
             }
         }
         List<RedisURI> copies =
-                masters.stream().<RedisURI>map(AddressLookupRedisUri::new).toList();
+                masters.stream().<RedisURI>map(MasterLookupRedisUri::new).toList();
         if (copies.stream().map(RedlockOptions::server).distinct().count() < copies.size()) {
             throw new IllegalArgumentException("masters contain one server twice, which would have two votes: "
                     + copies.stream().map(RedlockOptions::endpoint).collect(Collectors.joining(", ")));

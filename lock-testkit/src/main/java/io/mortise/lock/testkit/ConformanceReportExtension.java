@@ -2,7 +2,7 @@
 package io.mortise.lock.testkit;
 
 import io.mortise.lock.testkit.report.ClassRecorder;
-import io.mortise.lock.testkit.report.RunSettings;
+import io.mortise.lock.testkit.report.ConformanceReportSettings;
 import io.mortise.lock.testkit.report.TestRecorder;
 import java.lang.reflect.Method;
 import java.util.Arrays;
@@ -95,8 +95,8 @@ final class ConformanceReportExtension
                 .collect(Collectors.toUnmodifiableSet());
     }
 
-    private static RunSettings settings(ExtensionContext context) {
-        return RunSettings.read(context::getConfigurationParameter);
+    private static ConformanceReportSettings settings(ExtensionContext context) {
+        return ConformanceReportSettings.read(context::getConfigurationParameter);
     }
 
     private static ClassRecorder recorder(ExtensionContext context) {

@@ -9,9 +9,9 @@ import io.mortise.lock.testkit.history.HistoryChecker;
 import io.mortise.lock.testkit.history.HistoryEvent;
 import io.mortise.lock.testkit.history.HistoryEvent.Disturbed;
 import io.mortise.lock.testkit.history.HistoryReport;
-import io.mortise.lock.testkit.history.HistoryWorkload;
 import io.mortise.lock.testkit.history.HolderProcess;
 import io.mortise.lock.testkit.history.ProtectedResource;
+import io.mortise.lock.testkit.history.RecordedAcquireLoop;
 import io.mortise.lock.testkit.history.RecordingLock;
 import io.mortise.lock.testkit.proxy.FaultyLink;
 import java.io.IOException;
@@ -66,7 +66,8 @@ final class HistoryRecordingFixture {
     List<Future<?>> startWork(String process, LockClient client, int threads, long seed) {
         List<Future<?>> working = new ArrayList<>();
         for (int i = 0; i < threads; i++) {
-            HistoryWorkload cycles = new HistoryWorkload(lock(process, client, "x"), resource, seed + working.size());
+            RecordedAcquireLoop cycles =
+                    new RecordedAcquireLoop(lock(process, client, "x"), resource, seed + working.size());
             working.add(fixture.start(() -> cycles.until(stopped::get, () -> keepingProcesses.contains(process))));
         }
         return working;

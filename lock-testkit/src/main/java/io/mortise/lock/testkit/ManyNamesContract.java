@@ -49,10 +49,10 @@ interface ManyNamesContract extends Contract {
     @Test
     @ResourceLock(Contract.SERVER)
     default void S17_waitersOnManyNamesLeaveNothing() throws Exception {
-        ClientThreads.run(this::useManyNames);
+        ClientThreadCounter.run(this::useManyNames);
     }
 
-    private void useManyNames(ClientThreads threads) throws Exception {
+    private void useManyNames(ClientThreadCounter threads) throws Exception {
         // Many requests are pending at once.
         ClientOptions longTimeouts = ClientOptions.defaults().unavailableAfter(ContractTestFixture.LONG);
         LockClient holder = fixture().client(longTimeouts);

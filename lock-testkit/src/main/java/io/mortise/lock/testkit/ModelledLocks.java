@@ -31,7 +31,8 @@ import org.jspecify.annotations.Nullable;
  * A model of several locks that follows the rules: each operation is applied to the model and to the locks in the store, and
  * the results are compared.
  *
- * <p>One thread applies all operations, so the model always knows which client holds a lock and which wait for it. Not thread-safe.
+ * <p>One thread applies all operations, so the model always knows which client holds a lock and which wait for it. Not
+ * thread-safe.
  */
 final class ModelledLocks implements AutoCloseable {
     static final ClientOptions OPTIONS = ClientOptions.defaults()
@@ -148,7 +149,7 @@ final class ModelledLocks implements AutoCloseable {
         return trace;
     }
 
-    void apply(RandomOperations.Operation operation) throws Exception {
+    void apply(RandomOperationsRunner.Operation operation) throws Exception {
         int client = operation.first() % clients.size();
         int lock = operation.second() % names.size();
         switch (Kind.of(operation.kind())) {

@@ -30,7 +30,7 @@ interface RandomOperationsContract extends Contract {
     default void S01_randomOperationsAgreeWithTheModel() throws Exception {
         Long repeated = Long.getLong("mortise.kit.seed");
         if (repeated != null) {
-            new RandomOperations(fixture(), repeated, LENGTH).run();
+            new RandomOperationsRunner(fixture(), repeated, LENGTH).run();
             return;
         }
         long start = System.nanoTime();
@@ -39,7 +39,9 @@ interface RandomOperationsContract extends Contract {
         for (int i = 0; i < PARALLEL; i++) {
             running.add(fixture().start(() -> {
                 do {
-                    new RandomOperations(fixture(), ThreadLocalRandom.current().nextLong(), LENGTH).run();
+                    new RandomOperationsRunner(
+                                    fixture(), ThreadLocalRandom.current().nextLong(), LENGTH)
+                            .run();
                 } while (DurationAssertions.since(start).compareTo(duration) < 0);
                 return null;
             }));

@@ -10,8 +10,8 @@ import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.session.DeferredWatches;
-import io.mortise.lock.spi.support.ConnectDeadline;
+import io.mortise.lock.spi.session.LongHoldWatchScheduler;
+import io.mortise.lock.spi.support.ConnectRetrier;
 import io.mortise.lock.zookeeper.admin.ConnectFailureDiagnosis;
 import io.mortise.lock.zookeeper.admin.ServerStatusProbe;
 import io.mortise.lock.zookeeper.admin.ZooKeeperLockAdmin;
@@ -36,14 +36,14 @@ final class ZooKeeperBackend implements LockBackend {
     private final BackendContext context;
     private final ZooKeeperSessionManager sessions;
     private final LockNodeLifecycle lockNodes;
-    private final DeferredWatches deferredWatches;
+    private final LongHoldWatchScheduler deferredWatches;
 
     private ZooKeeperBackend(ZooKeeperSettings settings, BackendContext context) {
         this.settings = settings;
         this.context = context;
         this.sessions = new ZooKeeperSessionManager(settings, context);
         this.lockNodes = new LockNodeLifecycle(settings.basePath(), settings.acl(), context.clock());
-        this.deferredWatches = new DeferredWatches(context.clock(), ZooKeeperContender.WATCH_OWN_NODE_AFTER);
+        this.deferredWatches = new LongHoldWatchScheduler(context.clock(), ZooKeeperContender.WATCH_OWN_NODE_AFTER);
     }
 
     /** Opens the backend of one client, and waits until the client has a session. */
@@ -66,7 +66,7 @@ final class ZooKeeperBackend implements LockBackend {
                 session.ready().thenCompose(validity -> checkPaths(session)).toCompletableFuture();
         ConnectFailureDiagnosis diagnosis = ConnectFailureDiagnosis.start(
                 endpoints(), ServerStatusProbe.of(settings, context.requestTimeout()), context, connected);
-        ConnectDeadline.of(endpoints(), context.connectTimeout())
+        ConnectRetrier.of(endpoints(), context.connectTimeout())
                 .withTimeoutMessage(diagnosis::timeoutMessage)
                 .await(connected, failure -> ZooKeeperErrors.toLockException(failure, "connect", endpoints()));
     }

@@ -6,7 +6,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.ClientClosedException;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.core.lease.HeldLease;
-import io.mortise.lock.core.runtime.AttemptIds;
+import io.mortise.lock.core.runtime.RandomIds;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
@@ -194,8 +194,7 @@ public final class AcquireOperation {
         CurrentContenderListener created = new CurrentContenderListener(
                 this,
                 with.backend(),
-                new AttemptRequest(
-                        name, AttemptIds.attempt(), leaseDuration, waitPolicy.mayWait(), options.metadata()));
+                new AttemptRequest(name, RandomIds.attempt(), leaseDuration, waitPolicy.mayWait(), options.metadata()));
         synchronized (this) {
             contender = created;
         }

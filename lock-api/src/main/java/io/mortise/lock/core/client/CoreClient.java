@@ -17,11 +17,11 @@ import io.mortise.lock.core.lease.HeldLeases;
 import io.mortise.lock.core.lease.LeaseKeeper;
 import io.mortise.lock.core.lease.LeaseServices;
 import io.mortise.lock.core.lease.RenewalLog;
-import io.mortise.lock.core.runtime.AttemptIds;
 import io.mortise.lock.core.runtime.CallbackExecutor;
 import io.mortise.lock.core.runtime.ClientScopedClock;
 import io.mortise.lock.core.runtime.CoreThreads;
 import io.mortise.lock.core.runtime.LastResponse;
+import io.mortise.lock.core.runtime.RandomIds;
 import io.mortise.lock.core.runtime.SystemClock;
 import io.mortise.lock.core.runtime.ThrottledLog;
 import io.mortise.lock.spi.BackendContext;
@@ -65,7 +65,7 @@ public final class CoreClient implements LockClient {
     private final OpenAcquires acquires = new OpenAcquires(this::checkDrained);
     private final ThreadPoolExecutor blocking = CoreThreads.blocking();
     private final ThreadPoolExecutor blockingCalls = CoreThreads.blockingCalls();
-    private final ClientContext context;
+    private final CoreBackendContext context;
     private final AtomicBoolean finished = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final Runnable stopClock;
@@ -85,7 +85,7 @@ public final class CoreClient implements LockClient {
         this.cleanups = new CleanupRetrier(clock, random, warnings, this::checkDrained);
         this.callbacks = new CallbackExecutor(options.callbackExecutor(), isManual(clock));
         this.context =
-                new ClientContext(AttemptIds.client(), options, clock, keeper, cleanups, blocking, blockingCalls);
+                new CoreBackendContext(RandomIds.client(), options, clock, keeper, cleanups, blocking, blockingCalls);
     }
 
     private AcquireServices collaborators(LockBackend backend) {

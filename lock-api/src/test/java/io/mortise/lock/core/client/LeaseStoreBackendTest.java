@@ -24,7 +24,7 @@ import io.mortise.lock.spi.LeaseStoreBackend;
 import io.mortise.lock.spi.ListableLeaseStore;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.spi.ObservedExpiry;
+import io.mortise.lock.spi.ObservedExpiryDetector;
 import io.mortise.lock.spi.OwnerRecordCodec;
 import io.mortise.lock.spi.support.StageFailures;
 import io.mortise.lock.spi.testing.ManualClock;
@@ -408,12 +408,12 @@ class LeaseStoreBackendTest {
         private record Row(long version, Grant grant, long token, Duration lease, String ownerRecord) {}
 
         private final Map<LockName, Row> rows;
-        private final ObservedExpiry expiry;
+        private final ObservedExpiryDetector expiry;
         private boolean silent;
 
         VersionedStore(Map<LockName, Row> rows, LockClock clock) {
             this.rows = rows;
-            this.expiry = new ObservedExpiry(clock);
+            this.expiry = new ObservedExpiryDetector(clock);
         }
 
         private <T> CompletionStage<T> send(Supplier<T> request) {

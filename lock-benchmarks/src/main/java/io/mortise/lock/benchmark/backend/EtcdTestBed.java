@@ -37,7 +37,7 @@ final class EtcdTestBed implements TestBed {
     public List<Competitor> competitors() {
         return List.of(
                 new MortiseCompetitor("etcd://", "?lease=" + LEASE.toSeconds() + "s"),
-                new RawJetcdCompetitor(),
+                new EtcdPutIfAbsentCompetitor(),
                 new JetcdLockCompetitor());
     }
 
@@ -95,10 +95,10 @@ final class EtcdTestBed implements TestBed {
     @Override
     public List<PerformanceGoal> goals() {
         return List.of(
-                PerformanceGoal.ratioAtLeast(0.9, RawJetcdCompetitor.NAME, "one-thread", "cycles/s"),
-                PerformanceGoal.ratioAtLeast(0.9, RawJetcdCompetitor.NAME, "sixteen-locks", "cycles/s"),
+                PerformanceGoal.ratioAtLeast(0.9, EtcdPutIfAbsentCompetitor.NAME, "one-thread", "cycles/s"),
+                PerformanceGoal.ratioAtLeast(0.9, EtcdPutIfAbsentCompetitor.NAME, "sixteen-locks", "cycles/s"),
                 // Raw transactions have no queue: a client that finds the lock taken can only try again.
-                PerformanceGoal.ratioAtLeast(0.8, RawJetcdCompetitor.NAME, "contended", "hand-offs/s")
+                PerformanceGoal.ratioAtLeast(0.8, EtcdPutIfAbsentCompetitor.NAME, "contended", "hand-offs/s")
                         .by("one-thread", "cycles/s"),
                 PerformanceGoal.atMost(2, "crowd", "requests per hand-off"),
                 PerformanceGoal.atMost(0, "held", "work per renewal period"),

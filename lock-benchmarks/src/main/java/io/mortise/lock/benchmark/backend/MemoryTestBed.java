@@ -27,7 +27,7 @@ final class MemoryTestBed implements TestBed {
 
     @Override
     public List<Competitor> competitors() {
-        return List.of(new MortiseCompetitor("memory:", ""), new SemaphoreCompetitor());
+        return List.of(new MortiseCompetitor("memory:", ""), new JdkSemaphoreCompetitor());
     }
 
     @Override

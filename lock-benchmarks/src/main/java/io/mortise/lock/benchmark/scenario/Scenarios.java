@@ -14,13 +14,13 @@ public final class Scenarios {
     /** Returns all scenarios; their names are unique. */
     public static List<Scenario> all() {
         return List.of(
-                new UncontendedLockScenario("one-thread", Duration.ZERO),
+                new SingleThreadScenario("one-thread", Duration.ZERO),
                 new ParallelLocksScenario(),
                 new ContendedScenario("contended", Duration.ZERO),
                 new ManyWaitersScenario(),
                 new HeldLocksScenario(),
-                new UncontendedLockScenario("one-thread-5ms", NEAR),
+                new SingleThreadScenario("one-thread-5ms", NEAR),
                 new ContendedScenario("contended-5ms", NEAR),
-                new RoundTripsScenario(FAR));
+                new SlowLinkRoundTripsScenario(FAR));
     }
 }

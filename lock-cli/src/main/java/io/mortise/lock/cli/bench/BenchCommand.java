@@ -2,7 +2,7 @@
 package io.mortise.lock.cli.bench;
 
 import io.mortise.lock.LockClient;
-import io.mortise.lock.cli.invocation.CommonOptions;
+import io.mortise.lock.cli.invocation.CommonOptionValues;
 import io.mortise.lock.cli.invocation.DurationConverter;
 import io.mortise.lock.cli.invocation.ExitCodes;
 import io.mortise.lock.cli.invocation.JsonFormatter;
@@ -46,7 +46,7 @@ public final class BenchCommand implements Callable<Integer> {
     private CommandSpec spec = CommandSpec.create();
 
     @ParentCommand
-    private @Nullable CommonOptions given;
+    private @Nullable CommonOptionValues given;
 
     @Option(
             names = {"-t", "--threads"},
@@ -79,7 +79,7 @@ public final class BenchCommand implements Callable<Integer> {
         if (time.compareTo(MIN_TIME) < 0 || time.compareTo(MAX_TIME) > 0 || warmUp.compareTo(MAX_TIME) > 0) {
             throw invalid("--time must be from 100ms to 10m, and --warm-up at most 10m");
         }
-        CommonOptions invocation = Objects.requireNonNull(given);
+        CommonOptionValues invocation = Objects.requireNonNull(given);
         if (!invocation.verbose()) {
             LoggingSetup.errorsOnly("io.mortise.lock"); // doctor shows what the client warns of at startup
         }
@@ -110,7 +110,7 @@ public final class BenchCommand implements Callable<Integer> {
         return new ParameterException(spec.commandLine(), message);
     }
 
-    private Map<String, Object> json(CommonOptions invocation, LatencyResult ownLocks, LatencyResult oneLock) {
+    private Map<String, Object> json(CommonOptionValues invocation, LatencyResult ownLocks, LatencyResult oneLock) {
         Map<String, Object> object = new LinkedHashMap<>();
         object.put("url", LockUrl.parse(invocation.url()).toString());
         object.put("threads", threads);

@@ -2,7 +2,7 @@
 package io.mortise.lock.cli.run;
 
 import io.mortise.lock.Lease;
-import io.mortise.lock.cli.invocation.CommonOptions;
+import io.mortise.lock.cli.invocation.CommonOptionValues;
 import io.mortise.lock.cli.invocation.ExitCodes;
 import io.mortise.lock.cli.invocation.FlockDurationConverter;
 import io.mortise.lock.cli.invocation.JsonFormatter;
@@ -60,7 +60,7 @@ public final class HoldCommand implements Callable<Integer> {
     private CommandSpec spec = CommandSpec.create();
 
     @ParentCommand
-    private @Nullable CommonOptions given;
+    private @Nullable CommonOptionValues given;
 
     @Mixin
     private LockedWorkMixin lock = new LockedWorkMixin();
@@ -82,7 +82,7 @@ public final class HoldCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         LoggingSetup.showTimes();
         PrintWriter err = spec.commandLine().getErr();
-        CommonOptions invocation = Objects.requireNonNull(given);
+        CommonOptionValues invocation = Objects.requireNonNull(given);
         CurrentStepSignals signals = CurrentStepSignals.listen();
         if (!stays) {
             ParentProcess.watch(signals.ignoresHangup(), () -> {

@@ -8,7 +8,7 @@ import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.cli.invocation.CommandFailedException;
-import io.mortise.lock.cli.invocation.CommonOptions;
+import io.mortise.lock.cli.invocation.CommonOptionValues;
 import io.mortise.lock.cli.invocation.DurationConverter;
 import io.mortise.lock.cli.invocation.ExitCodes;
 import io.mortise.lock.cli.invocation.FlockDurationConverter;
@@ -91,7 +91,7 @@ final class LockedWorkMixin {
     int runLocked(
             String name,
             Map<String, String> metadata,
-            CommonOptions invocation,
+            CommonOptionValues invocation,
             CurrentStepSignals signals,
             PrintWriter err,
             boolean reportsWaiting,

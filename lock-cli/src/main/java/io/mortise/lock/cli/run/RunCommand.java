@@ -2,7 +2,7 @@
 package io.mortise.lock.cli.run;
 
 import io.mortise.lock.cli.invocation.CommandFailedException;
-import io.mortise.lock.cli.invocation.CommonOptions;
+import io.mortise.lock.cli.invocation.CommonOptionValues;
 import io.mortise.lock.cli.invocation.ExitCodes;
 import io.mortise.lock.cli.invocation.LoggingSetup;
 import java.io.File;
@@ -23,7 +23,7 @@ import picocli.CommandLine.Spec;
 
 /**
  * Implements {@code lockctl run}, which acquires a lock, runs a command, and releases the lock when the command ends. The
- * work itself is in {@link GuardedRun}, so that native code is loaded only when it is needed.
+ * work itself is in {@link CommandRunUnderLease}, so that native code is loaded only when it is needed.
  */
 @Command(
         name = "run",
@@ -71,7 +71,7 @@ public final class RunCommand implements Callable<Integer> {
     private CommandSpec spec = CommandSpec.create();
 
     @ParentCommand
-    private @Nullable CommonOptions given;
+    private @Nullable CommonOptionValues given;
 
     @Mixin
     private LockedWorkMixin lock = new LockedWorkMixin();
@@ -110,11 +110,11 @@ public final class RunCommand implements Callable<Integer> {
             throw new CommandFailedException(
                     ExitCodes.USAGE, "run needs process groups, which Windows does not have; hold works there");
         }
-        CommonOptions invocation = Objects.requireNonNull(given);
+        CommonOptionValues invocation = Objects.requireNonNull(given);
         PrintWriter err = spec.commandLine().getErr();
         CurrentStepSignals signals = CurrentStepSignals.listen();
         AsyncMessagePrinter announcer = new AsyncMessagePrinter(line -> err.println("lockctl: " + line));
-        GuardedRun run = prepare(announcer);
+        CommandRunUnderLease run = prepare(announcer);
         int code = lock.runLocked(name, metadata(), invocation, signals, err, run.reportsWaiting(), lease -> {
             try (announcer) { // closed first, so that messages of the release are printed after those of the run
                 return run.under(lease, signals);
@@ -127,9 +127,9 @@ public final class RunCommand implements Callable<Integer> {
         return code;
     }
 
-    private GuardedRun prepare(AsyncMessagePrinter announcer) {
+    private CommandRunUnderLease prepare(AsyncMessagePrinter announcer) {
         try {
-            return GuardedRun.prepare(command, onLoss, keepUrl, announcer::print);
+            return CommandRunUnderLease.prepare(command, onLoss, keepUrl, announcer::print);
         } catch (LinkageError e) {
             throw new CommandFailedException(
                     ExitCodes.IO,

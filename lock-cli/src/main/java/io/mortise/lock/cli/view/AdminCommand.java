@@ -6,7 +6,7 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockException;
 import io.mortise.lock.cli.invocation.CommandFailedException;
-import io.mortise.lock.cli.invocation.CommonOptions;
+import io.mortise.lock.cli.invocation.CommonOptionValues;
 import io.mortise.lock.cli.invocation.ExitCodes;
 import io.mortise.lock.cli.invocation.LoggingSetup;
 import java.io.PrintWriter;
@@ -31,7 +31,7 @@ abstract class AdminCommand implements Callable<Integer> {
     private CommandSpec spec = CommandSpec.create();
 
     @ParentCommand
-    private @Nullable CommonOptions given;
+    private @Nullable CommonOptionValues given;
 
     /** Queries the store, prints the result, and returns the exit code. */
     abstract int query(LockClient client, LockAdmin admin) throws Exception;
@@ -51,7 +51,7 @@ abstract class AdminCommand implements Callable<Integer> {
         }
     }
 
-    final CommonOptions invocation() {
+    final CommonOptionValues invocation() {
         return Objects.requireNonNull(given);
     }
 

@@ -139,8 +139,19 @@ public final class LockctlProcess implements AutoCloseable {
     private void awaitIn(Path file, String text) {
         boolean found = Await.holdsWithin(TIMEOUT, () -> read(file).contains(text));
         if (!found) {
-            throw new AssertionError("no \"" + text + "\" in the output: " + read(out) + read(err));
+            String output = read(out) + read(err);
+            throw new AssertionError("no \"" + text + "\" in the output: " + output + "\n" + threads());
         }
+    }
+
+    /** Returns the stacks of the threads of lockctl, which the JVM prints to standard output; empty if it has ended. */
+    private String threads() {
+        if (!process.isAlive()) {
+            return "it ended with " + process.exitValue();
+        }
+        send("QUIT", pid());
+        Await.holdsWithin(Duration.ofSeconds(5), () -> read(out).contains("JNI global refs"));
+        return read(out);
     }
 
     String out() {

@@ -7,7 +7,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.MonotonicInstant;
-import io.mortise.lock.spi.support.ConnectDeadline;
+import io.mortise.lock.spi.support.ConnectRetrier;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.List;
@@ -102,7 +102,7 @@ public final class EtcdFailoverConnection {
                 CompletableFuture.runAsync(() -> publish(createMemberConnection()), context.blocking());
         Duration limit = context.connectTimeout();
         String missing = settings.credentials().isPresent() ? "no answer from " : "no address found for ";
-        ConnectDeadline.of(endpoints(), limit)
+        ConnectRetrier.of(endpoints(), limit)
                 .withTimeoutMessage(() -> missing + endpoints() + " in " + limit.toMillis() + " ms")
                 .await(opening, failure -> EtcdErrors.of(failure, "connect", endpoints()));
     }

@@ -6,8 +6,8 @@ import io.etcd.jetcd.ByteSequence;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.etcd.connection.EtcdErrors;
+import io.mortise.lock.etcd.queue.LocalContenderNotifier;
 import io.mortise.lock.etcd.queue.QueueReplica;
-import io.mortise.lock.etcd.queue.QueuedContenders;
 import io.mortise.lock.etcd.session.EtcdSession;
 import io.mortise.lock.etcd.session.EtcdSessionManager;
 import io.mortise.lock.spi.AttemptResult;
@@ -15,7 +15,7 @@ import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.session.DeferredWatches;
+import io.mortise.lock.spi.session.LongHoldWatchScheduler;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -30,7 +30,7 @@ import java.util.concurrent.CompletionStage;
  * <p>The core does not overlap calls, but the reply to a request that timed out may still arrive. It is ignored, and the
  * request counts as one that may still be executed.
  */
-public final class EtcdContender implements Contender, QueuedContenders.Member, DeferredWatches.Held {
+public final class EtcdContender implements Contender, LocalContenderNotifier.Member, LongHoldWatchScheduler.Held {
     /**
      * The time for which a grant is held before its key is watched. Twice this and two round trips are well below 200 ms (S7).
      */
@@ -49,13 +49,13 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
 
     private final EtcdSessionManager sessions;
     private final LockClock clock;
-    private final DeferredWatches deferredWatches;
+    private final LongHoldWatchScheduler deferredWatches;
     private final Unwrapper unwrapper;
     private final LockRequest request;
     private final ContenderListener listener;
     private final AcquireTransactions transactions;
     private final ContenderKeyRemoval removal;
-    private final SequencedAcquire sequencedAcquire;
+    private final InTurnAcquireSender sequencedAcquire;
 
     @GuardedBy("this")
     private boolean granted;
@@ -79,7 +79,7 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
     public EtcdContender(
             EtcdSessionManager sessions,
             LockClock clock,
-            DeferredWatches deferredWatches,
+            LongHoldWatchScheduler deferredWatches,
             Unwrapper unwrapper,
             LockRequest request,
             ContenderListener listener) {
@@ -92,7 +92,7 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
         this.transactions = new AcquireTransactions(sessions.requests(), request);
         this.removal =
                 new ContenderKeyRemoval(sessions.requests(), request.name().value(), transactions.record());
-        this.sequencedAcquire = new SequencedAcquire(WAITING, listener);
+        this.sequencedAcquire = new InTurnAcquireSender(WAITING, listener);
     }
 
     /**
@@ -137,8 +137,8 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
                 entry.queue().sequencer(),
                 () -> transactions
                         .send()
-                        .thenApply(
-                                result -> new SequencedAcquire.Reply(toAttemptResult(result), () -> isTaken(result))));
+                        .thenApply(result ->
+                                new InTurnAcquireSender.Reply(toAttemptResult(result), () -> isTaken(result))));
     }
 
     private AttemptResult toAttemptResult(AcquireTransactions.Result result) {

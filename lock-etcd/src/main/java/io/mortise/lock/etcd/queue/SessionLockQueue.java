@@ -55,7 +55,7 @@ public final class SessionLockQueue implements SessionLockQueueWatch.Listener {
     private final BitSet slots = new BitSet();
 
     @GuardedBy("this")
-    private final QueuedContenders members = new QueuedContenders();
+    private final LocalContenderNotifier members = new LocalContenderNotifier();
 
     @GuardedBy("this")
     private @Nullable SessionLockQueueWatch watch;
@@ -163,16 +163,16 @@ public final class SessionLockQueue implements SessionLockQueueWatch.Listener {
     }
 
     /** Notifies this waiter from now on when it becomes the first, and when its key is deleted. */
-    public void watchAsWaiter(QueuedContenders.Member member) {
+    public void watchAsWaiter(LocalContenderNotifier.Member member) {
         addMember(member, false);
     }
 
     /** Notifies this holder from now on when its key is deleted. */
-    public void watchAsHolder(QueuedContenders.Member member) {
+    public void watchAsHolder(LocalContenderNotifier.Member member) {
         addMember(member, true);
     }
 
-    private void addMember(QueuedContenders.Member member, boolean holds) {
+    private void addMember(LocalContenderNotifier.Member member, boolean holds) {
         SessionLockQueueWatch opening = null;
         List<Runnable> notifications;
         synchronized (this) {
@@ -192,7 +192,7 @@ public final class SessionLockQueue implements SessionLockQueueWatch.Listener {
     }
 
     /** Marks a contender as the holder. Returns whether it is notified of a deletion of its key without further calls. */
-    public boolean becameHolder(QueuedContenders.Member member) {
+    public boolean becameHolder(LocalContenderNotifier.Member member) {
         List<Runnable> notifications = new ArrayList<>();
         boolean isNotified;
         synchronized (this) {
@@ -203,7 +203,7 @@ public final class SessionLockQueue implements SessionLockQueueWatch.Listener {
     }
 
     /** Stops notifying this contender. */
-    public void stopWatching(QueuedContenders.Member member) {
+    public void stopWatching(LocalContenderNotifier.Member member) {
         boolean startTimer = false;
         synchronized (this) {
             members.remove(member);

@@ -17,7 +17,7 @@ import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.session.CurrentSession;
-import io.mortise.lock.spi.session.SessionOpeningQueue;
+import io.mortise.lock.spi.session.OpenSessionWaiters;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -44,7 +44,7 @@ public final class EtcdSession implements CurrentSession.Session {
     private final EtcdRequestSender requests;
     private final EtcdKeyLayout keys;
     private final BackendContext context;
-    private final SessionOpeningQueue<EtcdSessionValidity> ready = new SessionOpeningQueue<>();
+    private final OpenSessionWaiters<EtcdSessionValidity> ready = new OpenSessionWaiters<>();
     private final Map<String, SessionLockQueue> queues = new ConcurrentHashMap<>();
     private final AtomicLong epoch = new AtomicLong();
     private final AtomicInteger keySeries = new AtomicInteger();
@@ -52,7 +52,7 @@ public final class EtcdSession implements CurrentSession.Session {
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final Duration requestedLease;
     private final SessionRenewal renewal;
-    private final SessionWatch watch;
+    private final SessionKeyWatch watch;
     private volatile long leaseId;
     private volatile boolean ended;
 
@@ -63,7 +63,7 @@ public final class EtcdSession implements CurrentSession.Session {
         this.keys = keys;
         this.context = context;
         this.renewal = new SessionRenewal(this, requests, context.clock());
-        this.watch = new SessionWatch(this, requests, context.clock());
+        this.watch = new SessionKeyWatch(this, requests, context.clock());
     }
 
     /** Starts to open the session; {@link #ready} reports the outcome. Called once. */

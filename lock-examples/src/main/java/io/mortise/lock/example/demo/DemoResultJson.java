@@ -10,7 +10,7 @@ import tools.jackson.jr.ob.JSON;
 final class DemoResultJson {
     private DemoResultJson() {}
 
-    static String of(DemoResult result) throws IOException {
+    static String of(OverallDemoResult result) throws IOException {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("ok", result.ok());
         json.put("failures", result.failures());

@@ -7,7 +7,7 @@ import java.time.Duration;
 final class DemoResultTable {
     private DemoResultTable() {}
 
-    static String of(DemoResult result) {
+    static String of(OverallDemoResult result) {
         DemoRunResult without = result.without();
         DemoRunResult with = result.with();
         StringBuilder out = new StringBuilder();

@@ -2,7 +2,7 @@
 package io.mortise.lock.example.demo;
 
 import io.mortise.lock.example.demo.WorkerProcesses.Event;
-import io.mortise.lock.example.inventory.StockFile;
+import io.mortise.lock.example.inventory.FencedStockFile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -28,7 +28,7 @@ final class LockedDemoRun {
     record Outcome(DemoRunResult run, FaultDrillResult.Kill kill, FaultDrillResult.Frozen frozen) {}
 
     Outcome run(Path file) throws IOException, InterruptedException {
-        StockFile stock = SalesDemo.newStock(file, items);
+        FencedStockFile stock = SalesDemo.newStock(file, items);
         workers.watch(event -> sales.count(event.from().name(), event.message()), this::tick);
         activity = "connecting";
         join(workers.all(), file);

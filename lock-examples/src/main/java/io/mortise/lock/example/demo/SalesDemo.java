@@ -4,7 +4,7 @@ package io.mortise.lock.example.demo;
 import io.mortise.lock.Capability;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.connect.Locks;
-import io.mortise.lock.example.inventory.StockFile;
+import io.mortise.lock.example.inventory.FencedStockFile;
 import io.mortise.lock.spi.LockUrl;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -37,7 +37,7 @@ final class SalesDemo {
         this.log = log;
     }
 
-    DemoResult run() throws IOException, InterruptedException {
+    OverallDemoResult run() throws IOException, InterruptedException {
         long start = System.nanoTime();
         String shownUrl = LockUrl.parse(url).toString();
         // Checks the URL and the server before any process is started, so that an error has its own message.
@@ -67,7 +67,8 @@ final class SalesDemo {
             progress.line("  " + with.run().sold() + " sold, and the stock went down by "
                     + with.run().removed() + ": " + with.run().lost() + " updates lost");
             Duration took = Duration.ofNanos(System.nanoTime() - start);
-            return new DemoResult(shownUrl, workers, items, without, with.run(), with.kill(), with.frozen(), took);
+            return new OverallDemoResult(
+                    shownUrl, workers, items, without, with.run(), with.kill(), with.frozen(), took);
         } finally {
             cleanUp(processes, dir);
             removeHook(atExit);
@@ -78,12 +79,12 @@ final class SalesDemo {
         return processes.all().stream().filter(worker -> !worker.busy()).count();
     }
 
-    static StockFile newStock(Path file, int items) throws IOException {
-        StockFile.createIfMissing(file, Map.of(ITEM, items));
-        return new StockFile(file);
+    static FencedStockFile newStock(Path file, int items) throws IOException {
+        FencedStockFile.createIfMissing(file, Map.of(ITEM, items));
+        return new FencedStockFile(file);
     }
 
-    static int left(StockFile stock) throws IOException {
+    static int left(FencedStockFile stock) throws IOException {
         return stock.left(ITEM).orElseThrow();
     }
 

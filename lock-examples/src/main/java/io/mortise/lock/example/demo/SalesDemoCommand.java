@@ -71,7 +71,7 @@ public final class SalesDemoCommand implements Callable<Integer> {
         ProgressPrinter progress =
                 json ? new ProgressPrinter(err, terminal("err")) : new ProgressPrinter(out, terminal("out"));
         Optional<String> url = store.urlIfGiven();
-        DemoResult result = url.isPresent() ? run(url.get(), progress, err) : embedded(progress, err);
+        OverallDemoResult result = url.isPresent() ? run(url.get(), progress, err) : embedded(progress, err);
         if (json) {
             out.println(DemoResultJson.of(result));
         } else {
@@ -82,7 +82,8 @@ public final class SalesDemoCommand implements Callable<Integer> {
         return result.ok() ? 0 : 1;
     }
 
-    private DemoResult embedded(ProgressPrinter progress, PrintWriter err) throws IOException, InterruptedException {
+    private OverallDemoResult embedded(ProgressPrinter progress, PrintWriter err)
+            throws IOException, InterruptedException {
         progress.line("Starting a ZooKeeper server in this process");
         try (ZooKeeperTestServer server = ZooKeeperTestServer.start()) {
             return run(
@@ -93,7 +94,7 @@ public final class SalesDemoCommand implements Callable<Integer> {
         }
     }
 
-    private DemoResult run(String serverUrl, ProgressPrinter progress, PrintWriter err)
+    private OverallDemoResult run(String serverUrl, ProgressPrinter progress, PrintWriter err)
             throws IOException, InterruptedException {
         return new SalesDemo(serverUrl, workers, items, verbose, progress, err::println).run();
     }

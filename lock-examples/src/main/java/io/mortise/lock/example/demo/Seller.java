@@ -8,8 +8,8 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.connect.Locks;
+import io.mortise.lock.example.inventory.FencedStockFile;
 import io.mortise.lock.example.inventory.StaleTokenException;
-import io.mortise.lock.example.inventory.StockFile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -42,7 +42,7 @@ final class Seller implements AutoCloseable {
     private final String lockName;
     private final BlockingQueue<String> commands;
     private final Consumer<WorkerMessage> report;
-    private @Nullable StockFile stock;
+    private @Nullable FencedStockFile stock;
     private @Nullable LockClient client;
     private @Nullable DistributedLock lock;
 
@@ -64,7 +64,7 @@ final class Seller implements AutoCloseable {
         while (true) {
             String[] command = commands.take().split(" ", 2);
             switch (command[0]) {
-                case "open" -> stock = new StockFile(Path.of(command[1]));
+                case "open" -> stock = new FencedStockFile(Path.of(command[1]));
                 case "connect" -> connect(command[1]);
                 case "hold" -> sale(0, this::awaitGo);
                 case "sell" -> {
@@ -108,7 +108,7 @@ final class Seller implements AutoCloseable {
     }
 
     private Outcome sale(int floor, Pause between, @Nullable Lease lease) throws IOException, InterruptedException {
-        StockFile file = Objects.requireNonNull(stock, "the command open must come first");
+        FencedStockFile file = Objects.requireNonNull(stock, "the command open must come first");
         OptionalLong token = lease == null ? OptionalLong.empty() : OptionalLong.of(lease.fencingToken());
         int left = SalesDemo.left(file);
         report.accept(new WorkerMessage.Read(left, token));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.example.demo;
 
-import io.mortise.lock.example.inventory.StockFile;
+import io.mortise.lock.example.inventory.FencedStockFile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -19,7 +19,7 @@ final class UnlockedDemoRun {
     }
 
     DemoRunResult run(Path file) throws IOException, InterruptedException {
-        StockFile stock = SalesDemo.newStock(file, items);
+        FencedStockFile stock = SalesDemo.newStock(file, items);
         DemoRunTally sales = new DemoRunTally();
         workers.watch(
                 event -> sales.count(event.from().name(), event.message()),

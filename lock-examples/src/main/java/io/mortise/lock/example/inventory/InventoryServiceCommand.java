@@ -85,7 +85,7 @@ public final class InventoryServiceCommand implements Callable<Integer> {
         store.check();
         Path stock =
                 file != null ? file : Files.createTempDirectory("inventory").resolve("stock");
-        StockFile.createIfMissing(stock, items);
+        FencedStockFile.createIfMissing(stock, items);
         out.println("stock file: " + stock);
         if (port != 0) {
             String item = items.keySet().iterator().next();

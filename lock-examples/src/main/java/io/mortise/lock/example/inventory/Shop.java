@@ -13,7 +13,7 @@ import java.util.concurrent.Executor;
 /** Sells items from the stock, holding each item's lock so that no unit is sold twice. Thread-safe. */
 final class Shop {
     private final LockClient locks;
-    private final StockFile stock;
+    private final FencedStockFile stock;
     private final Duration maxWait;
     private final Duration work;
 
@@ -25,7 +25,7 @@ final class Shop {
      * @param maxWait how long a buyer waits for the lock of an item
      * @param work how long each sale works, in addition to reading and writing the stock
      */
-    Shop(LockClient locks, StockFile stock, Duration maxWait, Duration work) {
+    Shop(LockClient locks, FencedStockFile stock, Duration maxWait, Duration work) {
         this.locks = locks;
         this.stock = stock;
         this.maxWait = maxWait;

@@ -29,7 +29,7 @@ class DemoOutputTest {
 
     @Test
     void tableShowsFailedChecks() {
-        DemoResult result = SampleResults.result(
+        OverallDemoResult result = SampleResults.result(
                 SampleResults.WITHOUT, SampleResults.WITHOUT, SampleResults.KILL, SampleResults.FROZEN);
 
         assertThat(DemoResultTable.of(result))

@@ -13,12 +13,12 @@ final class SampleResults {
 
     private SampleResults() {}
 
-    static DemoResult result(
+    static OverallDemoResult result(
             DemoRunResult without, DemoRunResult with, FaultDrillResult.Kill kill, FaultDrillResult.Frozen frozen) {
-        return new DemoResult("zookeeper://h:2181", 4, 100, without, with, kill, frozen, Duration.ofSeconds(14));
+        return new OverallDemoResult("zookeeper://h:2181", 4, 100, without, with, kill, frozen, Duration.ofSeconds(14));
     }
 
-    static DemoResult good() {
+    static OverallDemoResult good() {
         return result(WITHOUT, WITH, KILL, FROZEN);
     }
 }

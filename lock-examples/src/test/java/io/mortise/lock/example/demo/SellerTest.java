@@ -4,7 +4,7 @@ package io.mortise.lock.example.demo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.mortise.lock.example.inventory.StockFile;
+import io.mortise.lock.example.inventory.FencedStockFile;
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.OptionalLong;
@@ -26,7 +26,7 @@ class SellerTest {
     private final BlockingQueue<WorkerMessage> messages = new LinkedBlockingQueue<>();
     private final Seller seller = new Seller("demo", commands, messages::add);
     private final Thread thread = new Thread(this::run, "seller");
-    private StockFile stock = new StockFile(Path.of(""));
+    private FencedStockFile stock = new FencedStockFile(Path.of(""));
 
     private void run() {
         try {

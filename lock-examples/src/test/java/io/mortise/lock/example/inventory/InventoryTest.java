@@ -61,7 +61,7 @@ class InventoryTest {
     @BeforeEach
     void fillTheStock() throws IOException {
         stock = dir.resolve("stock");
-        StockFile.createIfMissing(stock, Map.of("lamp", UNITS));
+        FencedStockFile.createIfMissing(stock, Map.of("lamp", UNITS));
     }
 
     @AfterEach

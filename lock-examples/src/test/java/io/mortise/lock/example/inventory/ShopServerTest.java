@@ -36,14 +36,14 @@ class ShopServerTest {
     private static final List<ShopServer> servers = new ArrayList<>();
 
     private static LockClient locks;
-    private static StockFile stock;
+    private static FencedStockFile stock;
     private static Buyer buyer;
 
     @BeforeAll
     static void open() throws Exception {
-        StockFile.createIfMissing(
+        FencedStockFile.createIfMissing(
                 dir.resolve("stock"), Map.of("lamp", 2, "chair", 7, "vase", 3, "desk", 4, "bed", 40, "sofa", 9));
-        stock = new StockFile(dir.resolve("stock"));
+        stock = new FencedStockFile(dir.resolve("stock"));
         locks = Locks.connect("memory:shop");
         buyer = open(locks);
     }

@@ -39,7 +39,7 @@ public final class AsyncOnlyRedisClient extends RedisClient {
     @Override
     protected Mono<SocketAddress> getSocketAddress(RedisURI uri) {
         Supplier<? extends CompletionStage<SocketAddress>> lookup =
-                uri instanceof AddressLookupRedisUri withLookup ? withLookup.lookup() : null;
+                uri instanceof MasterLookupRedisUri withLookup ? withLookup.lookup() : null;
         return lookup == null ? super.getSocketAddress(uri) : Mono.fromCompletionStage(lookup);
     }
 

@@ -87,8 +87,8 @@ public final class ManagedRedisClient<C extends AbstractRedisClient> {
     }
 
     /** Returns a copy of the URI with Mortise's timeouts and a client name that operators see in CLIENT LIST. */
-    public static AddressLookupRedisUri uri(RedisURI original, BackendContext context) {
-        AddressLookupRedisUri uri = new AddressLookupRedisUri(original);
+    public static MasterLookupRedisUri uri(RedisURI original, BackendContext context) {
+        MasterLookupRedisUri uri = new MasterLookupRedisUri(original);
         uri.setTimeout(handshake(context.requestTimeout()));
         uri.getSentinels().forEach(sentinel -> sentinel.setTimeout(handshake(context.requestTimeout())));
         uri.setClientName("mortise-" + context.clientId());

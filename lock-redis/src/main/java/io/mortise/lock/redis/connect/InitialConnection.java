@@ -7,7 +7,7 @@ import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LockException;
 import io.mortise.lock.redis.client.RedisErrors;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.support.ConnectDeadline;
+import io.mortise.lock.spi.support.ConnectRetrier;
 import io.mortise.lock.spi.support.LinkageErrorCheck;
 import java.util.List;
 import java.util.Optional;
@@ -46,7 +46,7 @@ public final class InitialConnection {
             String endpoints,
             BackendContext context) {
         long millis = context.connectTimeout().toMillis();
-        ConnectDeadline deadline = ConnectDeadline.of(endpoints, context.connectTimeout())
+        ConnectRetrier deadline = ConnectRetrier.of(endpoints, context.connectTimeout())
                 .withTimeoutMessage(() -> "no connection to " + endpoints + " in " + millis + " ms");
         return deadline.retry(() -> once(connect, discard, servers, endpoints, context, deadline));
     }
@@ -57,8 +57,8 @@ public final class InitialConnection {
             List<RedisURI> servers,
             String endpoints,
             BackendContext context,
-            ConnectDeadline deadline) {
-        CompletableFuture<T> connecting = ConnectAttempt.begin(connect, discard, servers, context);
+            ConnectRetrier deadline) {
+        CompletableFuture<T> connecting = ConnectWithTlsCheck.begin(connect, discard, servers, context);
         try {
             return deadline.await(connecting, failure -> explained(failure, endpoints));
         } catch (LockException e) {

@@ -3,7 +3,7 @@ package io.mortise.lock.redis.node;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.lettuce.core.RedisURI;
-import io.mortise.lock.redis.connect.ConnectAttempt;
+import io.mortise.lock.redis.connect.ConnectWithTlsCheck;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
@@ -57,7 +57,7 @@ public final class BackgroundConnect {
         RedisNodeClient.Target inBackground = new RedisNodeClient.Target(
                 target.id(),
                 target.endpoints(),
-                () -> ConnectAttempt.begin(
+                () -> ConnectWithTlsCheck.begin(
                         target.connect(),
                         opened -> opened.closeAsync(),
                         server.stream().toList(),

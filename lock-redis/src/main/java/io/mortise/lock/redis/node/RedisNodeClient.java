@@ -43,7 +43,7 @@ public final class RedisNodeClient {
     private final Duration requestTimeout;
     private final NodeListener listener;
     private final ServerClock time = new ServerClock();
-    private final DeferredUntilOpen opening = new DeferredUntilOpen();
+    private final CallbackQueueUntilOpen opening = new CallbackQueueUntilOpen();
     private final NodeConnection connection;
     private final ChannelSubscriptions subscriptions;
     private final NodeRequests requests;
@@ -102,7 +102,7 @@ public final class RedisNodeClient {
                 return CompletableFuture.failedFuture(new RedisException("the connection was opened too late"));
             }
             connection.use(opened, subscriptions);
-            return new ConnectionHandshake(opened.async(), ownChannel, endpoints(), context.clock())
+            return new SubscriptionHandshake(opened.async(), ownChannel, endpoints(), context.clock())
                     .exchange(inCluster())
                     .thenAccept(this::handshakeEnded);
         });
@@ -130,7 +130,7 @@ public final class RedisNodeClient {
         }
     }
 
-    private void handshakeEnded(ConnectionHandshake.ServerReply reply) {
+    private void handshakeEnded(SubscriptionHandshake.ServerReply reply) {
         time.onReply(reply.sent(), reply.time());
         sharded = reply.sharded();
     }

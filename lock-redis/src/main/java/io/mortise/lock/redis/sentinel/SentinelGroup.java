@@ -5,7 +5,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
-import io.mortise.lock.redis.client.AddressLookupRedisUri;
+import io.mortise.lock.redis.client.MasterLookupRedisUri;
 import io.mortise.lock.redis.client.RedisErrors;
 import io.mortise.lock.redis.sentinel.SentinelReply.HostAndPort;
 import io.mortise.lock.spi.BackendContext;
@@ -51,7 +51,7 @@ public final class SentinelGroup {
         uri.getSentinels()
                 .forEach(sentinel -> known.put(
                         new HostAndPort(sentinel.getHost(), sentinel.getPort()),
-                        connection(new AddressLookupRedisUri(sentinel))));
+                        connection(new MasterLookupRedisUri(sentinel))));
         this.configured = known.size();
     }
 
@@ -66,7 +66,7 @@ public final class SentinelGroup {
 
     /** Returns a connection to a sentinel that another one reported, with the credentials and TLS of the first in the URL. */
     private SentinelConnection connection(HostAndPort address) {
-        RedisURI uri = new AddressLookupRedisUri(first);
+        RedisURI uri = new MasterLookupRedisUri(first);
         uri.setHost(address.host());
         uri.setPort(address.port());
         return connection(uri);

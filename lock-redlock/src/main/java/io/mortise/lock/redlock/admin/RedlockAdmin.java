@@ -6,8 +6,8 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
+import io.mortise.lock.redis.admin.AllServerClocksReader;
 import io.mortise.lock.redis.admin.LockListing;
-import io.mortise.lock.redis.admin.ServerClockReader;
 import io.mortise.lock.redis.admin.StatusReplyParser;
 import io.mortise.lock.redis.script.LuaScript;
 import io.mortise.lock.redlock.master.RedlockMaster;
@@ -229,7 +229,7 @@ public final class RedlockAdmin implements LockAdmin {
     @Override
     public CompletableFuture<Map<String, Instant>> clocks() {
         return masters.reachable()
-                .thenCompose(reachable -> ServerClockReader.of(reachable.stream()
+                .thenCompose(reachable -> AllServerClocksReader.of(reachable.stream()
                         .collect(Collectors.toMap(RedlockMaster::endpoint, RedlockMaster::node, (one, same) -> one))))
                 .toCompletableFuture();
     }

@@ -42,15 +42,15 @@ final class AcquireRound {
             RedlockScript.YIELD_VOTE.script().whole();
 
     private final RedlockContender contender;
-    private final List<AttemptCleanupAtMaster> attempts;
+    private final List<StoredAttemptAtMaster> attempts;
     private final VoteTally tally;
     private final CompletableFuture<AttemptResult> outcome = new CompletableFuture<>();
     private final MonotonicInstant start;
-    private final Set<AttemptCleanupAtMaster> requested = ConcurrentHashMap.newKeySet();
+    private final Set<StoredAttemptAtMaster> requested = ConcurrentHashMap.newKeySet();
     private volatile boolean lost;
     private volatile boolean noQuorum;
 
-    AcquireRound(RedlockContender contender, List<AttemptCleanupAtMaster> attempts, Quorum quorum) {
+    AcquireRound(RedlockContender contender, List<StoredAttemptAtMaster> attempts, Quorum quorum) {
         this.contender = contender;
         this.attempts = attempts;
         this.tally = new VoteTally(quorum);
@@ -59,9 +59,9 @@ final class AcquireRound {
 
     /** Sends all requests. The core sees the outcome only after this method has returned, so the next round is sent later. */
     CompletionStage<AttemptResult> start() {
-        List<AttemptCleanupAtMaster> abstaining = new ArrayList<>();
-        List<AttemptCleanupAtMaster> notRequested = new ArrayList<>();
-        for (AttemptCleanupAtMaster attempt : attempts) {
+        List<StoredAttemptAtMaster> abstaining = new ArrayList<>();
+        List<StoredAttemptAtMaster> notRequested = new ArrayList<>();
+        for (StoredAttemptAtMaster attempt : attempts) {
             if (lost) {
                 notRequested.add(attempt);
                 continue;
@@ -82,7 +82,7 @@ final class AcquireRound {
         return outcome;
     }
 
-    private void requestVote(AttemptCleanupAtMaster attempt, MasterHandshakeReply voting, int tries) {
+    private void requestVote(StoredAttemptAtMaster attempt, MasterHandshakeReply voting, int tries) {
         RedisNodeClient node = voting.node();
         MonotonicInstant sent = contender.now();
         ServerTime notAfter = node.notAfter(sent);
@@ -120,7 +120,7 @@ final class AcquireRound {
     }
 
     private void handleReply(
-            AttemptCleanupAtMaster attempt,
+            StoredAttemptAtMaster attempt,
             MasterHandshakeReply voting,
             MonotonicInstant sent,
             List<Object> values,
@@ -166,7 +166,7 @@ final class AcquireRound {
 
     /** Returns a failed vote, not a conflict, if the master still stores an orphaned grant of this client (S15). */
     private static MasterVote conflict(
-            AttemptCleanupAtMaster attempt, String holder, long remainingMillis, long queuedBefore) {
+            StoredAttemptAtMaster attempt, String holder, long remainingMillis, long queuedBefore) {
         return attempt.master().cleanupBacklog().contains(holder)
                 ? new MasterVote.Failed(
                         new BackendUnavailableException(
@@ -176,7 +176,7 @@ final class AcquireRound {
     }
 
     static void recordServerTime(
-            AttemptCleanupAtMaster attempt, MasterHandshakeReply voting, MonotonicInstant sent, ServerTime time) {
+            StoredAttemptAtMaster attempt, MasterHandshakeReply voting, MonotonicInstant sent, ServerTime time) {
         voting.node().serverClock().onReply(sent, time);
         attempt.removal().onReply(voting.epoch(), time);
     }
@@ -186,7 +186,7 @@ final class AcquireRound {
      *
      * @param resent whether the acquire request was sent a second time, possibly after the request to delete its vote
      */
-    private void addVote(AttemptCleanupAtMaster attempt, MasterVote vote, boolean resent) {
+    private void addVote(StoredAttemptAtMaster attempt, MasterVote vote, boolean resent) {
         switch (tally.add(attempt.master().index(), vote)) {
             case OPEN -> failIfComplete();
             case WON -> new TokenStoreRound(contender, attempts, tally, this::granted, this::failAfterMajority).start();
@@ -223,7 +223,7 @@ final class AcquireRound {
     }
 
     /** Deletes a vote that the master has given or may still give. The contender itself ends an attempt that does not wait. */
-    private void yieldVote(AttemptCleanupAtMaster attempt) {
+    private void yieldVote(StoredAttemptAtMaster attempt) {
         boolean hasNoVote = tally.votes().get(attempt.master().index()).isCertainlyNotGranted();
         if (hasNoVote || !attempt.mayHaveOrphans() || !contender.mayWait() || contender.isEnded()) {
             return;

@@ -20,7 +20,7 @@ final class OrphanCleanup {
     private OrphanCleanup() {}
 
     /** Starts the cleanup unless it is already running for this attempt at this master. */
-    static void start(AttemptCleanupAtMaster attempt, LockRequest request, BackendContext context) {
+    static void start(StoredAttemptAtMaster attempt, LockRequest request, BackendContext context) {
         if (!attempt.beginCleanup()) {
             return;
         }
@@ -48,7 +48,7 @@ final class OrphanCleanup {
                 context.clock().now().plus(within));
     }
 
-    private static CompletionStage<Void> release(AttemptCleanupAtMaster attempt) {
+    private static CompletionStage<Void> release(StoredAttemptAtMaster attempt) {
         CompletableFuture<Void> released = new CompletableFuture<>();
         attempt.removal()
                 .release(

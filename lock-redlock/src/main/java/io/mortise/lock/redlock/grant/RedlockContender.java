@@ -7,8 +7,8 @@ import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redlock.master.MasterHandshakeReply;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.storage.RedlockKeys;
+import io.mortise.lock.redlock.vote.LostVoteRecoveryPolicy;
 import io.mortise.lock.redlock.vote.RedlockRetryPolicy;
-import io.mortise.lock.redlock.vote.VoteRecoveryPolicy;
 import io.mortise.lock.redlock.vote.VoteTally;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
@@ -56,7 +56,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     private final ContenderListener listener;
     private final RedlockKeys.LockKeys keys;
     private final String ownerRecord;
-    private final List<AttemptCleanupAtMaster> attempts = new ArrayList<>();
+    private final List<StoredAttemptAtMaster> attempts = new ArrayList<>();
     private volatile @Nullable AcquireRound lastRound;
     private volatile @Nullable String displacedReason;
     private volatile boolean granted;
@@ -74,7 +74,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         this.keys = services.keys().of(request.name());
         this.ownerRecord = services.ownerRecord(request);
         for (RedlockMaster master : services.masters().all()) {
-            attempts.add(new AttemptCleanupAtMaster(master, services.context(), request, keys));
+            attempts.add(new StoredAttemptAtMaster(master, services.context(), request, keys));
         }
     }
 
@@ -102,7 +102,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     private void cleanUpDisplaced() {
         ended = true;
         services.contenders().remove(request.attemptId());
-        attempts.stream().filter(AttemptCleanupAtMaster::mayHaveOrphans).forEach(this::cleanUp);
+        attempts.stream().filter(StoredAttemptAtMaster::mayHaveOrphans).forEach(this::cleanUp);
     }
 
     /**
@@ -112,7 +112,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
      */
     AttemptResult grant(long token, MonotonicInstant validUntil, VoteTally tally) {
         granted = true;
-        VoteRecoveryPolicy policy = new VoteRecoveryPolicy(tally, request.leaseDuration(), validUntil);
+        LostVoteRecoveryPolicy policy = new LostVoteRecoveryPolicy(tally, request.leaseDuration(), validUntil);
         VoteRecovery recovery = new VoteRecovery(this, attempts, policy, token);
         return new AttemptResult.Granted(
                 token,
@@ -188,7 +188,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     }
 
     /** Returns the arguments of {@code acquire.lua}. */
-    String[] acquireArgs(AttemptCleanupAtMaster attempt, MasterHandshakeReply voting, ServerTime notAfter) {
+    String[] acquireArgs(StoredAttemptAtMaster attempt, MasterHandshakeReply voting, ServerTime notAfter) {
         String lease = String.valueOf(request.leaseDuration().toMillis());
         String mayBeQueued = attempt.orphans().mayBeQueued() ? "1" : "0";
         String until = String.valueOf(notAfter.micros());
@@ -229,7 +229,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     }
 
     /** Returns the arguments of {@code yield_vote.lua}. */
-    String[] yieldVoteArgs(AttemptCleanupAtMaster attempt) {
+    String[] yieldVoteArgs(StoredAttemptAtMaster attempt) {
         return new String[] {
             request.attemptId(),
             ownerRecord,
@@ -292,7 +292,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     }
 
     /** Starts the cleanup at a master that has not replied or may execute a request later (S8). */
-    void cleanUp(AttemptCleanupAtMaster attempt) {
+    void cleanUp(StoredAttemptAtMaster attempt) {
         OrphanCleanup.start(attempt, request, services.context());
     }
 

@@ -21,7 +21,7 @@ final class ReleaseRound {
     private static final Duration RETRY_DELAY = Duration.ofMillis(50);
 
     private final RedlockContender contender;
-    private final List<AttemptCleanupAtMaster> attempts;
+    private final List<StoredAttemptAtMaster> attempts;
     private final BackendContext context;
     private final String operation;
     private final Quorum quorum;
@@ -32,7 +32,7 @@ final class ReleaseRound {
 
     ReleaseRound(
             RedlockContender contender,
-            List<AttemptCleanupAtMaster> attempts,
+            List<StoredAttemptAtMaster> attempts,
             BackendContext context,
             String operation) {
         this.contender = contender;
@@ -53,7 +53,7 @@ final class ReleaseRound {
      * majority replied.
      */
     CompletionStage<Boolean> start() {
-        for (AttemptCleanupAtMaster attempt : attempts) {
+        for (StoredAttemptAtMaster attempt : attempts) {
             if (attempt.mayHaveOrphans()) {
                 release(attempt, YesNoTally.Answer.NO);
             } else {
@@ -69,7 +69,7 @@ final class ReleaseRound {
      *
      * @param ifNothingFound answer that counts if the master had no grant: on a retry, the first try may have deleted it
      */
-    private void release(AttemptCleanupAtMaster attempt, YesNoTally.Answer ifNothingFound) {
+    private void release(StoredAttemptAtMaster attempt, YesNoTally.Answer ifNothingFound) {
         attempt.removal()
                 .release(
                         found -> {
@@ -109,7 +109,7 @@ final class ReleaseRound {
         }
     }
 
-    private void addFailed(AttemptCleanupAtMaster attempt, String why) {
+    private void addFailed(StoredAttemptAtMaster attempt, String why) {
         failed.add(RoundReport.failedMaster(attempt.master().endpoint(), why));
     }
 }

@@ -24,7 +24,7 @@ public record RoundReport(List<MasterReport> masters) {
      */
     public record MasterReport(String endpoint, MasterVote vote) {}
 
-    static RoundReport of(List<AttemptCleanupAtMaster> attempts, VoteTally tally) {
+    static RoundReport of(List<StoredAttemptAtMaster> attempts, VoteTally tally) {
         List<MasterVote> votes = tally.votes();
         return new RoundReport(attempts.stream()
                 .map(attempt -> new MasterReport(

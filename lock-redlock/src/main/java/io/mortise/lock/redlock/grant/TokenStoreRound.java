@@ -21,7 +21,7 @@ import java.util.function.LongConsumer;
  */
 final class TokenStoreRound {
     private final RedlockContender contender;
-    private final List<AttemptCleanupAtMaster> attempts;
+    private final List<StoredAttemptAtMaster> attempts;
     private final VoteTally tally;
     private final long token;
     private final LongConsumer whenGranted;
@@ -35,7 +35,7 @@ final class TokenStoreRound {
      */
     TokenStoreRound(
             RedlockContender contender,
-            List<AttemptCleanupAtMaster> attempts,
+            List<StoredAttemptAtMaster> attempts,
             VoteTally tally,
             LongConsumer whenGranted,
             Consumer<String> whenFailed) {
@@ -54,8 +54,8 @@ final class TokenStoreRound {
             return;
         }
         List<MasterVote> votes = tally.votes();
-        List<AttemptCleanupAtMaster> voters = new ArrayList<>();
-        for (AttemptCleanupAtMaster attempt : attempts) {
+        List<StoredAttemptAtMaster> voters = new ArrayList<>();
+        for (StoredAttemptAtMaster attempt : attempts) {
             if (votes.get(attempt.master().index()) instanceof MasterVote.Granted) {
                 voters.add(attempt);
             } else {
@@ -65,7 +65,7 @@ final class TokenStoreRound {
         voters.forEach(this::raiseToken);
     }
 
-    private void raiseToken(AttemptCleanupAtMaster attempt) {
+    private void raiseToken(StoredAttemptAtMaster attempt) {
         MasterHandshakeReply voting = attempt.master().voting();
         if (voting == null) {
             addAnswer(YesNoTally.Answer.NONE);

@@ -7,7 +7,7 @@ import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.redlock.master.MasterHandshakeReply;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.storage.RedlockScript;
-import io.mortise.lock.redlock.vote.VoteRecoveryPolicy;
+import io.mortise.lock.redlock.vote.LostVoteRecoveryPolicy;
 import io.mortise.lock.spi.MonotonicInstant;
 import java.util.List;
 
@@ -19,12 +19,15 @@ import java.util.List;
  */
 final class VoteRecovery {
     private final RedlockContender contender;
-    private final List<AttemptCleanupAtMaster> attempts;
-    private final VoteRecoveryPolicy policy;
+    private final List<StoredAttemptAtMaster> attempts;
+    private final LostVoteRecoveryPolicy policy;
     private final long token;
 
     VoteRecovery(
-            RedlockContender contender, List<AttemptCleanupAtMaster> attempts, VoteRecoveryPolicy policy, long token) {
+            RedlockContender contender,
+            List<StoredAttemptAtMaster> attempts,
+            LostVoteRecoveryPolicy policy,
+            long token) {
         this.contender = contender;
         this.attempts = attempts;
         this.policy = policy;
@@ -50,7 +53,7 @@ final class VoteRecovery {
         if (voting == null || contender.isEnded()) {
             return;
         }
-        AttemptCleanupAtMaster attempt = attempts.get(master.index());
+        StoredAttemptAtMaster attempt = attempts.get(master.index());
         RedisNodeClient node = voting.node();
         MonotonicInstant sent = contender.now();
         ServerTime notAfter = node.notAfter(sent);
@@ -84,7 +87,7 @@ final class VoteRecovery {
     }
 
     /** Starts the cleanup if the release has begun meanwhile, since it may have reached the master before this request. */
-    private void cleanUpIfEnded(AttemptCleanupAtMaster attempt) {
+    private void cleanUpIfEnded(StoredAttemptAtMaster attempt) {
         if (contender.isEnded()) {
             contender.cleanUp(attempt);
         }

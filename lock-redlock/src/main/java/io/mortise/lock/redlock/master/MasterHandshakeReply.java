@@ -30,8 +30,8 @@ public record MasterHandshakeReply(
         return node.epoch() == epoch && node.isConnected();
     }
 
-    TestOnlyNewMasters.Incarnation incarnation() {
-        return new TestOnlyNewMasters.Incarnation(runId, state.quarantinedSince());
+    TestOnlyQuarantineExemptions.Incarnation incarnation() {
+        return new TestOnlyQuarantineExemptions.Incarnation(runId, state.quarantinedSince());
     }
 
     QuarantinePolicy.MasterState stateAt(MonotonicInstant instant) {

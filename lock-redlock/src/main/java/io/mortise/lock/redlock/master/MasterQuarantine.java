@@ -48,7 +48,7 @@ public final class MasterQuarantine {
     private final Duration maxLease;
     private final boolean testOnlyNewMasters;
 
-    private volatile TestOnlyNewMasters exemptMasters = TestOnlyNewMasters.NONE;
+    private volatile TestOnlyQuarantineExemptions exemptMasters = TestOnlyQuarantineExemptions.NONE;
 
     @GuardedBy("this")
     private final Set<RedlockMaster> leaving = new HashSet<>();

@@ -19,7 +19,7 @@ import java.util.Optional;
  *
  * @param quorum quorum of all masters
  * @param maxLease longest lease that any client of the namespace requests
- * @param isNew whether the master is new and has never voted; true only in tests, see {@link TestOnlyNewMasters}
+ * @param isNew whether the master is new and has never voted; true only in tests, see {@link TestOnlyQuarantineExemptions}
  */
 record QuarantinePolicy(Quorum quorum, Duration maxLease, boolean isNew) {
     /**

@@ -134,7 +134,7 @@ public final class RedlockMaster {
     }
 
     /** Returns the incarnation of this master if it has no data. */
-    Optional<TestOnlyNewMasters.Incarnation> emptyIncarnation() {
+    Optional<TestOnlyQuarantineExemptions.Incarnation> emptyIncarnation() {
         return peerState() == QuarantinePolicy.PeerState.EMPTY
                 ? handshake().map(MasterHandshakeReply::incarnation)
                 : Optional.empty();

@@ -18,12 +18,12 @@ public final class GrantTestAccess {
 
     /** The cleanup of one ended attempt at one master. */
     public static final class Cleanup {
-        private final AttemptCleanupAtMaster attempt;
+        private final StoredAttemptAtMaster attempt;
         private final LockRequest request;
         private final BackendContext context;
 
         public Cleanup(RedlockMaster master, LockRequest request, RedlockKeys keys, BackendContext context) {
-            this.attempt = new AttemptCleanupAtMaster(master, context, request, keys.of(request.name()));
+            this.attempt = new StoredAttemptAtMaster(master, context, request, keys.of(request.name()));
             this.request = request;
             this.context = context;
         }

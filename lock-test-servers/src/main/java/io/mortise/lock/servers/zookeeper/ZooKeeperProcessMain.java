@@ -30,8 +30,8 @@ final class ZooKeeperProcessMain {
         StdinWatchdog.install(line -> {}, () -> TempDir.delete(dir));
         ZooKeeperServerOptions options = ZooKeeperServerOptions.parse(Arrays.copyOfRange(args, 2, args.length));
         // The server's own threads keep this JVM alive.
-        RunningZooKeeper server =
-                RunningZooKeeper.start(dir, Integer.parseInt(args[1]), options, new ConcurrentHashMap<>());
+        EmbeddedZooKeeper server =
+                EmbeddedZooKeeper.start(dir, Integer.parseInt(args[1]), options, new ConcurrentHashMap<>());
         System.out.println(READY + server.port());
     }
 }

@@ -33,12 +33,12 @@ public final class ZooKeeperTestServer implements AutoCloseable {
     private final TempDir dir = TempDir.create("zookeeper");
     private final ConcurrentMap<String, LongAdder> requests = new ConcurrentHashMap<>();
     private final int port;
-    private @Nullable RunningZooKeeper running;
+    private @Nullable EmbeddedZooKeeper running;
 
     private ZooKeeperTestServer(ZooKeeperServerOptions options) {
         this.options = options;
         try {
-            RunningZooKeeper first = launch(0);
+            EmbeddedZooKeeper first = launch(0);
             this.running = first;
             this.port = first.port();
         } catch (RuntimeException e) {
@@ -93,7 +93,7 @@ public final class ZooKeeperTestServer implements AutoCloseable {
 
     /** Stops the server and disconnects its clients; data, sessions and ephemeral nodes are kept for {@link #restart()}. */
     public synchronized void stop() {
-        RunningZooKeeper ending = running;
+        EmbeddedZooKeeper ending = running;
         running = null;
         if (ending != null) {
             try {
@@ -176,9 +176,9 @@ public final class ZooKeeperTestServer implements AutoCloseable {
         return running.server();
     }
 
-    private RunningZooKeeper launch(int onPort) {
+    private EmbeddedZooKeeper launch(int onPort) {
         try {
-            RunningZooKeeper launched = RunningZooKeeper.start(dir.path(), onPort, options, requests);
+            EmbeddedZooKeeper launched = EmbeddedZooKeeper.start(dir.path(), onPort, options, requests);
             log.info("event=zookeeper-started port={} dir={}", launched.port(), dir.path());
             return launched;
         } catch (IOException e) {

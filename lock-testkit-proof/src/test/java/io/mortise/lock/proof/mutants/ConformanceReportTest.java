@@ -11,7 +11,7 @@ import io.mortise.lock.proof.MemoryLink;
 import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.LockConformance;
 import io.mortise.lock.testkit.report.ConformanceMatrix;
-import io.mortise.lock.testkit.report.RunSettings;
+import io.mortise.lock.testkit.report.ConformanceReportSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,7 +34,7 @@ class ConformanceReportTest {
     private Path folder = Path.of("");
 
     private Path report() {
-        return folder.resolve(RunSettings.DEFAULT_DIRECTORY);
+        return folder.resolve(ConformanceReportSettings.DEFAULT_DIRECTORY);
     }
 
     @Test

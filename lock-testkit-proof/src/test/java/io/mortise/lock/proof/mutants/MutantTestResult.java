@@ -5,7 +5,7 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectIteration;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMethod;
 
-import io.mortise.lock.testkit.report.RunSettings;
+import io.mortise.lock.testkit.report.ConformanceReportSettings;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -49,7 +49,10 @@ record MutantTestResult(long succeeded, List<Failure> failures, long aborted, Du
                             .orElseThrow());
         }
 
-        /** Returns whether an assertion or a time limit failed; another exception does not show that the kit detects the defect. */
+        /**
+         * Returns whether an assertion or a time limit failed; another exception does not show that the kit detects the
+         * defect.
+         */
         boolean isDetection() {
             return cause instanceof TimeoutException || cause instanceof AssertionError;
         }
@@ -116,7 +119,7 @@ record MutantTestResult(long succeeded, List<Failure> failures, long aborted, Du
                 .configurationParameter("junit.jupiter.execution.parallel.config.fixed.parallelism", "16")
                 .configurationParameter(
                         "junit.jupiter.execution.parallel.config.executor-service", "WORKER_THREAD_POOL")
-                .configurationParameter(RunSettings.REPORT, "none")
+                .configurationParameter(ConformanceReportSettings.REPORT, "none")
                 .execute();
         return new MutantTestResult(
                 results.testEvents().succeeded().count(),

@@ -5,7 +5,7 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectIteration;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMethod;
 
-import io.mortise.lock.testkit.report.RunSettings;
+import io.mortise.lock.testkit.report.ConformanceReportSettings;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -61,7 +61,7 @@ record ReportedRun(List<Throwable> failures, String console) {
         String console = printed(() -> results.set(EngineTestKit.engine("junit-jupiter")
                 .selectors(selectors)
                 .configurationParameter(MutantConformance.MUTANT, mutant)
-                .configurationParameter(RunSettings.REPORT, report.toString())
+                .configurationParameter(ConformanceReportSettings.REPORT, report.toString())
                 .configurationParameter("junit.jupiter.execution.parallel.enabled", String.valueOf(tests.isEmpty()))
                 .configurationParameters(settings)
                 .execute()));

@@ -34,7 +34,7 @@ final class ExclusionCheck {
         check.overlaps();
     }
 
-    private void resurrection(AcquireCallHistory one) {
+    private void resurrection(SingleAcquireHistory one) {
         one.leaseEnd()
                 .ifPresent(end -> one.heldChecks()
                         .filter(check -> end.at().isBefore(check.at()))
@@ -42,7 +42,7 @@ final class ExclusionCheck {
                         .ifPresent(check -> findings.violation("S6", "held again after it had ended", end, check)));
     }
 
-    private void heldAfterNextGrant(AcquireCallHistory one) {
+    private void heldAfterNextGrant(SingleAcquireHistory one) {
         one.lastHeldCheck()
                 .ifPresent(check -> lock.findNewerGrant(one, check.at().earliest())
                         .ifPresent(other -> {
@@ -55,7 +55,7 @@ final class ExclusionCheck {
                         }));
     }
 
-    private boolean pausedBefore(AcquireCallHistory one, HistoryEvent.Checked check) {
+    private boolean pausedBefore(SingleAcquireHistory one, HistoryEvent.Checked check) {
         UncertainInstant granted = Objects.requireNonNull(one.granted).at();
         return lock.silences
                 .pauses(one.process())
@@ -64,7 +64,7 @@ final class ExclusionCheck {
                         && pause.until().at().earliest() <= check.at().latest());
     }
 
-    private void releasedAfterNextGrant(AcquireCallHistory one) {
+    private void releasedAfterNextGrant(SingleAcquireHistory one) {
         if (one.releasing == null || one.released == null || one.released.outcome() != ReleaseOutcome.RELEASED) {
             return;
         }
@@ -79,15 +79,15 @@ final class ExclusionCheck {
 
     /** Finds overlaps also if the order of the two grants is unknown. */
     private void overlaps() {
-        List<AcquireCallHistory> holders = lock.granted.stream()
+        List<SingleAcquireHistory> holders = lock.granted.stream()
                 .filter(one -> one.firstHeldCheck().isPresent())
                 .sorted(Comparator.comparingLong(ExclusionCheck::from))
                 .toList();
         for (int i = 0; i < holders.size(); i++) {
-            AcquireCallHistory one = holders.get(i);
+            SingleAcquireHistory one = holders.get(i);
             long until = until(one);
             for (int j = i + 1; j < holders.size() && from(holders.get(j)) <= until; j++) {
-                AcquireCallHistory other = holders.get(j);
+                SingleAcquireHistory other = holders.get(j);
                 // Wherever the instants lie in their spans, each lease was held before the other's last check.
                 boolean overlap = from(one) <= until(other);
                 if (overlap && !reported.contains(other.call()) && reported.add(one.call())) {
@@ -102,15 +102,15 @@ final class ExclusionCheck {
         }
     }
 
-    private static long from(AcquireCallHistory one) {
+    private static long from(SingleAcquireHistory one) {
         return one.firstHeldCheck().map(check -> check.at().latest()).orElseThrow();
     }
 
-    private static long until(AcquireCallHistory one) {
+    private static long until(SingleAcquireHistory one) {
         return last(one).at().earliest();
     }
 
-    private static HistoryEvent last(AcquireCallHistory one) {
+    private static HistoryEvent last(SingleAcquireHistory one) {
         Optional<HistoryEvent.Checked> last = one.lastHeldCheck();
         return last.orElseThrow();
     }

@@ -142,7 +142,7 @@ final class HolderMain implements HistoryRecorder, ProtectedResource {
     private int work(String name, int threadCount, long seed) throws InterruptedException {
         List<Future<Integer>> working = new ArrayList<>();
         for (int i = 0; i < threadCount; i++) {
-            HistoryWorkload cycles = new HistoryWorkload(lock(name), this, seed + i);
+            RecordedAcquireLoop cycles = new RecordedAcquireLoop(lock(name), this, seed + i);
             working.add(threads.submit(() -> cycles.until(() -> stopped, () -> keepLease)));
         }
         int count = 0;

@@ -76,14 +76,14 @@ public final class HolderProcess implements AutoCloseable {
         return pipe.execute("release " + HolderMain.encode(lock)).thenApply(ReleaseOutcome::valueOf);
     }
 
-    /** Runs a {@link HistoryWorkload} until {@link #stop()}. Completes with the number of leases that were granted. */
+    /** Runs a {@link RecordedAcquireLoop} until {@link #stop()}. Completes with the number of leases that were granted. */
     public CompletableFuture<Integer> work(String lock, int threads, long seed) {
         return pipe.execute("work " + HolderMain.encode(lock) + " " + threads + " " + seed)
                 .thenApply(Integer::parseInt);
     }
 
     /**
-     * Sets whether {@link #work} keeps its next lease until that lease is lost, see {@link HistoryWorkload}. Completes when the
+     * Sets whether {@link #work} keeps its next lease until that lease is lost, see {@link RecordedAcquireLoop}. Completes when the
      * process has received the command.
      */
     public CompletableFuture<?> keep(boolean keep) {

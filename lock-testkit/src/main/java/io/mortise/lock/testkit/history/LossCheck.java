@@ -24,10 +24,10 @@ final class LossCheck {
 
     static void check(SingleLockHistory lock, ViolationCollector findings) {
         LossCheck check = new LossCheck(lock, findings);
-        List<AcquireCallHistory> granted = lock.granted;
-        AcquireCallHistory firstAfter = null; // of all newer grants, the one that was reported first
+        List<SingleAcquireHistory> granted = lock.granted;
+        SingleAcquireHistory firstAfter = null; // of all newer grants, the one that was reported first
         for (int i = granted.size() - 1; i >= 0; i--) {
-            AcquireCallHistory one = granted.get(i);
+            SingleAcquireHistory one = granted.get(i);
             check.lostAndReleased(one);
             if (firstAfter != null) {
                 check.overtaken(one, lock.isNewer(firstAfter, one) ? firstAfter : granted.get(i + 1));
@@ -39,7 +39,7 @@ final class LossCheck {
         }
     }
 
-    private void lostAndReleased(AcquireCallHistory one) {
+    private void lostAndReleased(SingleAcquireHistory one) {
         if (one.released == null || one.released.outcome() != ReleaseOutcome.RELEASED) {
             return;
         }
@@ -56,7 +56,7 @@ final class LossCheck {
         }
     }
 
-    private void overtaken(AcquireCallHistory one, AcquireCallHistory next) {
+    private void overtaken(SingleAcquireHistory one, SingleAcquireHistory next) {
         HistoryEvent.Granted nextGrant = Objects.requireNonNull(next.granted);
         boolean mayHaveReleased = one.releasing != null && !nextGrant.at().isBefore(one.releasing.at());
         if (mayHaveReleased || !isSuccessor(one, next)) {
@@ -67,7 +67,7 @@ final class LossCheck {
     }
 
     /** Tokens prove the order; without tokens the next lease must have been held after this one was granted. */
-    private boolean isSuccessor(AcquireCallHistory one, AcquireCallHistory next) {
+    private boolean isSuccessor(SingleAcquireHistory one, SingleAcquireHistory next) {
         if (lock.fenced) {
             return true;
         }
@@ -75,7 +75,8 @@ final class LossCheck {
         return next.firstHeldCheck().map(check -> granted.isBefore(check.at())).orElse(false);
     }
 
-    private void recordStaleHolder(AcquireCallHistory one, AcquireCallHistory next, HistoryEvent.Granted nextGrant) {
+    private void recordStaleHolder(
+            SingleAcquireHistory one, SingleAcquireHistory next, HistoryEvent.Granted nextGrant) {
         Optional<Silence> freeze = lock.silences
                 .pauses(one.process())
                 .filter(pause -> pause.covers(nextGrant.at())
@@ -100,7 +101,7 @@ final class LossCheck {
     }
 
     /** Returns the event by which the holder stopped using the lease: a notification of the loss, or its own release. */
-    private static Optional<HistoryEvent> firstSignOfLoss(AcquireCallHistory one) {
+    private static Optional<HistoryEvent> firstSignOfLoss(SingleAcquireHistory one) {
         Optional<HistoryEvent> notice = one.notice();
         boolean releasedFirst = one.releasing != null
                 && notice.map(event ->
@@ -109,7 +110,7 @@ final class LossCheck {
         return releasedFirst ? Optional.ofNullable(one.releasing) : notice;
     }
 
-    private void checkNotifiedInTime(AcquireCallHistory one, HistoryEvent.Granted nextGrant) {
+    private void checkNotifiedInTime(SingleAcquireHistory one, HistoryEvent.Granted nextGrant) {
         long notice = lock.limits.noticeWithin().toNanos();
         long by =
                 Math.max(SingleLockHistory.latestGrantTime(one), nextGrant.at().latest()) + notice;

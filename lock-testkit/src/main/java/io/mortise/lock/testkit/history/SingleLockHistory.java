@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 
 /** The recorded events of one lock, grouped by acquire call and sorted in the order of the grants. */
 final class SingleLockHistory {
-    final List<AcquireCallHistory> calls;
+    final List<SingleAcquireHistory> calls;
     final List<HistoryEvent.Wrote> writes;
     final UnreachablePeriods silences;
 
@@ -21,12 +21,12 @@ final class SingleLockHistory {
     final HistoryCheckTolerances limits;
 
     /** The calls that were granted, the oldest grant first as far as the order is known. */
-    final List<AcquireCallHistory> granted;
+    final List<SingleAcquireHistory> granted;
 
     /** Whether each grant has a token. */
     final boolean fenced;
 
-    private final HighestEarlierEntryIndex<AcquireCallHistory> newestGrant;
+    private final HighestEarlierEntryIndex<SingleAcquireHistory> newestGrant;
 
     SingleLockHistory(
             List<HistoryEvent.OfCall> events, UnreachablePeriods silences, long end, HistoryCheckTolerances limits) {
@@ -34,7 +34,7 @@ final class SingleLockHistory {
                 .filter(event -> !(event instanceof HistoryEvent.Wrote))
                 .collect(Collectors.groupingBy(HistoryEvent.OfCall::call, LinkedHashMap::new, Collectors.toList()));
         this.calls = byCall.entrySet().stream()
-                .map(call -> new AcquireCallHistory(call.getKey(), call.getValue()))
+                .map(call -> new SingleAcquireHistory(call.getKey(), call.getValue()))
                 .toList();
         this.writes = events.stream()
                 .filter(HistoryEvent.Wrote.class::isInstance)
@@ -43,7 +43,7 @@ final class SingleLockHistory {
         this.silences = silences;
         this.end = end;
         this.limits = limits;
-        List<AcquireCallHistory> grants =
+        List<SingleAcquireHistory> grants =
                 calls.stream().filter(one -> one.granted != null).toList();
         this.fenced = grants.stream().allMatch(one -> one.token().isPresent());
         this.granted = grants.stream()
@@ -59,13 +59,13 @@ final class SingleLockHistory {
      * Returns the sort key of a grant: its token, or else its first check, since a grant may be reported long after it was
      * made.
      */
-    private long order(AcquireCallHistory one) {
+    private long order(SingleAcquireHistory one) {
         return fenced
                 ? one.token().orElseThrow()
                 : one.firstHeldCheck().map(check -> check.at().earliest()).orElse(latestGrantTime(one));
     }
 
-    static long latestGrantTime(AcquireCallHistory one) {
+    static long latestGrantTime(SingleAcquireHistory one) {
         return Objects.requireNonNull(one.granted).at().latest();
     }
 
@@ -73,11 +73,11 @@ final class SingleLockHistory {
      * Returns a grant that is certainly newer than this one and was returned before {@code instant}. Tokens determine which
      * grant is newer; without tokens, the other call must have started after this one was granted.
      */
-    Optional<AcquireCallHistory> findNewerGrant(AcquireCallHistory one, long instant) {
+    Optional<SingleAcquireHistory> findNewerGrant(SingleAcquireHistory one, long instant) {
         return newestGrant.before(instant).filter(other -> isNewer(other, one));
     }
 
-    boolean isNewer(AcquireCallHistory other, AcquireCallHistory one) {
+    boolean isNewer(SingleAcquireHistory other, SingleAcquireHistory one) {
         if (!fenced) {
             return latestGrantTime(one) < other.requested.at().earliest();
         }
@@ -91,7 +91,7 @@ final class SingleLockHistory {
      * Returns whether the first lease's last check ended before the second lease's first check, and the second was not granted
      * first.
      */
-    static boolean heldEarlier(AcquireCallHistory first, AcquireCallHistory then) {
+    static boolean heldEarlier(SingleAcquireHistory first, SingleAcquireHistory then) {
         return first.lastHeldCheck().isPresent()
                 && then.firstHeldCheck().isPresent()
                 && first.lastHeldCheck()

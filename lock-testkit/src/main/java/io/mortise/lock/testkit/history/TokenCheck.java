@@ -26,9 +26,9 @@ final class TokenCheck {
     }
 
     private void distinct() {
-        Map<Long, AcquireCallHistory> seen = new HashMap<>();
-        for (AcquireCallHistory one : lock.granted) {
-            AcquireCallHistory other = seen.putIfAbsent(token(one), one);
+        Map<Long, SingleAcquireHistory> seen = new HashMap<>();
+        for (SingleAcquireHistory one : lock.granted) {
+            SingleAcquireHistory other = seen.putIfAbsent(token(one), one);
             if (other != null) {
                 findings.violation("S3", "two grants with the same token", granted(other), granted(one));
             }
@@ -37,14 +37,14 @@ final class TokenCheck {
 
     /** A grant is earlier if it was returned before the other call started, or if its lease was held only before the other. */
     private void increasing() {
-        HighestEarlierEntryIndex<AcquireCallHistory> byGrant =
+        HighestEarlierEntryIndex<SingleAcquireHistory> byGrant =
                 new HighestEarlierEntryIndex<>(lock.granted, SingleLockHistory::latestGrantTime, TokenCheck::token);
-        List<AcquireCallHistory> holders = lock.granted.stream()
+        List<SingleAcquireHistory> holders = lock.granted.stream()
                 .filter(one -> one.firstHeldCheck().isPresent())
                 .toList();
-        HighestEarlierEntryIndex<AcquireCallHistory> byHeldCheck = new HighestEarlierEntryIndex<>(
+        HighestEarlierEntryIndex<SingleAcquireHistory> byHeldCheck = new HighestEarlierEntryIndex<>(
                 holders, one -> one.lastHeldCheck().orElseThrow().at().latest(), TokenCheck::token);
-        for (AcquireCallHistory one : lock.granted) {
+        for (SingleAcquireHistory one : lock.granted) {
             byGrant.before(one.requested.at().earliest())
                     .filter(earlier -> token(earlier) > token(one))
                     .or(() -> one.firstHeldCheck()
@@ -79,11 +79,11 @@ final class TokenCheck {
         }
     }
 
-    private static long token(AcquireCallHistory one) {
+    private static long token(SingleAcquireHistory one) {
         return one.token().orElseThrow();
     }
 
-    private static HistoryEvent granted(AcquireCallHistory one) {
+    private static HistoryEvent granted(SingleAcquireHistory one) {
         return Objects.requireNonNull(one.granted);
     }
 }

@@ -16,15 +16,15 @@ import java.util.function.ToLongFunction;
 final class WaiterProgressCheck {
     private final SingleLockHistory lock;
     private final ViolationCollector findings;
-    private final TakeoverDelays takeoverDelays;
+    private final AllowedTakeoverDelays takeoverDelays;
     private final List<TimeInterval> taken;
 
     private WaiterProgressCheck(SingleLockHistory lock, ViolationCollector findings) {
         this.lock = lock;
         this.findings = findings;
-        this.takeoverDelays = new TakeoverDelays(lock);
+        this.takeoverDelays = new AllowedTakeoverDelays(lock);
         List<TimeInterval> held = new ArrayList<>();
-        for (AcquireCallHistory one : lock.granted) {
+        for (SingleAcquireHistory one : lock.granted) {
             long from = Objects.requireNonNull(one.granted).at().earliest();
             long to = one.leaseEnd().map(end -> end.at().latest()).orElse(lock.end);
             held.addAll(new TimeInterval(from, to).minus(certainlySilent(one)));
@@ -39,7 +39,7 @@ final class WaiterProgressCheck {
     }
 
     /** Returns the shortest possible periods in which the process could not communicate, when it may not have held the lock. */
-    private List<TimeInterval> certainlySilent(AcquireCallHistory one) {
+    private List<TimeInterval> certainlySilent(SingleAcquireHistory one) {
         return silences(
                 one,
                 silence -> silence.from().at().latest(),
@@ -47,7 +47,7 @@ final class WaiterProgressCheck {
     }
 
     /** Returns the longest possible periods in which the process could not communicate, including the time to recover. */
-    private List<TimeInterval> possiblySilent(AcquireCallHistory one) {
+    private List<TimeInterval> possiblySilent(SingleAcquireHistory one) {
         Duration after = lock.limits.takeoverWithin();
         return silences(
                 one,
@@ -56,7 +56,7 @@ final class WaiterProgressCheck {
     }
 
     private List<TimeInterval> silences(
-            AcquireCallHistory one, ToLongFunction<Silence> from, ToLongFunction<HistoryEvent.Disturbed> until) {
+            SingleAcquireHistory one, ToLongFunction<Silence> from, ToLongFunction<HistoryEvent.Disturbed> until) {
         return TimeInterval.union(lock.silences.of(one.process()).stream()
                 .map(silence -> new TimeInterval(
                         from.applyAsLong(silence),
@@ -64,7 +64,7 @@ final class WaiterProgressCheck {
                 .toList());
     }
 
-    private void outcome(AcquireCallHistory one) {
+    private void outcome(SingleAcquireHistory one) {
         List<Silence> silences = lock.silences.of(one.process());
         if (one.outcome().isEmpty()) {
             if (silences.stream().allMatch(silence -> silence.until() != null)) {
@@ -93,7 +93,7 @@ final class WaiterProgressCheck {
         return silence.from().at().earliest() <= to.latest() && from.earliest() <= silence.end();
     }
 
-    private void waiting(AcquireCallHistory one) {
+    private void waiting(SingleAcquireHistory one) {
         if (one.gaveUp != null && one.gaveUp.failure().isPresent()) {
             return; // the call failed because the store was unreachable
         }
@@ -105,7 +105,7 @@ final class WaiterProgressCheck {
         }
     }
 
-    private void judge(AcquireCallHistory waiter, TimeInterval free) {
+    private void judge(SingleAcquireHistory waiter, TimeInterval free) {
         findings.longestFree = Math.max(findings.longestFree, free.length());
         if (free.length() <= lock.limits.handOffWithin().toNanos()) {
             return;
@@ -123,7 +123,7 @@ final class WaiterProgressCheck {
     }
 
     /** Returns whether another waiter gave up since the last holder: an orphaned grant of that waiter may block the lock. */
-    private boolean mayBeOrphan(AcquireCallHistory waiter, TimeInterval free) {
+    private boolean mayBeOrphan(SingleAcquireHistory waiter, TimeInterval free) {
         long freed = taken.stream()
                 .mapToLong(TimeInterval::to)
                 .filter(to -> to <= free.from())

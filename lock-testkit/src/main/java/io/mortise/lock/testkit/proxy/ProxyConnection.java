@@ -19,7 +19,7 @@ final class ProxyConnection {
 
     private static final long RECONNECT_NANOS = 5_000_000;
 
-    private final ProxyFaults faults;
+    private final ProxyFaultState faults;
     private final Selector selector;
     private final long accepted = System.nanoTime();
     private final SocketAddress target;
@@ -33,7 +33,7 @@ final class ProxyConnection {
     private boolean connecting;
     private boolean connected;
 
-    ProxyConnection(SocketChannel client, InetSocketAddress target, ProxyFaults faults, Selector selector)
+    ProxyConnection(SocketChannel client, InetSocketAddress target, ProxyFaultState faults, Selector selector)
             throws IOException {
         this.client = client;
         this.target = target;

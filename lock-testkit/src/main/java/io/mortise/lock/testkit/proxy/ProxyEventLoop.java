@@ -44,7 +44,7 @@ final class ProxyEventLoop {
     private final Thread thread;
     private final Queue<FutureTask<?>> commands = new ConcurrentLinkedQueue<>();
     private final List<ProxyConnection> connections = new ArrayList<>();
-    private final ProxyFaults faults = new ProxyFaults();
+    private final ProxyFaultState faults = new ProxyFaultState();
     private final ByteBuffer scratch = ByteBuffer.allocateDirect(64 << 10);
     private @Nullable ServerSocketChannel listener;
     private volatile boolean closing;
@@ -67,7 +67,7 @@ final class ProxyEventLoop {
     }
 
     interface Action {
-        void run(ProxyFaults faults) throws IOException;
+        void run(ProxyFaultState faults) throws IOException;
     }
 
     void execute(Action action) {

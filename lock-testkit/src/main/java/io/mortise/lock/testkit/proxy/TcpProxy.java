@@ -73,7 +73,7 @@ public final class TcpProxy implements FaultyLink {
      */
     @Override
     public void heal() {
-        loop.execute(ProxyFaults::heal);
+        loop.execute(ProxyFaultState::heal);
         loop.acceptConnections();
     }
 

@@ -25,7 +25,10 @@ import java.util.stream.Collectors;
  * @param hookChecks whether the faults took effect
  */
 record BackendReport(
-        List<ClassReport> classes, List<RuleReport> rules, List<FailureCause> causes, List<HookCheck> hookChecks) {
+        List<ClassReport> classes,
+        List<RuleReport> rules,
+        List<FailureCause> causes,
+        List<FaultEffectCounts> hookChecks) {
 
     private static final String NOT_RUN = "not part of this run";
 
@@ -115,8 +118,9 @@ record BackendReport(
                 .add(test));
         List<RuleReport> rules = new ArrayList<>();
         testsOfRule.forEach((rule, ofRule) -> rules.add(ruleReport(rule, ofRule, byTest, accepted)));
-        Map<String, HookCheck> checks = new TreeMap<>();
-        classes.forEach(one -> one.hookChecks().forEach(check -> checks.merge(check.fault(), check, HookCheck::plus)));
+        Map<String, FaultEffectCounts> checks = new TreeMap<>();
+        classes.forEach(
+                one -> one.hookChecks().forEach(check -> checks.merge(check.fault(), check, FaultEffectCounts::plus)));
         return new BackendReport(
                 classes,
                 rules,
@@ -224,7 +228,7 @@ record BackendReport(
         return holes().stream().filter(hole -> !hole.accepted()).toList();
     }
 
-    List<HookCheck> contradictedHooks() {
+    List<FaultEffectCounts> contradictedHooks() {
         return hookChecks.stream().filter(check -> check.contradicted() > 0).toList();
     }
 
@@ -302,10 +306,10 @@ record BackendReport(
         List<String> problems = new ArrayList<>();
         List<Hole> open = openHoles();
         if (!open.isEmpty()) {
-            problems.add(
-                    "holes that " + RunSettings.ACCEPT + " does not name: " + holeSummary(open) + "; to accept them: "
-                            + "-D" + RunSettings.ACCEPT + "="
-                            + open.stream().map(Hole::kind).distinct().sorted().collect(Collectors.joining(",")));
+            problems.add("holes that " + ConformanceReportSettings.ACCEPT + " does not name: " + holeSummary(open)
+                    + "; to accept them: "
+                    + "-D" + ConformanceReportSettings.ACCEPT + "="
+                    + open.stream().map(Hole::kind).distinct().sorted().collect(Collectors.joining(",")));
         }
         contradictedHooks()
                 .forEach(check -> problems.add("the hook for " + check.fault() + " has no effect: " + check.example()));

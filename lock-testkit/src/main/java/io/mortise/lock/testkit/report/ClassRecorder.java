@@ -25,17 +25,17 @@ public final class ClassRecorder {
     private static final int MAX_FRAMES = 12;
 
     private final String testClass;
-    private final RunSettings settings;
+    private final ConformanceReportSettings settings;
     private final Map<String, TestRecorder> running = new ConcurrentHashMap<>();
 
     // The fields below are guarded by this.
     private final List<TestResult> results = new ArrayList<>();
     private final Map<String, List<Long>> timings = new TreeMap<>();
-    private final Map<String, HookCheck> hookChecks = new TreeMap<>();
+    private final Map<String, FaultEffectCounts> hookChecks = new TreeMap<>();
     private @Nullable BackendFacts facts;
 
     /** @param testClass name of the test class */
-    public ClassRecorder(String testClass, RunSettings settings) {
+    public ClassRecorder(String testClass, ConformanceReportSettings settings) {
         this.testClass = testClass;
         this.settings = settings;
     }
@@ -43,7 +43,8 @@ public final class ClassRecorder {
     /** Returns the recorder of a test; the same one for the same id. */
     public TestRecorder test(String uniqueId) {
         return running.computeIfAbsent(
-                uniqueId, id -> new TestRecorder(settings.directory().orElse(RunSettings.DEFAULT_DIRECTORY)));
+                uniqueId,
+                id -> new TestRecorder(settings.directory().orElse(ConformanceReportSettings.DEFAULT_DIRECTORY)));
     }
 
     /** Completes the failure of a test by what was recorded, before its clients close. */
@@ -56,7 +57,7 @@ public final class ClassRecorder {
         recorder.failed(PrintableText.of(firstLine(failure)));
         List<LockEvent> events = recorder.events();
         if (events.size() > 1) {
-            failure.addSuppressed(new RecordedEvents(events));
+            failure.addSuppressed(new RecordedEventsException(events));
         }
     }
 
@@ -77,7 +78,7 @@ public final class ClassRecorder {
                 List<Long> all = timings.computeIfAbsent(name, key -> new ArrayList<>());
                 samples.stream().limit(Math.max(0, MAX_SAMPLES - all.size())).forEach(all::add);
             });
-            recorder.hookChecks().forEach(check -> hookChecks.merge(check.fault(), check, HookCheck::plus));
+            recorder.hookChecks().forEach(check -> hookChecks.merge(check.fault(), check, FaultEffectCounts::plus));
         }
         results.add(result(method, display, failure, recorder));
     }

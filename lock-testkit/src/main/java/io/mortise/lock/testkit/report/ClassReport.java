@@ -30,4 +30,4 @@ record ClassReport(
         List<String> tests,
         List<TestResult> results,
         Map<String, List<Long>> timings,
-        List<HookCheck> hookChecks) {}
+        List<FaultEffectCounts> hookChecks) {}

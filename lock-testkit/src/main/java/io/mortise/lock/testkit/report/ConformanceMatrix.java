@@ -16,7 +16,7 @@ import java.util.stream.Stream;
  * <p>It reads each {@code report.json} that the conformance tests have written below a folder.
  */
 public final class ConformanceMatrix {
-    private static final Path PAGE = RunSettings.DEFAULT_DIRECTORY.resolve("matrix.html");
+    private static final Path PAGE = ConformanceReportSettings.DEFAULT_DIRECTORY.resolve("matrix.html");
 
     private ConformanceMatrix() {}
 
@@ -31,8 +31,8 @@ public final class ConformanceMatrix {
                 .normalize();
         List<CombinedReport.BackendEntry> backends = backends(root);
         if (backends.isEmpty()) {
-            System.err.println("no " + RunSettings.DEFAULT_DIRECTORY.resolve(ReportFiles.COMBINED) + " below " + root
-                    + ": run the conformance tests first");
+            System.err.println("no " + ConformanceReportSettings.DEFAULT_DIRECTORY.resolve(ReportFiles.COMBINED)
+                    + " below " + root + ": run the conformance tests first");
             System.exit(1);
         }
         table(backends).forEach(System.out::println);
@@ -45,7 +45,8 @@ public final class ConformanceMatrix {
     /** Returns the backends of all modules below the folder. */
     static List<CombinedReport.BackendEntry> backends(Path root) throws IOException {
         try (Stream<Path> files = Files.walk(root)) {
-            return files.filter(file -> file.endsWith(RunSettings.DEFAULT_DIRECTORY.resolve(ReportFiles.COMBINED)))
+            return files.filter(file ->
+                            file.endsWith(ConformanceReportSettings.DEFAULT_DIRECTORY.resolve(ReportFiles.COMBINED)))
                     .sorted()
                     .flatMap(file -> ReportFiles.read(file).backends().stream())
                     .toList();

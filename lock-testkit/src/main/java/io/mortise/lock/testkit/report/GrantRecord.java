@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The recorded state of one grant of a test; guarded by its {@link TestRecorder}. */
 final class GrantRecord {
-    final ClientRecord client;
+    final ClientLinkState client;
     final String lock;
     final String attempt;
     final long grantedAt;
@@ -35,7 +35,7 @@ final class GrantRecord {
     /** Whether the kit removed it from the store, which then tells nobody in advance. */
     boolean removedByTheKit;
 
-    GrantRecord(ClientRecord client, String lock, String attempt, long grantedAt) {
+    GrantRecord(ClientLinkState client, String lock, String attempt, long grantedAt) {
         this.client = client;
         this.lock = lock;
         this.attempt = attempt;

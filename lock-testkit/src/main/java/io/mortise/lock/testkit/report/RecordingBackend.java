@@ -23,13 +23,13 @@ import org.jspecify.annotations.Nullable;
 /** A {@link LockBackend} that forwards every call, and reports requests, grants and losses to a {@link TestRecorder}. */
 final class RecordingBackend implements LockBackend {
     private final LockBackend delegate;
-    private final ClientRecord client;
+    private final ClientLinkState client;
     private final TestRecorder recorder;
 
     /** The latest renewal of each validity that has no reply yet. */
-    private final Map<GrantValidity, RecordedRequest> renewals = new ConcurrentHashMap<>();
+    private final Map<GrantValidity, StoreRequestRecord> renewals = new ConcurrentHashMap<>();
 
-    RecordingBackend(LockBackend delegate, ClientRecord client, TestRecorder recorder) {
+    RecordingBackend(LockBackend delegate, ClientLinkState client, TestRecorder recorder) {
         this.delegate = delegate;
         this.client = client;
         this.recorder = recorder;
@@ -44,7 +44,7 @@ final class RecordingBackend implements LockBackend {
 
     @Override
     public void renew(List<GrantValidity> due) {
-        RecordedRequest request = recorder.sent(client);
+        StoreRequestRecord request = recorder.sent(client);
         due.forEach(validity -> renewals.put(validity, request));
         delegate.renew(due);
     }
@@ -112,7 +112,7 @@ final class RecordingBackend implements LockBackend {
             if (first) {
                 recorder.requested(client, lock, attempt);
             }
-            RecordedRequest request = recorder.sent(client);
+            StoreRequestRecord request = recorder.sent(client);
             return forwarded().attempt().whenComplete((result, failure) -> {
                 if (failure != null) {
                     recorder.unanswered(client, lock, attempt, cause(failure));
@@ -126,7 +126,7 @@ final class RecordingBackend implements LockBackend {
             });
         }
 
-        private void granted(RecordedRequest request, AttemptResult.Granted granted, boolean first) {
+        private void granted(StoreRequestRecord request, AttemptResult.Granted granted, boolean first) {
             if (grant != null) {
                 return; // the reply to a retry
             }
@@ -142,7 +142,7 @@ final class RecordingBackend implements LockBackend {
 
         @Override
         public CompletionStage<Boolean> end() {
-            RecordedRequest request = recorder.sent(client);
+            StoreRequestRecord request = recorder.sent(client);
             GrantRecord ending = grant;
             WatchedValidity validity = watched;
             if (validity != null) {

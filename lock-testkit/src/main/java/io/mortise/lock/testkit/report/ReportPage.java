@@ -245,7 +245,7 @@ final class ReportPage {
         return view;
     }
 
-    private static Map<String, Object> hookCheck(HookCheck check) {
+    private static Map<String, Object> hookCheck(FaultEffectCounts check) {
         String state = check.contradicted() > 0 ? "no effect" : check.confirmed() > 0 ? "took effect" : "not seen";
         return Map.of(
                 "fault",

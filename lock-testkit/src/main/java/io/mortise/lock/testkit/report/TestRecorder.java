@@ -45,17 +45,17 @@ public final class TestRecorder {
     private final Path directory;
     private final long start = System.nanoTime();
     private final Deque<LockEvent> events = new ArrayDeque<>();
-    private final Map<LockClient, ClientRecord> clients = new HashMap<>();
-    private final List<FaultRecord> faults = new ArrayList<>();
+    private final Map<LockClient, ClientLinkState> clients = new HashMap<>();
+    private final List<FaultEffectRecord> faults = new ArrayList<>();
     private final Map<String, List<GrantRecord>> grants = new TreeMap<>();
     private final Map<String, List<Long>> timings = new TreeMap<>();
     private final Map<String, Pending> pending = new TreeMap<>();
     private int opened;
     private @Nullable BackendFacts facts;
-    private @Nullable FaultRecord serverFault;
+    private @Nullable FaultEffectRecord serverFault;
 
     /** A request for a lock that has no outcome yet. */
-    private record Pending(ClientRecord client, String lock, long since, String lastReply) {}
+    private record Pending(ClientLinkState client, String lock, long since, String lastReply) {}
 
     /** @param directory where the test may write files for people to read */
     TestRecorder(Path directory) {
@@ -69,9 +69,9 @@ public final class TestRecorder {
 
     /** Opens a client, and records its requests from then on. */
     public LockClient open(Supplier<LockClient> open) {
-        ClientRecord record;
+        ClientLinkState record;
         synchronized (this) {
-            record = new ClientRecord("client " + ++opened);
+            record = new ClientLinkState("client " + ++opened);
         }
         LockClient client = BackendInterception.during(backend -> new RecordingBackend(backend, record, this), open);
         synchronized (this) {
@@ -97,13 +97,13 @@ public final class TestRecorder {
 
     /** Returns the client's name in the events. */
     public synchronized String nameOf(LockClient client) {
-        ClientRecord record = clients.get(client);
+        ClientLinkState record = clients.get(client);
         return record == null ? "a client" : record.name;
     }
 
     /** Returns how many renewals of the client's grants the store has confirmed. */
     public synchronized int renewals(LockClient client) {
-        ClientRecord record = clients.get(client);
+        ClientLinkState record = clients.get(client);
         return allGrants().stream()
                 .filter(grant -> grant.client == record)
                 .mapToInt(grant -> grant.renewals)
@@ -116,25 +116,25 @@ public final class TestRecorder {
      * @param at when the fault was injected, from {@link #now}
      */
     public synchronized void linkFault(LockClient client, String fault, long at) {
-        linkFault(client, new FaultRecord(fault, at, null), fault);
+        linkFault(client, new FaultEffectRecord(fault, at, null), fault);
     }
 
     /** Records a delay on the client's link. */
     public synchronized void linkDelay(LockClient client, Duration oneWay, long at) {
-        linkFault(client, new FaultRecord("delay", at, oneWay), "delay of " + oneWay.toMillis() + " ms each way");
+        linkFault(client, new FaultEffectRecord("delay", at, oneWay), "delay of " + oneWay.toMillis() + " ms each way");
     }
 
     /** Records a fault on the client's link of which nothing more is known. */
     public synchronized void otherLinkFault(LockClient client, long at) {
-        ClientRecord record = clients.get(client);
+        ClientLinkState record = clients.get(client);
         if (record != null) {
-            record.fault = new FaultRecord("link", at, null); // replies neither confirm nor contradict it
+            record.fault = new FaultEffectRecord("link", at, null); // replies neither confirm nor contradict it
             add(at, Kind.FAULT, record, "", "", "a fault on the link");
         }
     }
 
-    private void linkFault(LockClient client, FaultRecord fault, String text) {
-        ClientRecord record = clients.get(client);
+    private void linkFault(LockClient client, FaultEffectRecord fault, String text) {
+        ClientLinkState record = clients.get(client);
         if (record != null) {
             record.fault = fault;
             faults.add(fault);
@@ -149,7 +149,7 @@ public final class TestRecorder {
 
     /** Records that the link of the client works again; from then on replies say nothing about a fault. */
     public synchronized void linkHealed(LockClient client) {
-        ClientRecord record = clients.get(client);
+        ClientLinkState record = clients.get(client);
         if (record != null) {
             record.fault = null;
             add(now(), Kind.HEALED, record, "", "", "");
@@ -164,9 +164,9 @@ public final class TestRecorder {
 
     /** Removes the grant of a lock from the store by the given action, and records that. */
     public void deleteGrant(String lock, Runnable delete) {
-        FaultRecord fault;
+        FaultEffectRecord fault;
         synchronized (this) {
-            fault = new FaultRecord("deleteGrant", now(), null);
+            fault = new FaultEffectRecord("deleteGrant", now(), null);
             fault.remove(held(lock));
         }
         delete.run();
@@ -175,11 +175,11 @@ public final class TestRecorder {
 
     /** Ends the session or the leases of a client in the store by the given action, and records that. */
     public void expireSession(LockClient client, Runnable expire) {
-        FaultRecord fault;
-        ClientRecord record;
+        FaultEffectRecord fault;
+        ClientLinkState record;
         synchronized (this) {
             record = clients.get(client);
-            fault = new FaultRecord("expireSession", now(), null);
+            fault = new FaultEffectRecord("expireSession", now(), null);
             fault.remove(allGrants().stream()
                     .filter(grant -> grant.client == record && grant.isHeld())
                     .toList());
@@ -188,7 +188,7 @@ public final class TestRecorder {
         removed(fault, record, "");
     }
 
-    private synchronized void removed(FaultRecord fault, @Nullable ClientRecord client, String lock) {
+    private synchronized void removed(FaultEffectRecord fault, @Nullable ClientLinkState client, String lock) {
         fault.inEffectAt = now();
         if (!fault.removed.isEmpty()) { // else nothing can confirm it
             faults.add(fault);
@@ -198,7 +198,7 @@ public final class TestRecorder {
 
     /** Records that the server was stopped. */
     public synchronized void serverStopped(long at) {
-        FaultRecord fault = new FaultRecord("stopServer", at, null);
+        FaultEffectRecord fault = new FaultEffectRecord("stopServer", at, null);
         serverFault = fault;
         faults.add(fault);
         add(at, Kind.FAULT, null, "", "", "the server is stopped");
@@ -214,27 +214,27 @@ public final class TestRecorder {
         add(now(), Kind.FAILED, null, "", "", message);
     }
 
-    synchronized RecordedRequest sent(ClientRecord client) {
-        FaultRecord fault = serverFault != null ? serverFault : client.fault;
+    synchronized StoreRequestRecord sent(ClientLinkState client) {
+        FaultEffectRecord fault = serverFault != null ? serverFault : client.fault;
         if (fault != null) {
             fault.sent++;
         }
-        return new RecordedRequest(client, now(), fault);
+        return new StoreRequestRecord(client, now(), fault);
     }
 
-    synchronized void requested(ClientRecord client, String lock, String attempt) {
+    synchronized void requested(ClientLinkState client, String lock, String attempt) {
         pending.put(attempt, new Pending(client, lock, now(), "none"));
         add(now(), Kind.REQUESTED, client, lock, attempt, "");
     }
 
-    synchronized void waiting(ClientRecord client, String lock, String attempt) {
+    synchronized void waiting(ClientLinkState client, String lock, String attempt) {
         Pending before = pending.put(attempt, new Pending(client, lock, sinceOf(attempt), "busy"));
         if (before == null || !before.lastReply().equals("busy")) {
             add(now(), Kind.WAITING, client, lock, attempt, "");
         }
     }
 
-    synchronized void unanswered(ClientRecord client, String lock, String attempt, Throwable failure) {
+    synchronized void unanswered(ClientLinkState client, String lock, String attempt, Throwable failure) {
         String why = String.valueOf(failure.getMessage());
         Pending before = pending.get(attempt);
         if (before != null) {
@@ -243,7 +243,7 @@ public final class TestRecorder {
         add(now(), Kind.UNANSWERED, client, lock, attempt, why);
     }
 
-    synchronized void displaced(ClientRecord client, String lock, String attempt, String why) {
+    synchronized void displaced(ClientLinkState client, String lock, String attempt, String why) {
         pending.remove(attempt);
         add(now(), Kind.ENDED, client, lock, attempt, "displaced: " + why);
     }
@@ -255,7 +255,7 @@ public final class TestRecorder {
 
     /** @param firstAttempt whether the grant is the reply to the first request, not to one that waited in a queue */
     synchronized GrantRecord granted(
-            RecordedRequest request, String lock, String attempt, String detail, boolean firstAttempt) {
+            StoreRequestRecord request, String lock, String attempt, String detail, boolean firstAttempt) {
         long now = now();
         pending.remove(attempt);
         for (GrantRecord earlier : grants.getOrDefault(lock, List.of())) {
@@ -271,12 +271,12 @@ public final class TestRecorder {
         return grant;
     }
 
-    private void superseded(GrantRecord earlier, ClientRecord by, long now) {
+    private void superseded(GrantRecord earlier, ClientLinkState by, long now) {
         if (earlier.supersededAt != 0 || (earlier.endingAt != 0 && earlier.lostAt == 0)) {
             return;
         }
         earlier.supersededAt = now;
-        FaultRecord fault = earlier.client.fault;
+        FaultEffectRecord fault = earlier.client.fault;
         if (fault != null && fault.oneWay == null && earlier.client != by) {
             sample(TAKEOVER, now - fault.startedAt);
         }
@@ -301,7 +301,7 @@ public final class TestRecorder {
     }
 
     /** @param ownValidity whether the renewal was for this grant, and not for a session on which it depends */
-    synchronized void renewed(GrantRecord grant, @Nullable RecordedRequest request, boolean ownValidity) {
+    synchronized void renewed(GrantRecord grant, @Nullable StoreRequestRecord request, boolean ownValidity) {
         grant.renewals++;
         if (request != null) {
             grant.renewalSentAt = ownValidity ? request.sentAt() : 0;
@@ -322,7 +322,7 @@ public final class TestRecorder {
         }
     }
 
-    synchronized void ending(ClientRecord client, String lock, String attempt, @Nullable GrantRecord grant) {
+    synchronized void ending(ClientLinkState client, String lock, String attempt, @Nullable GrantRecord grant) {
         pending.remove(attempt);
         if (grant == null || grant.endingAt == 0) {
             long now = now();
@@ -334,7 +334,7 @@ public final class TestRecorder {
     }
 
     synchronized void ended(
-            RecordedRequest request, String lock, String attempt, @Nullable GrantRecord grant, boolean wasThere) {
+            StoreRequestRecord request, String lock, String attempt, @Nullable GrantRecord grant, boolean wasThere) {
         if (grant != null) {
             grant.wasThere = wasThere;
             if (wasThere && grant.lostAt == 0) {
@@ -345,9 +345,9 @@ public final class TestRecorder {
     }
 
     /** @param what names the request if a reply contradicts a fault; empty if a backend may give that reply on its own */
-    private void answered(RecordedRequest request, String timing, String what) {
+    private void answered(StoreRequestRecord request, String timing, String what) {
         long took = now() - request.sentAt();
-        FaultRecord fault = request.fault();
+        FaultEffectRecord fault = request.fault();
         if (fault == null) {
             if (request.client().fault == null && serverFault == null) {
                 sample(timing, took);
@@ -364,7 +364,7 @@ public final class TestRecorder {
         }
     }
 
-    private void add(long at, Kind kind, @Nullable ClientRecord client, String lock, String attempt, String detail) {
+    private void add(long at, Kind kind, @Nullable ClientLinkState client, String lock, String attempt, String detail) {
         if (events.size() == MAX_EVENTS) {
             events.removeFirst();
         }
@@ -398,8 +398,8 @@ public final class TestRecorder {
         return timings.entrySet().stream().collect(Collectors.toMap(Map.Entry::getKey, e -> List.copyOf(e.getValue())));
     }
 
-    synchronized List<HookCheck> hookChecks() {
-        return faults.stream().map(FaultRecord::check).toList();
+    synchronized List<FaultEffectCounts> hookChecks() {
+        return faults.stream().map(FaultEffectRecord::check).toList();
     }
 
     /** Returns the requests for locks that have no outcome yet, in words; empty if there are none. */

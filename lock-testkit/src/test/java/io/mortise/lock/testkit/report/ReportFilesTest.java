@@ -57,7 +57,7 @@ class ReportFilesTest {
                 List.of("S01_x"),
                 results,
                 Map.of("acquire", List.of(5L, 3L)),
-                List.of(new HookCheck("cut", 1, 0, 2, "")));
+                List.of(new FaultEffectCounts("cut", 1, 0, 2, "")));
     }
 
     private static TestResult result(String method, TestOutcome outcome, String hook) {

@@ -2,7 +2,7 @@
 package io.mortise.lock.zookeeper.queue;
 
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.session.DeferredWatches;
+import io.mortise.lock.spi.session.LongHoldWatchScheduler;
 import io.mortise.lock.spi.support.StageFailures;
 import io.mortise.lock.zookeeper.session.ZooKeeperErrors;
 import io.mortise.lock.zookeeper.session.ZooKeeperSession;
@@ -28,14 +28,14 @@ final class EmptyLockNodeCleanup {
 
     private static final Logger log = LoggerFactory.getLogger(EmptyLockNodeCleanup.class);
 
-    private final DeferredWatches timer;
+    private final LongHoldWatchScheduler timer;
     private final Map<String, UnusedLockNode> pending = new ConcurrentHashMap<>();
 
     /** Whether the ACLs permit the client to delete. Below a restricted base path only the server removes containers. */
     private volatile boolean deletionPermitted = true;
 
     EmptyLockNodeCleanup(LockClock clock) {
-        this.timer = new DeferredWatches(clock, PERIOD);
+        this.timer = new LongHoldWatchScheduler(clock, PERIOD);
     }
 
     /** Schedules the deletion of a lock node whose child the client has deleted. */
@@ -63,7 +63,7 @@ final class EmptyLockNodeCleanup {
     }
 
     /** An unused lock node, with the session on which it was last used. */
-    private final class UnusedLockNode implements DeferredWatches.Held {
+    private final class UnusedLockNode implements LongHoldWatchScheduler.Held {
         private final ZooKeeperSession session;
         private final String lockNode;
 

@@ -7,7 +7,7 @@ import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.session.DeferredWatches;
+import io.mortise.lock.spi.session.LongHoldWatchScheduler;
 import io.mortise.lock.spi.support.StageFailures;
 import io.mortise.lock.zookeeper.session.NodeWatchRegistry;
 import io.mortise.lock.zookeeper.session.ZooKeeperErrors;
@@ -38,7 +38,7 @@ import org.slf4j.LoggerFactory;
  * Events arrive on the session's event thread.
  */
 public final class ZooKeeperContender
-        implements Contender, NodeWatchRegistry.Listener, DeferredWatches.Held, ZooKeeperSession.NodeOwner {
+        implements Contender, NodeWatchRegistry.Listener, LongHoldWatchScheduler.Held, ZooKeeperSession.NodeOwner {
     /** Returns backend-specific objects of a contender, to implement {@link Contender#unwrap}. */
     public interface Unwrapper {
         /**
@@ -58,7 +58,7 @@ public final class ZooKeeperContender
     private static final int MAX_ROUNDS = 20;
 
     private final ZooKeeperSessionManager sessions;
-    private final DeferredWatches deferredWatches;
+    private final LongHoldWatchScheduler deferredWatches;
     private final Unwrapper unwrapper;
     private final LockRequest request;
     private final ContenderListener listener;
@@ -74,7 +74,7 @@ public final class ZooKeeperContender
     public ZooKeeperContender(
             ZooKeeperSessionManager sessions,
             LockNodeLifecycle lockNodes,
-            DeferredWatches deferredWatches,
+            LongHoldWatchScheduler deferredWatches,
             Unwrapper unwrapper,
             LockRequest request,
             ContenderListener listener) {

@@ -7,7 +7,7 @@ import io.mortise.lock.LockException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.session.CurrentSession;
-import io.mortise.lock.spi.session.SessionOpeningQueue;
+import io.mortise.lock.spi.session.OpenSessionWaiters;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
@@ -52,7 +52,7 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
     private final String base;
     private final boolean managed;
     private final NodeWatchRegistry watches = new NodeWatchRegistry();
-    private final SessionOpeningQueue<ZooKeeperSessionValidity> ready = new SessionOpeningQueue<>();
+    private final OpenSessionWaiters<ZooKeeperSessionValidity> ready = new OpenSessionWaiters<>();
     private final Set<NodeOwner> contenders = ConcurrentHashMap.newKeySet();
     private final long number = SESSIONS.incrementAndGet();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -321,7 +321,9 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
         return new BackendUnavailableException("no session with " + endpoints + ": " + why);
     }
 
-    /** Closes a managed handle. Blocks until the server has ended the session and deleted its nodes, or the timeout has passed. */
+    /**
+     * Closes a managed handle. Blocks until the server has ended the session and deleted its nodes, or the timeout has passed.
+     */
     private void closeHandle() {
         try {
             ZooKeeperHandles.close(zooKeeper().handle());

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.spi;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Decides when a grant has expired in a store without a clock, by measuring how long the record of the grant has remained
+ * unchanged.
+ *
+ * <p>Some stores compare a version but no time: DynamoDB, a Kubernetes Lease, NATS JetStream, object stores with conditional
+ * writes. Wall clocks of clients must not be compared (S2). So the record contains its lease duration, each renewal changes the
+ * record's version, and a waiter that has read the same version for a whole lease duration on its own monotonic clock takes the
+ * lock over. AWS's lock client for DynamoDB and the leader election of Kubernetes' client-go work in the same way.
+ *
+ * <p>This excludes two holders under three conditions. The version is a new one after each write: a revision, a counter or a
+ * random text, but no hash of unchanged content. The write that takes the lock over is conditional on the version passed to
+ * {@link #hasEnded}. And clocks run at the same rate within 1 %: the holder counts from before its write, and less than the
+ * lease duration (S2), while the waiter counts from after its read.
+ *
+ * <p>The cost is a later takeover: a lease duration is counted from the first read after the last renewal, not from that
+ * renewal. A single attempt ({@code tryAcquire} without a wait) takes over only what earlier attempts of this client have read.
+ *
+ * <p>One instance serves all locks of a client. It keeps up to {@value #KEPT} observations, and more only for locks that were
+ * read within the last two lease durations (S17). Thread-safe.
+ */
+public final class ObservedExpiryDetector {
+    private static final int KEPT = 1_000;
+
+    private final LockClock clock;
+
+    /** The latest observation of each lock, in the order of the last read. */
+    @GuardedBy("this")
+    private final Map<LockName, Observation> observations = new LinkedHashMap<>();
+
+    /**
+     * A record as it was read.
+     *
+     * @param first when this version was read first
+     * @param last when it was read last
+     */
+    private record Observation(Object version, Duration lease, MonotonicInstant first, MonotonicInstant last) {}
+
+    /** @param clock the clock of the client, from {@link BackendContext#clock()} */
+    public ObservedExpiryDetector(LockClock clock) {
+        this.clock = clock;
+    }
+
+    /**
+     * Records what the store returned for a lock that another attempt holds, and returns whether that grant has ended. Called
+     * when the reply has arrived, never before the request is sent.
+     *
+     * @param version the version of the record; compared by {@code equals}
+     * @param lease the lease duration that the record contains
+     */
+    public synchronized boolean hasEnded(LockName name, Object version, Duration lease) {
+        MonotonicInstant now = clock.now();
+        Observation known = observations.remove(name);
+        MonotonicInstant first = known != null && known.version.equals(version) ? known.first : now;
+        observations.put(name, new Observation(version, lease, first, now));
+        dropUnread(now);
+        return !now.isBefore(first.plus(lease));
+    }
+
+    /** Forgets the record of a lock that is free, or that this client holds now. */
+    public synchronized void forget(LockName name) {
+        observations.remove(name);
+    }
+
+    /** Drops the observations beyond the limit that no waiter needs any more. A dropped one only delays a takeover. */
+    @GuardedBy("this")
+    private void dropUnread(MonotonicInstant now) {
+        Iterator<Observation> oldestFirst = observations.values().iterator();
+        while (observations.size() > KEPT) {
+            Observation oldest = oldestFirst.next();
+            if (now.isBefore(oldest.last.plus(oldest.lease.multipliedBy(2)))) {
+                return;
+            }
+            oldestFirst.remove();
+        }
+    }
+
+    /** Returns the number of observations, for tests. */
+    synchronized int size() {
+        return observations.size();
+    }
+}

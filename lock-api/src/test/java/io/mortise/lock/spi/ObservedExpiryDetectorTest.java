@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.spi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.spi.testing.ManualClock;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class ObservedExpiryDetectorTest {
+    private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final LockName X = new LockName("x");
+
+    private final ManualClock clock = new ManualClock();
+    private final ObservedExpiryDetector expiry = new ObservedExpiryDetector(clock);
+
+    @Test
+    void aGrantEndsAfterItsWholeLeaseWithoutAChange() {
+        assertThat(expiry.hasEnded(X, 7L, LEASE)).isFalse();
+        clock.advance(LEASE.minusNanos(1));
+        assertThat(expiry.hasEnded(X, 7L, LEASE)).isFalse();
+        clock.advance(Duration.ofNanos(1));
+        assertThat(expiry.hasEnded(X, 7L, LEASE)).isTrue();
+        assertThat(expiry.hasEnded(X, 7L, LEASE)).as("until it is taken over").isTrue();
+    }
+
+    @Test
+    void eachChangeStartsTheLeaseAgain() {
+        for (long version = 0; version < 100; version++) {
+            assertThat(expiry.hasEnded(X, version, LEASE)).isFalse();
+            clock.advance(LEASE.minusNanos(1));
+        }
+        assertThat(expiry.hasEnded(X, 99L, LEASE)).isFalse();
+        clock.advance(LEASE);
+        assertThat(expiry.hasEnded(X, 100L, LEASE)).as("changed just now").isFalse();
+    }
+
+    /** A version that returns after another one cannot be told from one that stayed: so it counts from its last return. */
+    @Test
+    void aVersionThatReturnsCountsAgain() {
+        expiry.hasEnded(X, "a", LEASE);
+        clock.advance(LEASE);
+        expiry.hasEnded(X, "b", LEASE);
+        assertThat(expiry.hasEnded(X, "a", LEASE)).isFalse();
+    }
+
+    @Test
+    void theLeaseOfTheRecordDecides() {
+        expiry.hasEnded(X, 1L, LEASE);
+        clock.advance(Duration.ofSeconds(10));
+        assertThat(expiry.hasEnded(X, 1L, Duration.ofSeconds(10))).isTrue();
+        assertThat(expiry.hasEnded(X, 1L, Duration.ofSeconds(11))).isFalse();
+    }
+
+    @Test
+    void locksAreTimedIndependently() {
+        LockName y = new LockName("y");
+        expiry.hasEnded(X, 1L, LEASE);
+        clock.advance(Duration.ofSeconds(20));
+        expiry.hasEnded(y, 1L, LEASE);
+        clock.advance(Duration.ofSeconds(10));
+        assertThat(expiry.hasEnded(X, 1L, LEASE)).isTrue();
+        assertThat(expiry.hasEnded(y, 1L, LEASE)).isFalse();
+    }
+
+    @Test
+    void aForgottenRecordCountsAgain() {
+        expiry.hasEnded(X, 1L, LEASE);
+        clock.advance(LEASE);
+        expiry.forget(X);
+        assertThat(expiry.size()).isZero();
+        assertThat(expiry.hasEnded(X, 1L, LEASE)).isFalse();
+    }
+
+    /** A job that tries once a minute has nobody waiting in between, and must still be able to take the lock over. */
+    @Test
+    void rareAttemptsTakeOverTogether() {
+        assertThat(expiry.hasEnded(X, 1L, LEASE)).isFalse();
+        clock.advance(Duration.ofHours(1));
+        assertThat(expiry.hasEnded(X, 1L, LEASE)).isTrue();
+    }
+
+    @Test
+    void S17_namesReadOnceAreDropped() {
+        for (int i = 0; i < 100_000; i++) {
+            expiry.hasEnded(new LockName("once/" + i), 1L, LEASE);
+            clock.advance(Duration.ofMillis(30));
+        }
+        // In two leases of 30 s, 2,000 names are read.
+        assertThat(expiry.size()).isBetween(1_000, 2_001);
+        clock.advance(LEASE.multipliedBy(2));
+        expiry.hasEnded(X, 1L, LEASE);
+        assertThat(expiry.size()).isEqualTo(1_000);
+    }
+
+    @Test
+    void aNameThatIsReadStaysHoweverManyThereAre() {
+        for (int round = 0; round < 31; round++) {
+            for (int i = 0; i < 5_000; i++) {
+                assertThat(expiry.hasEnded(new LockName("waiting/" + i), 1L, LEASE))
+                        .as("after %d s", round)
+                        .isEqualTo(round == 30);
+            }
+            clock.advance(Duration.ofSeconds(1));
+        }
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.peers;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.Capability;
+import io.mortise.lock.ClientClosedException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
+import org.opentest4j.TestAbortedException;
+
+/**
+ * Presents a client of another lock library as a {@link LockClient}, so that the conformance kit can test it. Adds nothing
+ * that the peer does not offer.
+ */
+final class PeerLockClient implements LockClient {
+    static final String ASYNC_THREAD_NAME = "peer-async-";
+
+    private final Peer peer;
+    private final FaultTrackingLinks links;
+    private final PeerLibraryClient connection;
+    private final Set<PeerLease> leases = ConcurrentHashMap.newKeySet();
+    private final Set<OwnerThread> acquiring = ConcurrentHashMap.newKeySet();
+    private final List<String> notes = new CopyOnWriteArrayList<>();
+    private volatile boolean closed;
+
+    PeerLockClient(Peer peer, FaultTrackingLinks links, String namespace, ClientOptions options) {
+        this.peer = peer;
+        this.links = links;
+        try {
+            this.connection = peer.connect(links.addresses(), namespace, options);
+        } catch (Exception e) {
+            throw new BackendUnavailableException("connect failed: " + e, e);
+        }
+    }
+
+    Peer peer() {
+        return peer;
+    }
+
+    FaultTrackingLinks links() {
+        return links;
+    }
+
+    List<String> notes() {
+        return notes;
+    }
+
+    /** Records what the peer reported and the API of Mortise cannot express. */
+    void note(String text) {
+        notes.add(text);
+    }
+
+    Set<Long> storeLeases() {
+        return connection.leases();
+    }
+
+    Set<String> heldNames() {
+        return leases.stream().map(PeerLease::lockName).collect(Collectors.toSet());
+    }
+
+    /** Acquires a lock on a new thread of its own. */
+    Optional<PeerLease> acquire(String name, Optional<Duration> maxWait) throws InterruptedException {
+        if (closed) {
+            throw new ClientClosedException("acquire of \"" + name + "\"");
+        }
+        OwnerThread owner = new OwnerThread();
+        acquiring.add(owner);
+        int faultsBefore = links.faults();
+        long start = System.nanoTime();
+        Optional<PeerGrant> grant = Optional.empty();
+        try {
+            grant = owner.call(() -> connection.acquire(name, maxWait));
+            return grant.map(granted -> new PeerLease(this, owner, granted, name, faultsBefore));
+        } catch (InterruptedException | TestAbortedException e) {
+            throw e;
+        } catch (Exception e) {
+            if (closed) {
+                throw new ClientClosedException("acquire of \"" + name + "\": " + e);
+            }
+            long millis = Duration.ofNanos(System.nanoTime() - start).toMillis();
+            throw new BackendUnavailableException("\"" + name + "\" after " + millis + " ms: " + e, e);
+        } finally {
+            acquiring.remove(owner);
+            if (grant.isEmpty()) {
+                owner.close();
+            }
+        }
+    }
+
+    void held(PeerLease lease) {
+        leases.add(lease);
+    }
+
+    void ended(PeerLease lease) {
+        leases.remove(lease);
+    }
+
+    @Override
+    public DistributedLock named(String name) {
+        return named(name, LockOptions.defaults());
+    }
+
+    @Override
+    public DistributedLock named(String name, LockOptions options) {
+        options.leaseDuration().ifPresent(duration -> {
+            throw new IllegalArgumentException("leaseDuration " + duration + ": the peer has one for all locks");
+        });
+        return new PeerLock(this, name);
+    }
+
+    @Override
+    public Set<Capability> capabilities() {
+        return peer.capabilities();
+    }
+
+    @Override
+    public Optional<LockAdmin> admin() {
+        return Optional.empty();
+    }
+
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        try {
+            connection.close();
+        } catch (Exception e) {
+            note("close: " + e);
+        }
+        leases.forEach(PeerLease::clientClosed);
+        // Waits that the peer does not end would stay in this JVM for all later tests.
+        acquiring.forEach(OwnerThread::interrupt);
+    }
+}

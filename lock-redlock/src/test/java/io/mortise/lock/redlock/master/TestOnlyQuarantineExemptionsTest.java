@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.master;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.redis.node.ServerTime;
+import io.mortise.lock.redlock.master.TestOnlyQuarantineExemptions.Incarnation;
+import io.mortise.lock.redlock.master.TestOnlyQuarantineExemptionsModel.Rule;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Tests that masters are exempt from quarantine only if a test client finds all of them empty. */
+class TestOnlyQuarantineExemptionsTest {
+    private static final Optional<Incarnation> ONE = Optional.of(incarnation("one", 1));
+    private static final Optional<Incarnation> TWO = Optional.of(incarnation("two", 1));
+
+    private static Incarnation incarnation(String runId, long quarantinedSince) {
+        return new Incarnation(runId, Optional.of(new ServerTime(quarantinedSince)));
+    }
+
+    @Test
+    void mastersAreNewOnlyIfAllAreEmpty() {
+        assertThat(TestOnlyQuarantineExemptions.NONE.update(List.of(ONE, Optional.empty())))
+                .isEqualTo(TestOnlyQuarantineExemptions.NONE);
+        TestOnlyQuarantineExemptions both = TestOnlyQuarantineExemptions.NONE.update(List.of(ONE, TWO));
+        assertThat(both.update(List.of(ONE, Optional.empty()))).isEqualTo(both);
+        assertThat(both.contains(incarnation("one", 1))).isTrue();
+        assertThat(both.contains(incarnation("one", 2))).as("lost its data").isFalse();
+        assertThat(both.contains(incarnation("three", 1))).as("was restarted").isFalse();
+    }
+
+    @Test
+    void S01_newMastersAndForgetfulMastersAreNeverConfused() {
+        assertThat(new TestOnlyQuarantineExemptionsModel(Rule.DECIDED_ONCE).violation())
+                .isEmpty();
+    }
+
+    /** Two of three masters may leave quarantine before the client reaches the third. */
+    @Test
+    void decidingEachMasterByItsPeersWouldQuarantineANewMaster() {
+        assertThat(new TestOnlyQuarantineExemptionsModel(Rule.EACH_BY_THE_OTHERS).violation())
+                .hasValueSatisfying(events -> assertThat(events).endsWith("stalls"));
+    }
+
+    /** Another client ended the quarantine of the master, which lost its data before this client repeated its handshake. */
+    @Test
+    void S01_identifyingMastersByProcessAloneWouldLetAForgetfulMasterVote() {
+        assertThat(new TestOnlyQuarantineExemptionsModel(Rule.BY_PROCESS).violation())
+                .hasValueSatisfying(events -> assertThat(events).endsWith("votes again"));
+    }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.report;
+
+import org.jspecify.annotations.Nullable;
+
+/** The recorded state of one client of a test; guarded by its {@link TestRecorder}. */
+final class ClientLinkState {
+    final String name;
+
+    /** The fault on the client's link; null if there is none. */
+    @Nullable
+    FaultEffectRecord fault;
+
+    ClientLinkState(String name) {
+        this.name = name;
+    }
+}
