@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 
 /** A lockctl process, started as by a user or cron, whose output goes to files. */
 public final class LockctlProcess implements AutoCloseable {
-    static final Duration TIMEOUT = Duration.ofSeconds(30);
+    static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     /** Options for a busy machine, on which the first connection of a JVM may take long. */
     static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
