@@ -3,16 +3,15 @@ package io.mortise.lock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.servers.process.PodmanEngine;
 import io.mortise.lock.servers.redis.RawRedis;
 import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.testkit.process.Await;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermission;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -41,13 +40,11 @@ import org.junit.jupiter.api.io.TempDir;
 class ImageIT {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
     private static final Duration SOON = Duration.ofSeconds(30);
-    private static final List<String> FOLDERS = List.of(
-            "usr/bin", "usr/sbin", "usr/lib", "usr/lib64", "usr/local", "etc", "proc", "sys", "dev", "run", "tmp");
 
     @TempDir
     private static Path dir;
 
-    private static List<String> engine = List.of();
+    private static PodmanEngine podman;
     private static String image = "";
     private static RedisTestServer redis;
 
@@ -56,31 +53,9 @@ class ImageIT {
 
     @BeforeAll
     static void buildImage() throws Exception {
-        Assumptions.assumeTrue(
-                finish(List.of("sh", "-c", "command -v podman && test $(id -u) = 0")).exitCode == 0,
-                "needs Podman, as root");
-        // The plain drivers work inside a container too; without limits runc asks for more than some hosts allow.
-        Files.writeString(
-                dir.resolve("containers.conf"),
-                "[containers]\ndefault_ulimits = [\"nofile=1024:2048\", \"nproc=1000:1000\"]\n");
-        engine = List.of(
-                "podman",
-                "--root=" + dir.resolve("storage"),
-                "--runroot=" + dir.resolve("run"),
-                "--storage-driver=vfs",
-                "--runtime=runc",
-                "--cgroup-manager=cgroupfs",
-                "--events-backend=none");
-        Path base = dir.resolve("base");
-        for (String folder : FOLDERS) {
-            Files.createDirectories(base.resolve(folder));
-        }
-        Files.setPosixFilePermissions(base.resolve("tmp"), EnumSet.allOf(PosixFilePermission.class));
-        for (String link : List.of("bin", "sbin", "lib", "lib64")) {
-            Files.createSymbolicLink(base.resolve(link), Path.of("usr", link));
-        }
-        succeed("tar", "-C", base.toString(), "-cf", dir.resolve("base.tar").toString(), ".");
-        podman("import", dir.resolve("base.tar").toString(), "localhost/base:1");
+        Assumptions.assumeTrue(PodmanEngine.isUsable(), "needs Podman and runc, as root");
+        podman = new PodmanEngine(dir);
+        podman.importEmptyImage("localhost/base:1");
         String built = succeed(ROOT.resolve("packaging/image").toString(), "--no-build", "--base=localhost/base:1");
         image = built.substring(built.lastIndexOf('\n') + 1);
         redis = RedisTestServer.start();
@@ -88,6 +63,9 @@ class ImageIT {
 
     @AfterAll
     static void stop() {
+        if (podman != null) {
+            podman.close();
+        }
         if (redis != null) {
             redis.close();
         }
@@ -117,13 +95,13 @@ class ImageIT {
         assertThat(started.exitCode).as(started.output).isZero();
         try (RawRedis raw = redis.connect()) {
             Await.until("the container holds the lock", SOON, () -> raw.call("GET", "lock:job2") != null);
-            podman("stop", "--time=60", "holder");
+            podman.run("stop", "--time=60", "holder");
             assertThat(raw.call("GET", "lock:job2")).isNull();
         }
     }
 
     private static Finished inContainer(List<String> options, String... arguments) throws Exception {
-        List<String> command = new ArrayList<>(engine);
+        List<String> command = new ArrayList<>(podman.command());
         command.addAll(List.of("run", "--network=host", "--env=JAVA_HOME=" + System.getProperty("java.home")));
         Path javaHome = Path.of(System.getProperty("java.home")).toRealPath();
         Stream.of(
@@ -142,12 +120,6 @@ class ImageIT {
         return finish(command);
     }
 
-    private static void podman(String... arguments) throws Exception {
-        List<String> command = new ArrayList<>(engine);
-        command.addAll(List.of(arguments));
-        succeed(command.toArray(String[]::new));
-    }
-
     private static String succeed(String... command) throws Exception {
         Finished finished = finish(List.of(command));
         assertThat(finished.exitCode)
@@ -159,9 +131,7 @@ class ImageIT {
     private static Finished finish(List<String> command) throws IOException, InterruptedException {
         Path output = Files.createTempFile(dir, "output", "");
         ProcessBuilder builder = new ProcessBuilder(command);
-        builder.environment().put("ENGINE", String.join(" ", engine));
-        builder.environment()
-                .put("CONTAINERS_CONF", dir.resolve("containers.conf").toString());
+        builder.environment().put("ENGINE", String.join(" ", podman.command()));
         builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
         int code = builder.redirectErrorStream(true)
                 .redirectOutput(output.toFile())
