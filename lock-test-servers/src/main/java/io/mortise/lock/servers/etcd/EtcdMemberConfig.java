@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.servers.etcd;
 
-import io.mortise.lock.servers.process.ServerBinary;
+import io.mortise.lock.servers.process.ServerSource;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,13 +32,16 @@ record EtcdMemberConfig(String name, int port, int peerPort, int tlsPort) {
     /**
      * Returns the command that starts this member.
      *
-     * @param dir directory for the data; contains the certificates if the options enable TLS
+     * @param tempDir directory for the data; contains the certificates if the options enable TLS
      * @param all all members of the cluster, including this one
      */
-    List<String> command(EtcdServerOptions options, Path dir, List<EtcdMemberConfig> all) {
-        List<String> command = new ArrayList<>(program());
+    List<String> command(EtcdServerOptions options, ServerSource source, Path tempDir, List<EtcdMemberConfig> all) {
+        List<String> command =
+                new ArrayList<>(source instanceof ServerSource.Program program ? program(program) : List.of("etcd"));
+        Path dir = source.directory(tempDir);
+        String address = source.listenAddress();
         String clients = "http://127.0.0.1:" + port;
-        String listen = options.tls() ? clients + ",https://127.0.0.1:" + tlsPort : clients;
+        String listen = "http://" + address + ":" + port + (options.tls() ? ",https://" + address + ":" + tlsPort : "");
         command.addAll(List.of("--name", name, "--data-dir", data(dir).toString()));
         command.addAll(List.of("--logger", "zap", "--log-outputs", "stderr", "--log-level", "error"));
         command.addAll(List.of("--listen-client-urls", listen, "--advertise-client-urls", clients));
@@ -67,7 +70,7 @@ record EtcdMemberConfig(String name, int port, int peerPort, int tlsPort) {
     }
 
     /** Returns etcd's program without {@code ETCD_} variables: a variable in conflict with a flag is a fatal error. */
-    private static List<String> program() {
+    private static List<String> program(ServerSource.Program program) {
         List<String> command = new ArrayList<>(List.of("env"));
         System.getenv().keySet().stream()
                 .filter(variable -> variable.startsWith("ETCD_"))
@@ -75,7 +78,7 @@ record EtcdMemberConfig(String name, int port, int peerPort, int tlsPort) {
         if (System.getProperty("os.arch").equals("aarch64")) {
             command.add("ETCD_UNSUPPORTED_ARCH=arm64"); // etcd before 3.5 does not start on ARM otherwise
         }
-        command.add(ServerBinary.etcd().toString());
+        command.add(program.path().toString());
         return command;
     }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.servers.etcd;
 
+import io.mortise.lock.servers.process.ServerBinary;
 import io.mortise.lock.servers.process.ServerNode;
+import io.mortise.lock.servers.process.ServerSource;
 import io.mortise.lock.servers.process.TempDir;
 import io.mortise.lock.testkit.process.Await;
 import java.time.Duration;
@@ -39,7 +41,9 @@ public final class EtcdTestCluster implements AutoCloseable {
         EtcdServerOptions keeping = options.withKeptData();
         try {
             EtcdCertificateGenerator.create(dir.path(), keeping);
-            members.forEach(member -> nodes.add(new EtcdTestServer(keeping, dir, member, members)));
+            // The members connect to each other on 127.0.0.1, which containers could not.
+            ServerSource program = new ServerSource.Program(ServerBinary.etcd());
+            members.forEach(member -> nodes.add(new EtcdTestServer(keeping, program, dir, member, members)));
             awaitServing();
             log.info("event=cluster-started nodes={}", addresses());
         } catch (RuntimeException e) {

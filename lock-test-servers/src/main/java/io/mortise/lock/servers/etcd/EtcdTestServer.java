@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.servers.etcd;
 
+import io.mortise.lock.servers.process.ServerContainer;
 import io.mortise.lock.servers.process.ServerNode;
+import io.mortise.lock.servers.process.ServerProcess;
+import io.mortise.lock.servers.process.ServerSource;
 import io.mortise.lock.servers.process.TempDir;
 import io.mortise.lock.servers.process.TestCertificateGenerator;
 import io.mortise.lock.testkit.process.Await;
@@ -16,12 +19,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A real etcd server process for tests, which can be paused and killed. It uses free ports of 127.0.0.1 and a temporary
+ * A real etcd server for tests, which can be paused and killed. It uses free ports of 127.0.0.1 and a temporary
  * directory for its data, and ends with this JVM, even if the JVM is killed. Thread-safe.
  *
  * <p>The program is {@code etcd} on the PATH, 3.4 or newer, or the one given by the system property {@code
- * mortise.test.etcd.binary} or the environment variable {@code MORTISE_TEST_ETCD_BINARY}. The server grants no leases shorter
- * than 2 s.
+ * mortise.test.etcd.binary} or the environment variable {@code MORTISE_TEST_ETCD_BINARY}. Without a program the server runs
+ * in a container, see {@link ServerSource#etcd()}: there it has no {@link #pid()}. The server grants no leases shorter than 2 s.
  */
 public final class EtcdTestServer implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(EtcdTestServer.class);
@@ -35,15 +38,25 @@ public final class EtcdTestServer implements AutoCloseable {
     private final ServerNode node;
 
     /** Starts one member of {@code all} without waiting for it; its certificates must already be in the directory. */
-    EtcdTestServer(EtcdServerOptions options, TempDir dir, EtcdMemberConfig member, List<EtcdMemberConfig> all) {
+    EtcdTestServer(
+            EtcdServerOptions options,
+            ServerSource source,
+            TempDir dir,
+            EtcdMemberConfig member,
+            List<EtcdMemberConfig> all) {
         this.options = options;
         this.dir = dir;
         this.member = member;
         this.ownsDir = all.size() == 1;
-        List<String> command = member.command(options, dir.path(), all);
+        List<String> command = member.command(options, source, dir.path(), all);
         // No member serves before most of them have started, so the caller waits after it has started all of them.
-        this.node = new ServerNode("etcd-" + member.port(), dir.path(), command, started -> {});
-        log.info("event=etcd-started port={} pid={} dir={}", member.port(), node.pid(), dir.path());
+        if (source instanceof ServerSource.Image image) {
+            List<Integer> ports = options.tls() ? List.of(member.port(), member.tlsPort()) : List.of(member.port());
+            this.node = new ServerContainer(image, dir.path(), command, ports, options.keepsData(), () -> true);
+        } else {
+            this.node = new ServerProcess("etcd-" + member.port(), dir.path(), command, started -> {});
+        }
+        log.info("event=etcd-started port={} {} dir={}", member.port(), node, dir.path());
     }
 
     /** Starts a server with {@link EtcdServerOptions#defaults()}; returns when it serves. */
@@ -54,19 +67,21 @@ public final class EtcdTestServer implements AutoCloseable {
     /**
      * Starts a server; returns when it serves.
      *
-     * @throws IllegalStateException if there is no such program on this machine, or if it rejects the options; the message says
-     *     which
+     * @throws IllegalStateException if there is neither the program nor a container engine on this machine, or if the server
+     *     rejects the options; the message says which
      */
     public static EtcdTestServer start(EtcdServerOptions options) {
-        return ServerNode.onFreePorts(EtcdMemberConfig.PORTS, ports -> start(options, EtcdMemberConfig.on(ports)));
+        ServerSource source = ServerSource.etcd();
+        return ServerNode.onFreePorts(
+                EtcdMemberConfig.PORTS, ports -> start(options, source, EtcdMemberConfig.on(ports)));
     }
 
-    private static EtcdTestServer start(EtcdServerOptions options, List<EtcdMemberConfig> alone) {
+    private static EtcdTestServer start(EtcdServerOptions options, ServerSource source, List<EtcdMemberConfig> alone) {
         TempDir dir = TempDir.create("etcd");
         @Nullable EtcdTestServer server = null;
         try {
             EtcdCertificateGenerator.create(dir.path(), options);
-            server = new EtcdTestServer(options, dir, alone.get(0), alone);
+            server = new EtcdTestServer(options, source, dir, alone.get(0), alone);
             server.awaitServing();
             return server;
         } catch (RuntimeException e) {
@@ -151,7 +166,7 @@ public final class EtcdTestServer implements AutoCloseable {
         return isAlive() && !isPaused() ? RawEtcd.connect(port()).tryCall(RawEtcd::status) : Optional.empty();
     }
 
-    /** Returns the process id since the last start. */
+    /** Returns the process id since the last start; throws an {@link UnsupportedOperationException} in a container. */
     public long pid() {
         return node.pid();
     }

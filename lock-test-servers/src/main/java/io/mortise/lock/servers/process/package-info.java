@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Server programs as child processes, with their ports, directories and certificates. Used by the packages for the single
- * stores.
+ * Servers as child processes or in containers, with their ports, directories and certificates. Used by the packages for the
+ * single stores.
  */
 @NullMarked
 package io.mortise.lock.servers.process;

@@ -3,6 +3,7 @@ package io.mortise.lock.servers.redis;
 
 import io.mortise.lock.servers.process.ServerBinary;
 import io.mortise.lock.servers.process.ServerNode;
+import io.mortise.lock.servers.process.ServerProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -56,7 +57,7 @@ final class RedisSentinelNode implements AutoCloseable {
             String own = "port " + port + "\nbind 127.0.0.1\ndir \"" + dir + "\"\nsentinel announce-ip 127.0.0.1\n";
             Files.writeString(config, own + String.join("\n", settings) + "\n");
             List<String> command = List.of(ServerBinary.redis().toString(), config.toString(), "--sentinel");
-            this.node = new ServerNode("sentinel-" + port, root, command, ServerNode.saying(READY));
+            this.node = new ServerProcess("sentinel-" + port, root, command, ServerProcess.saying(READY));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

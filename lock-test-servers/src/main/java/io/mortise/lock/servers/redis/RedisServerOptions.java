@@ -81,4 +81,12 @@ public record RedisServerOptions(
         all.addAll(Arrays.asList(more));
         return new RedisServerOptions(keepsData, password, unixSocket, tls, ownClock, all);
     }
+
+    /**
+     * Returns whether these options need the program on this machine. A container shares neither its files nor its clock with
+     * this machine, and cannot connect to servers on 127.0.0.1, as a replica or a node of a cluster does.
+     */
+    boolean needsProgram() {
+        return unixSocket || ownClock || arguments.contains("--replicaof") || arguments.contains("--cluster-enabled");
+    }
 }

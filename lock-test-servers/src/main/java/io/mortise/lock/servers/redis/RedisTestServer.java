@@ -2,7 +2,10 @@
 package io.mortise.lock.servers.redis;
 
 import io.mortise.lock.servers.process.ServerBinary;
+import io.mortise.lock.servers.process.ServerContainer;
 import io.mortise.lock.servers.process.ServerNode;
+import io.mortise.lock.servers.process.ServerProcess;
+import io.mortise.lock.servers.process.ServerSource;
 import io.mortise.lock.servers.process.TempDir;
 import io.mortise.lock.servers.process.TestCertificateGenerator;
 import java.net.URI;
@@ -17,11 +20,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A real Redis server process for tests, which can be paused and killed. It uses free ports of 127.0.0.1 and a temporary
+ * A real Redis server for tests, which can be paused and killed. It uses free ports of 127.0.0.1 and a temporary
  * directory for its data, and ends with this JVM, even if the JVM is killed. Thread-safe.
  *
  * <p>The program is {@code redis-server} on the PATH, or the one given by the system property {@code mortise.test.redis.binary}
- * or the environment variable {@code MORTISE_TEST_REDIS_BINARY}, such as {@code valkey-server} or a path.
+ * or the environment variable {@code MORTISE_TEST_REDIS_BINARY}, such as {@code valkey-server} or a path. Without a program the
+ * server runs in a container, see {@link ServerSource#redis()}: there it has no {@link #pid()}.
  */
 public final class RedisTestServer implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(RedisTestServer.class);
@@ -29,25 +33,41 @@ public final class RedisTestServer implements AutoCloseable {
     private static final String HOST = "127.0.0.1";
 
     private final RedisServerOptions options;
+    private final ServerSource source;
     private final TempDir dir;
     private final int port;
     private final int tlsPort;
     private final @Nullable FaketimeClock clock;
     private final ServerNode node;
 
-    private RedisTestServer(RedisServerOptions options, int port, int tlsPort) {
+    private RedisTestServer(RedisServerOptions options, ServerSource source, int port, int tlsPort) {
         this.options = options;
+        this.source = source;
         this.port = port;
         this.tlsPort = tlsPort;
         this.dir = TempDir.create("redis");
         this.clock = options.ownClock() ? new FaketimeClock(dir.path()) : null;
         try {
-            this.node = new ServerNode("redis-" + port, dir.path(), command(), ServerNode.saying(READY));
+            this.node = startNode();
         } catch (RuntimeException e) {
             dir.close();
             throw e;
         }
-        log.info("event=redis-started port={} pid={} dir={}", port, node.pid(), dir.path());
+        log.info("event=redis-started port={} {} dir={}", port, node, dir.path());
+    }
+
+    private ServerNode startNode() {
+        if (source instanceof ServerSource.Image image) {
+            List<Integer> ports = options.tls() ? List.of(port, tlsPort) : List.of(port);
+            return new ServerContainer(
+                    image,
+                    dir.path(),
+                    command(),
+                    ports,
+                    options.keepsData(),
+                    () -> tryCall("PING").isPresent());
+        }
+        return new ServerProcess("redis-" + port, dir.path(), command(), ServerProcess.saying(READY));
     }
 
     /** Returns whether servers can have their own clock here, which needs Linux and libfaketime (Debian: {@code faketime}). */
@@ -63,11 +83,13 @@ public final class RedisTestServer implements AutoCloseable {
     /**
      * Starts a server; returns when it serves.
      *
-     * @throws IllegalStateException if there is no such program on this machine, or if it rejects the options; the message says
-     *     which
+     * @throws IllegalStateException if there is neither the program nor a container engine on this machine, or if the server
+     *     rejects the options; the message says which
      */
     public static RedisTestServer start(RedisServerOptions options) {
-        return ServerNode.onFreePorts(2, ports -> new RedisTestServer(options, ports.get(0), ports.get(1)));
+        ServerSource source =
+                options.needsProgram() ? new ServerSource.Program(ServerBinary.redis()) : ServerSource.redis();
+        return ServerNode.onFreePorts(2, ports -> new RedisTestServer(options, source, ports.get(0), ports.get(1)));
     }
 
     /** Returns the port without TLS; a restart does not change it. */
@@ -115,7 +137,7 @@ public final class RedisTestServer implements AutoCloseable {
         return options.password().stream().toList();
     }
 
-    /** Returns the process id since the last start. */
+    /** Returns the process id since the last start; throws an {@link UnsupportedOperationException} in a container. */
     public long pid() {
         return node.pid();
     }
@@ -180,9 +202,13 @@ public final class RedisTestServer implements AutoCloseable {
 
     private List<String> command() {
         String portText = Integer.toString(port);
-        List<String> command = new ArrayList<>(List.of(ServerBinary.redis().toString()));
-        command.addAll(
-                List.of("--port", portText, "--bind", HOST, "--dir", dir.path().toString(), "--save", ""));
+        List<String> command = new ArrayList<>();
+        command.add(
+                source instanceof ServerSource.Program program ? program.path().toString() : "redis-server");
+        command.addAll(List.of("--port", portText, "--bind", source.listenAddress()));
+        // Redis would reject connections from outside of the container. Its port is published on 127.0.0.1 only.
+        command.addAll(List.of("--protected-mode", source instanceof ServerSource.Program ? "yes" : "no"));
+        command.addAll(List.of("--dir", directory().toString(), "--save", ""));
         command.addAll(
                 options.keepsData()
                         ? List.of("--appendonly", "yes", "--appendfsync", "always")
@@ -202,10 +228,14 @@ public final class RedisTestServer implements AutoCloseable {
         return clock == null ? command : clock.wrap(command);
     }
 
+    private Path directory() {
+        return source.directory(dir.path());
+    }
+
     private List<String> tlsArguments() {
         TestCertificateGenerator.create(dir.path());
-        String certificate = TestCertificateGenerator.certificate(dir.path()).toString();
-        String key = TestCertificateGenerator.key(dir.path()).toString();
+        String certificate = TestCertificateGenerator.certificate(directory()).toString();
+        String key = TestCertificateGenerator.key(directory()).toString();
         List<String> arguments = new ArrayList<>(List.of("--tls-port", Integer.toString(tlsPort)));
         arguments.addAll(List.of("--tls-cert-file", certificate, "--tls-key-file", key));
         // Redis requires a CA certificate even if clients need no certificate.

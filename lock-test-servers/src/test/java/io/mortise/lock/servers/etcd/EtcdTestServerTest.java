@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.servers.process.FreePorts;
+import io.mortise.lock.servers.process.ServerSource;
 import io.mortise.lock.servers.process.TempDir;
 import io.mortise.lock.testkit.process.Await;
 import java.io.UncheckedIOException;
@@ -122,7 +123,9 @@ class EtcdTestServerTest {
                 TempDir dir = TempDir.create("etcd")) {
             List<Integer> free = FreePorts.forServers(2);
             List<EtcdMemberConfig> alone = EtcdMemberConfig.on(List.of(other.port(), free.get(0), free.get(1)));
-            try (EtcdTestServer late = new EtcdTestServer(EtcdServerOptions.defaults(), dir, alone.get(0), alone)) {
+            ServerSource source = ServerSource.etcd();
+            try (EtcdTestServer late =
+                    new EtcdTestServer(EtcdServerOptions.defaults(), source, dir, alone.get(0), alone)) {
                 assertThatThrownBy(late::awaitServing)
                         .isInstanceOf(IllegalStateException.class)
                         .hasMessageContaining("already in use");
