@@ -4,6 +4,7 @@ package io.mortise.lock.etcd;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.etcd.queue.EtcdKeyLayout;
+import io.mortise.lock.servers.TestServers;
 import io.mortise.lock.servers.etcd.EtcdEntry;
 import io.mortise.lock.servers.etcd.EtcdServerOptions;
 import io.mortise.lock.servers.etcd.EtcdTestCluster;
@@ -68,8 +69,7 @@ final class EtcdUnderTest<S extends AutoCloseable> extends LinkedBackendUnderTes
      * at the same time.
      */
     static TestServerExtension<EtcdTestServer> server() {
-        return new TestServerExtension<>(
-                "etcd", () -> EtcdTestServer.start(EtcdServerOptions.defaults().withKeptData()), EtcdTestServer::url);
+        return TestServers.etcd(EtcdServerOptions.defaults().withKeptData());
     }
 
     /**

@@ -4,6 +4,7 @@ package io.mortise.lock.redis;
 import io.lettuce.core.RedisURI;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.servers.TestServers;
 import io.mortise.lock.servers.redis.RawRedis;
 import io.mortise.lock.servers.redis.RedisServerOptions;
 import io.mortise.lock.servers.redis.RedisTestServer;
@@ -37,10 +38,7 @@ final class RedisUnderTest extends LinkedBackendUnderTest<TcpProxy> {
 
     /** Returns a server that keeps its data over a restart. An external server must be on this machine, and may be shared. */
     static TestServerExtension<RedisTestServer> server() {
-        return new TestServerExtension<>(
-                "redis",
-                () -> RedisTestServer.start(RedisServerOptions.defaults().withKeptData()),
-                RedisTestServer::url);
+        return TestServers.redis(RedisServerOptions.defaults().withKeptData());
     }
 
     @Override
