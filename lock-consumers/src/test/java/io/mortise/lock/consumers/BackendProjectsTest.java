@@ -7,8 +7,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -30,8 +28,6 @@ import org.junit.jupiter.api.io.TempDir;
 class BackendProjectsTest {
     private static final Path ROOT = Path.of(System.getProperty("mortise.root"));
     private static final String GENERATE = "org.apache.maven.plugins:maven-archetype-plugin:3.4.1:generate";
-    private static final Pattern TOTALS =
-            Pattern.compile("<testsuite [^>]*tests=\"(\\d+)\"[^>]*skipped=\"(\\d+)\"", Pattern.DOTALL);
 
     @TempDir
     private static Path directory;
@@ -60,7 +56,8 @@ class BackendProjectsTest {
                 .content()
                 .startsWith("package com.example;");
         build.runMaven(project, "verify");
-        assertThat(testsRun(project, "com.example.TableConformanceTest")).isGreaterThan(110);
+        assertThat(ConsumerBuild.testsRun(project, "com.example.TableConformanceTest"))
+                .isGreaterThan(110);
     }
 
     @Test
@@ -71,15 +68,8 @@ class BackendProjectsTest {
                 .as("the version of this build")
                 .contains("<mortise.version>" + ConsumerBuild.VERSION + "</mortise.version>");
         build.runMaven(project, "verify");
-        assertThat(testsRun(project, "example.nats.NatsConformanceTest")).isGreaterThan(110);
-    }
-
-    /** Returns the number of tests that ran and were not skipped. */
-    private static int testsRun(Path project, String testClass) throws IOException {
-        String report = Files.readString(project.resolve("target/surefire-reports/TEST-" + testClass + ".xml"));
-        Matcher totals = TOTALS.matcher(report);
-        assertThat(totals.find()).as(report).isTrue();
-        return Integer.parseInt(totals.group(1)) - Integer.parseInt(totals.group(2));
+        assertThat(ConsumerBuild.testsRun(project, "example.nats.NatsConformanceTest"))
+                .isGreaterThan(110);
     }
 
     private static Path copy(Path from, Path to) throws IOException {

@@ -7,7 +7,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -22,6 +25,9 @@ final class ConsumerBuild {
     static final String VERSION = System.getProperty("mortise.version");
     private static final String CLASSPATH_GOAL =
             "org.apache.maven.plugins:maven-dependency-plugin:3.9.0:build-classpath";
+
+    private static final Pattern TOTALS =
+            Pattern.compile("<testsuite [^>]*tests=\"(\\d+)\"[^>]*skipped=\"(\\d+)\"", Pattern.DOTALL);
 
     private final Path directory;
     private final Path repository;
@@ -98,14 +104,21 @@ final class ConsumerBuild {
      * @throws IllegalStateException if it fails; the message has Maven's output
      */
     void runMaven(Path project, String... arguments) throws IOException, InterruptedException {
+        runMaven(project, Map.of(), arguments);
+    }
+
+    /** Does the same as the other method, with more environment variables. */
+    void runMaven(Path project, Map<String, String> environment, String... arguments)
+            throws IOException, InterruptedException {
         Path log = directory.resolve("maven-" + project.getFileName() + ".log");
         List<String> command = new ArrayList<>(List.of("mvn", "-B", "-Dmaven.repo.local=" + repository));
         command.addAll(List.of(arguments));
-        Process maven = new ProcessBuilder(command)
+        ProcessBuilder builder = new ProcessBuilder(command)
                 .directory(project.toFile())
                 .redirectErrorStream(true)
-                .redirectOutput(log.toFile())
-                .start();
+                .redirectOutput(log.toFile());
+        builder.environment().putAll(environment);
+        Process maven = builder.start();
         boolean ended = maven.waitFor(8, TimeUnit.MINUTES);
         if (!ended) {
             maven.destroyForcibly();
@@ -113,5 +126,15 @@ final class ConsumerBuild {
         if (!ended || maven.exitValue() != 0) {
             throw new IllegalStateException("Maven failed in " + project + ": " + Files.readString(log));
         }
+    }
+
+    /** Returns the number of tests that ran and were not skipped. */
+    static int testsRun(Path project, String testClass) throws IOException {
+        String report = Files.readString(project.resolve("target/surefire-reports/TEST-" + testClass + ".xml"));
+        Matcher totals = TOTALS.matcher(report);
+        if (!totals.find()) {
+            throw new IllegalStateException("No totals in " + report);
+        }
+        return Integer.parseInt(totals.group(1)) - Integer.parseInt(totals.group(2));
     }
 }
