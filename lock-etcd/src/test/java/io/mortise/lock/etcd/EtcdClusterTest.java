@@ -100,6 +100,7 @@ class EtcdClusterTest {
      * resumes.
      */
     @Test
+    @Tag("long")
     void S02_afterALeaderIsFrozenBrieflyNoClientConsidersAnEndedLeaseValid() throws Exception {
         Duration lease = Duration.ofSeconds(12);
         for (int i = 0; i < 2; i++) {

@@ -188,7 +188,7 @@ interface ClosingContract extends Contract {
         for (int w = 0; w < 4; w++) {
             int worker = w;
             workers.add(fixture().start(() -> {
-                for (int i = 0; i < 250; i++) {
+                for (int i = 0; i < 100; i++) {
                     client.named("once/" + worker + "/" + i).acquire().close();
                 }
                 return null;

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests that a waiter that gives up returns at once and leaves no grant or queue entry. Rules S08, S10. */
 interface WithdrawalContract extends Contract {
-    int RACES = 200;
+    int RACES = 120;
 
     @ParameterizedTest
     @EnumSource

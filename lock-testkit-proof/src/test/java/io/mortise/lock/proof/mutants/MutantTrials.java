@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,7 +17,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
@@ -46,7 +46,10 @@ abstract class MutantTrials {
     }
 
     @BeforeAll
-    void startTrials() {
+    void startTrials() throws IOException {
+        if (WHOLE_KIT) {
+            Files.writeString(table(), "| rule | defect | failed by |\n" + TABLE);
+        }
         ExecutorService pool = Executors.newFixedThreadPool(PARALLEL_TRIALS);
         for (Mutant mutant : mutants) {
             trials.put(mutant, pool.submit(inThreadGroup(() -> trial(mutant))));
@@ -61,8 +64,13 @@ abstract class MutantTrials {
         pool.shutdown();
     }
 
-    private static MutantTestResult trial(Mutant mutant) throws IOException {
-        return WHOLE_KIT ? MutantTestResult.ofWholeKit(mutant) : MutantTestResult.of(mutant, mutant.killer());
+    private MutantTestResult trial(Mutant mutant) throws IOException {
+        if (!WHOLE_KIT) {
+            return MutantTestResult.of(mutant, mutant.killer());
+        }
+        MutantTestResult result = MutantTestResult.ofWholeKit(mutant);
+        writeWhatTheWholeKitDetects(mutant, result);
+        return result;
     }
 
     /** Runs each trial in a separate thread group, so that its threads can be distinguished from those of other trials. */
@@ -110,22 +118,18 @@ abstract class MutantTrials {
         assertThat(trial.succeeded()).as("passed").isPositive();
     }
 
-    @AfterAll
-    void writeWhatTheWholeKitDetects() throws Exception {
-        if (!WHOLE_KIT) {
-            return;
-        }
-        StringBuilder table = new StringBuilder("| rule | defect | failed by |\n" + TABLE);
-        for (Map.Entry<Mutant, Future<MutantTestResult>> trial : trials.entrySet()) {
-            String tests = trial.getValue().get().failures().stream()
-                    .filter(MutantTestResult.Failure::isDetection)
-                    .map(MutantTestResult.Failure::test)
-                    .distinct()
-                    .collect(Collectors.joining(", "));
-            table.append("| %s | %s | %s |\n"
-                    .formatted(
-                            trial.getKey().rule(), trial.getKey().defect(), tests.isEmpty() ? "**survives**" : tests));
-        }
-        Files.writeString(Path.of("target", "whole-kit-" + getClass().getSimpleName() + ".md"), table);
+    private synchronized void writeWhatTheWholeKitDetects(Mutant mutant, MutantTestResult result) throws IOException {
+        String tests = result.failures().stream()
+                .filter(MutantTestResult.Failure::isDetection)
+                .map(MutantTestResult.Failure::test)
+                .distinct()
+                .collect(Collectors.joining(", "));
+        String row = "| %s | %s | %s |\n"
+                .formatted(mutant.rule(), mutant.defect(), tests.isEmpty() ? "**survives**" : tests);
+        Files.writeString(table(), row, StandardOpenOption.APPEND);
+    }
+
+    private Path table() {
+        return Path.of("target", "whole-kit-" + getClass().getSimpleName() + ".md");
     }
 }
