@@ -5,13 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -92,5 +95,72 @@ class SystemClockTest {
         clock.schedule(Duration.ofMillis(50), last::countDown);
         assertThat(last.await(20, TimeUnit.SECONDS)).isTrue();
         assertThat(ran).hasValue(20_000);
+    }
+
+    @Test
+    void theTimerThreadIsADaemonSleepsBetweenTimersAndEndsWithTheClock() throws Exception {
+        CompletableFuture<Thread> timerThread = new CompletableFuture<>();
+        clock.schedule(Duration.ofHours(1), () -> {});
+        clock.schedule(Duration.ZERO, () -> timerThread.complete(Thread.currentThread()));
+        Thread thread = timerThread.get(20, TimeUnit.SECONDS);
+        assertThat(thread.isDaemon()).isTrue();
+        eventually(() -> thread.getState() == Thread.State.TIMED_WAITING);
+        clock.stop();
+        thread.join(20_000);
+        assertThat(thread.isAlive()).isFalse();
+    }
+
+    @Test
+    void theThreadAlsoSleepsWithoutTimers() throws Exception {
+        CompletableFuture<Thread> timerThread = new CompletableFuture<>();
+        clock.schedule(Duration.ZERO, () -> timerThread.complete(Thread.currentThread()));
+        Thread thread = timerThread.get(20, TimeUnit.SECONDS);
+        eventually(() -> thread.getState() == Thread.State.TIMED_WAITING);
+    }
+
+    @Test
+    void timersThatAreCancelledWhileTheThreadSleepsAreRemoved() throws Exception {
+        List<LockClock.Timer> timers = new ArrayList<>();
+        for (int i = 0; i < 1_500; i++) {
+            timers.add(clock.schedule(Duration.ofHours(1), () -> {}));
+        }
+        CountDownLatch sorted = new CountDownLatch(1);
+        clock.schedule(Duration.ZERO, sorted::countDown);
+        assertThat(sorted.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(clock.size()).isEqualTo(1_500);
+        timers.forEach(LockClock.Timer::cancel);
+        eventually(() -> clock.size() < 1_000);
+    }
+
+    @Test
+    void timersThatWaitToBeSortedAreCounted() throws Exception {
+        CountDownLatch running = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        clock.schedule(Duration.ZERO, () -> {
+            running.countDown();
+            await(end);
+        });
+        assertThat(running.await(20, TimeUnit.SECONDS)).isTrue();
+        for (int i = 0; i < 10; i++) {
+            clock.schedule(Duration.ofHours(1), () -> {});
+        }
+        assertThat(clock.size()).isGreaterThanOrEqualTo(10);
+        end.countDown();
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static void eventually(BooleanSupplier condition) throws InterruptedException {
+        long start = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
+            TimeUnit.MILLISECONDS.sleep(1);
+        }
     }
 }
