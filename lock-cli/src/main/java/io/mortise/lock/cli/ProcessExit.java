@@ -9,8 +9,8 @@ import java.util.Map;
 
 /**
  * Ends the JVM without waiting for threads that run native code. {@code System.exit} would wait up to 0.3 s for such threads,
- * half of the time that a short command takes. gRPC's event loops, for example, stay in native code for a second after their
- * last connection was closed.
+ * about half of the total run time of a short command. gRPC's event loops, for example, stay in native code for a second after
+ * their last connection was closed.
  */
 final class ProcessExit {
     /** The system property that the launcher sets if the JVM writes a class archive when it exits (ADR 0041). */

@@ -20,7 +20,7 @@ import org.redisson.config.Config;
 import org.redisson.config.ConstantDelay;
 import org.redisson.config.SingleServerConfig;
 
-/** Adapter for one of Redisson's kinds of lock; Redisson's watchdog renews its leases. */
+/** Adapter for one type of Redisson lock, whose leases are renewed by Redisson's watchdog. */
 final class RedissonPeer implements Peer {
     /** The locks that Redisson offers. */
     enum Kind {

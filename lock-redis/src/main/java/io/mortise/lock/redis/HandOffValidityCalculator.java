@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Computes the deadline of a handed-off grant on the local clock from two server timestamps. They are those of the server's
- * last "busy" reply to the waiter and of the hand-off. See ADR 0017. Thread-safe.
+ * Computes until when, by the local clock, a grant that was handed off to a waiter is certainly valid, from two timestamps of
+ * the server: those of its last "busy" reply to the waiter and of the hand-off. See ADR 0017. Thread-safe.
  */
 final class HandOffValidityCalculator {
     private volatile @Nullable BusyReply lastBusy;

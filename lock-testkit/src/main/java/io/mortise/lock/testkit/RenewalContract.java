@@ -299,7 +299,7 @@ interface RenewalContract extends Contract {
         LockClient rival = fixture().client(QUICK);
         LockOptions options = fixture().shortLease(holder);
         List<ContendedLease> leases = new ArrayList<>();
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 8; i++) {
             leases.add(ContendedLease.of(fixture(), holder, rival, "one of many/" + i, options));
         }
         ContendedLease removed = leases.remove(2);
@@ -315,11 +315,19 @@ interface RenewalContract extends Contract {
                 .extracting(LossReason::kind)
                 .containsOnly(LossReason.Kind.REMOVED);
         removed.assertNextGranted();
-        ContractTestFixture.throughout("two leases pass", backend.lease().multipliedBy(2), () -> {
+        ContractTestFixture.throughout("one lease passes", backend.lease(), () -> {
             leases.forEach(ContendedLease::assertHeld);
             removed.assertNextGranted();
         });
         assertThat(removed.losses()).as("S07: what both listeners were told").hasSize(2);
+        // Each renewal in a whole lease finds another grant missing.
+        for (int i = 0; i < 5; i++) {
+            fixture().removeGrant(leases.remove(0).name(), rival, "S06, S07 for several leases, one after another");
+            ContractTestFixture.throughout(
+                    "a part of a lease passes",
+                    backend.lease().dividedBy(4),
+                    () -> leases.forEach(ContendedLease::assertHeld));
+        }
         for (ContendedLease one : leases) {
             one.releaseAndAwaitNextGrant();
         }

@@ -15,7 +15,7 @@ import io.mortise.lock.spi.support.ConnectRetrier;
 import io.mortise.lock.zookeeper.admin.ConnectFailureDiagnosis;
 import io.mortise.lock.zookeeper.admin.ServerStatusProbe;
 import io.mortise.lock.zookeeper.admin.ZooKeeperLockAdmin;
-import io.mortise.lock.zookeeper.queue.LockNodeLifecycle;
+import io.mortise.lock.zookeeper.queue.LockContainerNodeLifecycle;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContender;
 import io.mortise.lock.zookeeper.session.ZooKeeperErrors;
 import io.mortise.lock.zookeeper.session.ZooKeeperSession;
@@ -35,14 +35,14 @@ final class ZooKeeperBackend implements LockBackend {
     private final ZooKeeperSettings settings;
     private final BackendContext context;
     private final ZooKeeperSessionManager sessions;
-    private final LockNodeLifecycle lockNodes;
+    private final LockContainerNodeLifecycle lockNodes;
     private final LongHoldWatchScheduler deferredWatches;
 
     private ZooKeeperBackend(ZooKeeperSettings settings, BackendContext context) {
         this.settings = settings;
         this.context = context;
         this.sessions = new ZooKeeperSessionManager(settings, context);
-        this.lockNodes = new LockNodeLifecycle(settings.basePath(), settings.acl(), context.clock());
+        this.lockNodes = new LockContainerNodeLifecycle(settings.basePath(), settings.acl(), context.clock());
         this.deferredWatches = new LongHoldWatchScheduler(context.clock(), ZooKeeperContender.WATCH_OWN_NODE_AFTER);
     }
 

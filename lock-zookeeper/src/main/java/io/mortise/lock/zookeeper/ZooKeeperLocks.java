@@ -7,7 +7,7 @@ import io.mortise.lock.connect.BackendClients;
 import java.util.Objects;
 
 /**
- * Opens lock clients on ZooKeeper from programmatic configuration.
+ * Opens lock clients for ZooKeeper that are configured in code instead of by a URL.
  *
  * <p>Use this class to set ACLs, TLS or SASL in code, or to use a {@code ZooKeeper} handle that the application already has.
  */

@@ -84,7 +84,7 @@ final class CommandRunUnderLease {
             int code = started ? group.await(control::stopped) : ExitCodes.LOST;
             signals.keep();
             hadTerminal = control.hadTerminal();
-            interrupted = group.killedBy() == SignalHandlers.number(SignalHandlers.INTERRUPT);
+            interrupted = group.killedBy() == SignalHandlerInstaller.number(SignalHandlerInstaller.INTERRUPT);
             return monitor.exitCode(code);
         }
     }

@@ -13,7 +13,7 @@ import java.util.function.IntConsumer;
  */
 final class CurrentStepSignals {
     private static final List<String> NAMES =
-            List.of(SignalHandlers.INTERRUPT, SignalHandlers.TERMINATE, SignalHandlers.HANGUP);
+            List.of(SignalHandlerInstaller.INTERRUPT, SignalHandlerInstaller.TERMINATE, SignalHandlerInstaller.HANGUP);
 
     private static final Duration GRACE_PERIOD = Duration.ofSeconds(1);
 
@@ -29,8 +29,8 @@ final class CurrentStepSignals {
         CurrentStepSignals signals = new CurrentStepSignals();
         for (String name : NAMES) {
             try {
-                boolean handled = SignalHandlers.handle(name, signals::onSignal);
-                signals.ignoresHangup |= !handled && name.equals(SignalHandlers.HANGUP);
+                boolean handled = SignalHandlerInstaller.handle(name, signals::onSignal);
+                signals.ignoresHangup |= !handled && name.equals(SignalHandlerInstaller.HANGUP);
             } catch (UnsupportedOperationException e) {
                 // Windows has no HUP.
             }
@@ -45,7 +45,7 @@ final class CurrentStepSignals {
 
     /** Acts as if the given signal had arrived. */
     void simulate(String name) {
-        onSignal(SignalHandlers.number(name));
+        onSignal(SignalHandlerInstaller.number(name));
     }
 
     private synchronized void onSignal(int number) {
@@ -100,14 +100,14 @@ final class CurrentStepSignals {
 
     private static void end(int number) {
         if (isInterrupt(ExitCodes.ofSignal(number))) {
-            SignalHandlers.dieFrom(SignalHandlers.INTERRUPT);
+            SignalHandlerInstaller.dieFrom(SignalHandlerInstaller.INTERRUPT);
         }
         Runtime.getRuntime().halt(ExitCodes.ofSignal(number));
     }
 
     /** Returns whether the exit code is that of a program that INT has ended. */
     static boolean isInterrupt(int code) {
-        return code == ExitCodes.ofSignal(SignalHandlers.number(SignalHandlers.INTERRUPT));
+        return code == ExitCodes.ofSignal(SignalHandlerInstaller.number(SignalHandlerInstaller.INTERRUPT));
     }
 
     /**
@@ -116,7 +116,7 @@ final class CurrentStepSignals {
      */
     void dieIfInterrupted(int code) {
         if (isInterrupt(code) && first().isPresent()) {
-            SignalHandlers.dieFrom(SignalHandlers.INTERRUPT);
+            SignalHandlerInstaller.dieFrom(SignalHandlerInstaller.INTERRUPT);
         }
     }
 }

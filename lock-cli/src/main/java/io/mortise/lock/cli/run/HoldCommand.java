@@ -86,7 +86,7 @@ public final class HoldCommand implements Callable<Integer> {
         CurrentStepSignals signals = CurrentStepSignals.listen();
         if (!stays) {
             ParentProcess.watch(signals.ignoresHangup(), () -> {
-                signals.simulate(SignalHandlers.TERMINATE);
+                signals.simulate(SignalHandlerInstaller.TERMINATE);
                 err.println("lockctl: exiting, as the process that started it has ended");
             });
         }

@@ -40,7 +40,7 @@ final class JobControl implements AutoCloseable {
 
     /** Must be called before any process is started, so that this process can take the terminal back from the command. */
     static void prepare() {
-        SignalHandlers.ignore(ControllingTerminal.OUTPUT_STOP);
+        SignalHandlerInstaller.ignore(ControllingTerminal.OUTPUT_STOP);
     }
 
     /**
@@ -51,7 +51,7 @@ final class JobControl implements AutoCloseable {
      */
     static JobControl of(CommandProcessGroup command, BooleanSupplier mayContinue) {
         JobControl control = new JobControl(command, mayContinue, ControllingTerminal.open());
-        SignalHandlers.handle(CONTINUE, number -> {
+        SignalHandlerInstaller.handle(CONTINUE, number -> {
             control.continued.release();
             control.continueCommand();
         });
@@ -67,18 +67,18 @@ final class JobControl implements AutoCloseable {
     }
 
     private void forwardStop() {
-        SignalHandlers.handle(STOP, command::signal);
+        SignalHandlerInstaller.handle(STOP, command::signal);
     }
 
     /** Reacts to the stop of the command by a signal. */
     void stopped(int signal) {
-        boolean wantsTerminal = signal == SignalHandlers.number(INPUT_STOP)
-                || signal == SignalHandlers.number(ControllingTerminal.OUTPUT_STOP);
-        if (terminal == null || !(wantsTerminal || signal == SignalHandlers.number(STOP) || isGiven())) {
+        boolean wantsTerminal = signal == SignalHandlerInstaller.number(INPUT_STOP)
+                || signal == SignalHandlerInstaller.number(ControllingTerminal.OUTPUT_STOP);
+        if (terminal == null || !(wantsTerminal || signal == SignalHandlerInstaller.number(STOP) || isGiven())) {
             return; // a user stopped it deliberately: it stays stopped, and lockctl keeps the lock
         }
         if (wantsTerminal && (giveTo(terminal) || terminal.isForeground(command.id()))) {
-            command.signal(SignalHandlers.number(CONTINUE));
+            command.signal(SignalHandlerInstaller.number(CONTINUE));
             return;
         }
         takeBack();
@@ -89,8 +89,8 @@ final class JobControl implements AutoCloseable {
     /** Stops the whole job that the shell knows, as Ctrl-Z would do without lockctl. */
     private void stopOurJob() {
         continued.drainPermits();
-        SignalHandlers.handleByDefault(STOP);
-        Libc.kill(0, SignalHandlers.number(STOP));
+        SignalHandlerInstaller.handleByDefault(STOP);
+        Libc.kill(0, SignalHandlerInstaller.number(STOP));
         try {
             // If there is no shell that could continue this process, the system does not stop it; then the command
             // continues.
@@ -108,7 +108,7 @@ final class JobControl implements AutoCloseable {
         if (terminal != null && interactive) {
             giveTo(terminal);
         }
-        command.signal(SignalHandlers.number(CONTINUE));
+        command.signal(SignalHandlerInstaller.number(CONTINUE));
     }
 
     private synchronized boolean giveTo(ControllingTerminal to) {
@@ -150,7 +150,7 @@ final class JobControl implements AutoCloseable {
 
     /** Sends INT to our whole job, such as an enclosing script, which Ctrl-C would have reached without lockctl. */
     static void interruptOurJob() {
-        SignalHandlers.handleByDefault(SignalHandlers.INTERRUPT);
-        Libc.kill(0, SignalHandlers.number(SignalHandlers.INTERRUPT));
+        SignalHandlerInstaller.handleByDefault(SignalHandlerInstaller.INTERRUPT);
+        Libc.kill(0, SignalHandlerInstaller.number(SignalHandlerInstaller.INTERRUPT));
     }
 }

@@ -5,8 +5,8 @@ import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 
 /**
- * Determines how long before the lease expires {@code lockctl run} sends TERM and then KILL to its command. Both times are
- * shares of the lease, so that a command under a short lease has some time to end, and one under a long lease is not ended
+ * Determines when {@code lockctl run} sends TERM, and then KILL, to its command, in time before the lease expires. Both times
+ * are shares of the lease, so that a command under a short lease has some time to end, and one under a long lease is not ended
  * too early.
  *
  * @param terminateAt the remaining lease at which the command gets TERM: a third, when at least one renewal has failed

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Monitors the lease of {@code lockctl run}, and ends the child command in time if the lease is not renewed. */
+/** Monitors the lease of {@code lockctl run}, and ends the child command before the lease expires if it cannot be renewed. */
 final class LeaseMonitor implements AutoCloseable {
     private static final Duration MAX_PAUSE = Duration.ofMillis(500);
     private static final int CHECKS_PER_LEASE = 10;

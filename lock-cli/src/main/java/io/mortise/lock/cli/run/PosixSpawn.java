@@ -76,7 +76,7 @@ final class PosixSpawn {
             Libc.posix_spawnattr_setsigmask(attributes, signals);
             // This process ignores the signal, and the child would inherit that. Signals ignored by our parent stay
             // ignored.
-            Libc.sigaddset(signals, SignalHandlers.number(ControllingTerminal.OUTPUT_STOP));
+            Libc.sigaddset(signals, SignalHandlerInstaller.number(ControllingTerminal.OUTPUT_STOP));
             Libc.posix_spawnattr_setsigdefault(attributes, signals);
 
             CStrings argv = new CStrings(arguments);

@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Implements {@code lockctl doctor}, which checks whether a store is fit for locks and recommends remedies. */
+/** Implements {@code lockctl doctor}, which checks whether a store is suitable for locks and recommends remedies. */
 @Command(
         name = "doctor",
         header = "Checks whether the store is fit for locks, and recommends remedies.",

@@ -38,11 +38,11 @@ class NativeCallsTest {
         assertThat(group.start(pid -> assertThat(pid).isPositive())).isTrue();
         int code = group.await(signal -> {
             stops.add(signal);
-            group.signal(SignalHandlers.number("CONT"));
+            group.signal(SignalHandlerInstaller.number("CONT"));
         });
 
         assertThat(code).isEqualTo(7);
-        assertThat(stops).containsExactly(SignalHandlers.number("STOP"));
+        assertThat(stops).containsExactly(SignalHandlerInstaller.number("STOP"));
         assertThat(group.hasEnded()).isTrue();
     }
 

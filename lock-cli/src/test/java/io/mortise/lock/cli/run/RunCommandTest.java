@@ -102,7 +102,7 @@ class RunCommandTest {
                 .matches("SigBlk:\\s0+");
         long ignored = Long.parseUnsignedLong(lines.get(5).replaceAll(".*\\s", ""), 16);
         for (String name : List.of("TTOU", "TSTP", "PIPE", "CONT")) {
-            assertThat(ignored >> (SignalHandlers.number(name) - 1) & 1)
+            assertThat(ignored >> (SignalHandlerInstaller.number(name) - 1) & 1)
                     .as(name)
                     .isZero();
         }

@@ -28,7 +28,7 @@ final class AcquireTransactions {
     private final EtcdRequestSender requests;
     private final LockRequest request;
     private final ByteSequence record;
-    private final EtcdInDoubtAcquires inDoubt = new EtcdInDoubtAcquires();
+    private final EtcdInDoubtAcquireTracker inDoubt = new EtcdInDoubtAcquireTracker();
     private volatile @Nullable EtcdQueueEntry currentEntry;
 
     /** The contender's state in the store. */
@@ -74,7 +74,7 @@ final class AcquireTransactions {
     }
 
     /** Returns the requests whose outcome is unknown. */
-    EtcdInDoubtAcquires inDoubt() {
+    EtcdInDoubtAcquireTracker inDoubt() {
         return inDoubt;
     }
 

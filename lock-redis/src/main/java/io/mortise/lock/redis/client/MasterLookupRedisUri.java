@@ -7,7 +7,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A copy of a Redis URI that can look up the server's current address for each new connection. */
+/** A Redis URI, copied from a given one, that looks up the current address of the master for each new connection. */
 public final class MasterLookupRedisUri extends RedisURI {
     private static final long serialVersionUID = 1;
 

@@ -30,7 +30,7 @@ public final class AttemptRemoval {
     private final LuaScript script;
     private final String[] keys;
     private final Args args;
-    private final RedisInDoubtAcquires inDoubt = new RedisInDoubtAcquires();
+    private final RedisInDoubtAcquireTracker inDoubt = new RedisInDoubtAcquireTracker();
     private final AtomicBoolean repeating = new AtomicBoolean();
 
     /** Supplies the arguments of the removal script. */

@@ -2,7 +2,7 @@
 package io.mortise.lock.redlock.grant;
 
 /**
- * Tracks whether one master may still store a grant or a queue entry of one attempt. Thread-safe.
+ * Tracks whether a grant or a queue entry of one acquire attempt may be left at one master. Thread-safe.
  *
  * <p>Counts the pending requests, since a late reply to an earlier round may arrive after the next round has sent its request.
  */

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** What a test server is started from: a program of this machine, or else an image for a container (ADR 0050). */
+/** The source of a test server: either a program that is installed on this machine, or a container image (ADR 0050). */
 public sealed interface ServerSource {
     /** A program of this machine. */
     record Program(Path path) implements ServerSource {

@@ -21,9 +21,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A real ZooKeeper server for tests, which runs in this JVM and can expire sessions, restart and count requests. It uses a
- * free port of 127.0.0.1 and a temporary directory for its data. Use {@link ZooKeeperTestProcess} if a test must pause or
- * kill the server. Thread-safe.
+ * A real ZooKeeper server for tests, which runs in this JVM, can be restarted, can expire sessions, and counts requests. It
+ * uses a free port of 127.0.0.1 and a temporary directory for its data. Use {@link ZooKeeperTestProcess} if a test must pause
+ * or kill the server. Thread-safe.
  */
 public final class ZooKeeperTestServer implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ZooKeeperTestServer.class);

@@ -16,13 +16,13 @@ import java.util.function.ToLongFunction;
 final class WaiterProgressCheck {
     private final SingleLockHistory lock;
     private final ViolationCollector findings;
-    private final AllowedTakeoverDelays takeoverDelays;
+    private final UnresponsiveContenderCounter takeoverDelays;
     private final List<TimeInterval> taken;
 
     private WaiterProgressCheck(SingleLockHistory lock, ViolationCollector findings) {
         this.lock = lock;
         this.findings = findings;
-        this.takeoverDelays = new AllowedTakeoverDelays(lock);
+        this.takeoverDelays = new UnresponsiveContenderCounter(lock);
         List<TimeInterval> held = new ArrayList<>();
         for (SingleAcquireHistory one : lock.granted) {
             long from = Objects.requireNonNull(one.granted).at().earliest();

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Creates, finds and deletes the ZooKeeper node of one contender, and updates its {@link ContenderNodeStateMachine}. */
 final class ContenderNodeOperations {
-    private final LockNodeLifecycle lockNodes;
+    private final LockContainerNodeLifecycle lockNodes;
     private final ContenderNodeStateMachine state;
     private final ContenderWatches watches;
     private final String lockNode;
@@ -26,7 +26,7 @@ final class ContenderNodeOperations {
     private final LockRequest request;
 
     ContenderNodeOperations(
-            LockNodeLifecycle lockNodes,
+            LockContainerNodeLifecycle lockNodes,
             LockRequest request,
             ContenderNodeStateMachine state,
             ContenderWatches watches) {

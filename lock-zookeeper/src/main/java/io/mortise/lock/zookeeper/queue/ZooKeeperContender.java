@@ -73,7 +73,7 @@ public final class ZooKeeperContender
     /** Creates a contender that has no node yet. */
     public ZooKeeperContender(
             ZooKeeperSessionManager sessions,
-            LockNodeLifecycle lockNodes,
+            LockContainerNodeLifecycle lockNodes,
             LongHoldWatchScheduler deferredWatches,
             Unwrapper unwrapper,
             LockRequest request,

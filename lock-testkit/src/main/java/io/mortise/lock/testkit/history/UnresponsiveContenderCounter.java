@@ -8,8 +8,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** The grants and queue entries of unresponsive processes that may delay the next grant of a lock. */
-final class AllowedTakeoverDelays {
+/**
+ * The delays of the next grant of a lock that the checks allow, because unresponsive processes left grants and queue entries.
+ */
+final class UnresponsiveContenderCounter {
     /**
      * A period in which such contenders may delay the lock.
      *
@@ -19,7 +21,7 @@ final class AllowedTakeoverDelays {
 
     private final List<Delay> delays = new ArrayList<>();
 
-    AllowedTakeoverDelays(SingleLockHistory lock) {
+    UnresponsiveContenderCounter(SingleLockHistory lock) {
         Duration takeover = lock.limits.takeoverWithin();
         Map<String, List<SingleAcquireHistory>> byProcess =
                 lock.calls.stream().collect(Collectors.groupingBy(SingleAcquireHistory::process));

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.BackendUnavailableException;
 import org.junit.jupiter.api.Test;
 
-class EtcdInDoubtAcquiresTest {
-    private final EtcdInDoubtAcquires inDoubt = new EtcdInDoubtAcquires();
+class EtcdInDoubtAcquireTrackerTest {
+    private final EtcdInDoubtAcquireTracker inDoubt = new EtcdInDoubtAcquireTracker();
 
     @Test
     void S08_afterTheWithdrawalHasStartedNoFurtherRequestIsSent() {

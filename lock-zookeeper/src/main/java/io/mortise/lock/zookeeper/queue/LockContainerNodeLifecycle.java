@@ -13,13 +13,13 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.ACL;
 
 /** Creates the lock nodes below which one client's contenders are queued, and deletes lock nodes that are no longer used. */
-public final class LockNodeLifecycle {
+public final class LockContainerNodeLifecycle {
     private final LockPaths paths;
     private final List<ACL> acl;
     private final EmptyLockNodeCleanup cleanup;
 
     /** Sets the base path and the ACL of the lock nodes; sends no request. */
-    public LockNodeLifecycle(String basePath, List<ACL> acl, LockClock clock) {
+    public LockContainerNodeLifecycle(String basePath, List<ACL> acl, LockClock clock) {
         this.paths = new LockPaths(basePath);
         this.acl = acl;
         this.cleanup = new EmptyLockNodeCleanup(clock);

@@ -5,11 +5,11 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.redis.node.ServerTime;
 
 /**
- * Tracks the acquire requests of one contender that had no reply and may still be executed. See rule S8. A request can no
- * longer be executed when a later one had a reply on the same connection, or when the server's clock has passed the time
- * after which the script refuses it. Thread-safe.
+ * Tracks the acquire requests of one contender that received no reply, and that the server may still execute. See rule S8. A
+ * request can no longer be executed when a later one had a reply on the same connection, or when the server's clock has passed
+ * the time after which the script refuses it. Thread-safe.
  */
-final class RedisInDoubtAcquires {
+final class RedisInDoubtAcquireTracker {
     @GuardedBy("this")
     private boolean any;
 

@@ -11,14 +11,14 @@ import java.util.function.IntConsumer;
  * Installs signal handlers through {@code sun.misc.Signal}, by reflection. A signal that was ignored when the JVM started, as
  * HUP after nohup, stays ignored.
  */
-final class SignalHandlers {
+final class SignalHandlerInstaller {
     static final String HANGUP = "HUP";
     static final String INTERRUPT = "INT";
     static final String TERMINATE = "TERM";
 
     private static final Duration DEATH_TIMEOUT = Duration.ofMillis(500);
 
-    private SignalHandlers() {}
+    private SignalHandlerInstaller() {}
 
     /** Returns the number of the signal on this system. */
     static int number(String name) {
@@ -38,7 +38,9 @@ final class SignalHandlers {
         try {
             Class<?> handlerType = Class.forName("sun.misc.SignalHandler");
             Object proxy = Proxy.newProxyInstance(
-                    SignalHandlers.class.getClassLoader(), new Class<?>[] {handlerType}, (self, method, args) -> {
+                    SignalHandlerInstaller.class.getClassLoader(),
+                    new Class<?>[] {handlerType},
+                    (self, method, args) -> {
                         switch (method.getName()) {
                             case "handle" -> handler.accept(number(name));
                             case "equals" -> {

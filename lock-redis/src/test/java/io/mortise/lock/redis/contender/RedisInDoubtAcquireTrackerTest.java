@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.redis.node.ServerTime;
 import org.junit.jupiter.api.Test;
 
-class RedisInDoubtAcquiresTest {
-    private final RedisInDoubtAcquires inDoubt = new RedisInDoubtAcquires();
+class RedisInDoubtAcquireTrackerTest {
+    private final RedisInDoubtAcquireTracker inDoubt = new RedisInDoubtAcquireTracker();
 
     @Test
     void withoutRequestsInDoubtAllIsResolved() {

@@ -7,7 +7,7 @@ import io.mortise.lock.etcd.connection.EtcdErrors;
 import org.jspecify.annotations.Nullable;
 
 /** Tracks one contender's acquire requests that have an unknown outcome. Rule S8. Thread-safe. */
-final class EtcdInDoubtAcquires {
+final class EtcdInDoubtAcquireTracker {
     @GuardedBy("this")
     private int pendingCount;
 
