@@ -306,12 +306,17 @@ interface BystanderContract extends Contract {
             ContractTestFixture.awaitWaiters(holder, "x", i + 1);
         }
         ContractTestFixture.letPass("a long time passes", Duration.ofMillis(16_500));
+        all.add(fixture().client().named("x").acquireAsync().thenCompose(lease -> {
+            order.add(3); // a young waiter
+            return lease.releaseAsync();
+        }));
+        ContractTestFixture.awaitWaiters(holder, "x", 4);
         assertThat(order).isEmpty();
         held.close();
         for (CompletableFuture<?> one : all) {
             ApiStyle.result(one);
         }
-        assertThat(order).as("S12: order of the grants").containsExactly(0, 1, 2);
+        assertThat(order).as("S12: order of the grants").containsExactly(0, 1, 2, 3);
     }
 
     /** Several waiters of several clients, queued in turn: none is overtaken by one that came after it. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.mortise.lock.ClientClosedException;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
@@ -18,7 +19,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -40,7 +40,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Tests that callbacks run once and on the expected thread, and that every method that runs code under a lock reports lost
  * leases and interrupts.
  *
- * <p>Rules S07, S08, S10.
+ * <p>Rules S07, S08, S10, S16.
  */
 interface CallbackContract extends Contract {
     /** A maximum hold that ends a lease soon. */
@@ -384,11 +384,7 @@ interface CallbackContract extends Contract {
                     client.named("timed out").acquireAsync());
             List<String> names = List.of("cancelled", "completed", "timed out");
             for (String name : names) {
-                ContractTestFixture.eventually("the store has granted the lock", ContractTestFixture.LONG, () -> {
-                    Optional<Lease> free = other.named(name).tryAcquire();
-                    free.ifPresent(Lease::release);
-                    return free.isEmpty();
-                });
+                ContractTestFixture.awaitGrant(other, name);
             }
             requests.get(0).cancel(true);
             requests.get(1).completeExceptionally(new IllegalStateException("completed by its caller"));
@@ -398,6 +394,38 @@ interface CallbackContract extends Contract {
                         .as("S08: lock \"%s\", whose request was given up", name)
                         .hasValueSatisfying(Lease::close);
             }
+        } finally {
+            busy.countDown();
+            executor.shutdown();
+        }
+    }
+
+    /** The client closes while its grants wait for the executor. */
+    @Test
+    default void S16_aGrantThatWaitsForTheExecutorIsNotDeliveredAfterTheClose() throws Exception {
+        CountDownLatch busy = new CountDownLatch(1);
+        ExecutorService executor = busyUntil(busy);
+        try {
+            LockClient client = fixture().client(ClientOptions.defaults().callbackExecutor(executor));
+            LockClient other = fixture().client();
+            AtomicBoolean ran = new AtomicBoolean();
+            List<CompletableFuture<?>> requests = List.of(
+                    client.named("acquired").acquireAsync(),
+                    client.named("tried").tryAcquireAsync(ContractTestFixture.LONG),
+                    client.named("called").callAsync(lease -> {
+                        ran.set(true);
+                        return CompletableFuture.completedFuture("result");
+                    }));
+            for (String name : List.of("acquired", "tried", "called")) {
+                ContractTestFixture.awaitGrant(other, name);
+            }
+            client.close();
+            busy.countDown();
+            for (CompletableFuture<?> request : requests) {
+                assertThat(catchThrowable(() -> ApiStyle.result(request)))
+                        .hasStackTraceContaining(ClientClosedException.class.getName());
+            }
+            assertThat(ran).as("S16: a body ran after the close").isFalse();
         } finally {
             busy.countDown();
             executor.shutdown();

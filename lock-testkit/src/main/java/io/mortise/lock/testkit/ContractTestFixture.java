@@ -212,6 +212,15 @@ public final class ContractTestFixture implements AutoCloseable {
         return await(admin.status(name));
     }
 
+    /** Waits until the store has granted the lock to another client, which may not know it yet. */
+    static void awaitGrant(LockClient observer, String name) throws Exception {
+        eventually("the store has granted the lock", LONG, () -> {
+            Optional<Lease> free = observer.named(name).tryAcquire();
+            free.ifPresent(Lease::release);
+            return free.isEmpty();
+        });
+    }
+
     /** Polls until the condition is true; fails with {@code what} in the message if it is not true within the limit. */
     static void eventually(String what, Duration within, Callable<Boolean> condition) throws Exception {
         long start = System.nanoTime();

@@ -12,6 +12,7 @@ import io.mortise.lock.ReleaseOutcome;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
@@ -118,6 +119,90 @@ interface CutLinkContract extends Contract {
         style.release(
                 style.tryAcquire(client.named("x"), ContractTestFixture.LONG).orElseThrow());
         fixture().assertFree(other, "x");
+    }
+
+    /**
+     * The waiter is cut off too, so the cleanup of the expired grant is the first request that the store gets for the lock. It must
+     * not hand the lock on twice.
+     */
+    @Test
+    default void S05_theCleanupOfAnExpiredGrantSparesTheNextOwner() throws Exception {
+        LockClient cutOff = fixture().client();
+        LockClient waiter = fixture()
+                .client(ClientOptions.defaults()
+                        .requestTimeout(Duration.ofSeconds(2))
+                        .unavailableAfter(Duration.ofDays(1)));
+        LockClient other = fixture().client();
+        ContractTestFixture.onlyIf(other, Capability.CRASH_RELEASE);
+        Lease expired = cutOff.named("x", fixture().shortLease(cutOff)).acquire();
+        CompletableFuture<Lease> waiting =
+                waiter.named("x", fixture().shortLease(waiter)).acquireAsync();
+        ContractTestFixture.awaitWaiters(other, "x", 1);
+        fixture().faultInjector().cut(cutOff, "S05 for the cleanup of an expired grant");
+        fixture().faultInjector().cut(waiter, "S05 for the cleanup of an expired grant");
+        ContractTestFixture.letPass(
+                "the grant expires", fixture().backend().lease().plusMillis(300));
+        assertThat(expired.isHeld()).isFalse();
+        fixture().faultInjector().heal(cutOff);
+        ContractTestFixture.letPass("the cleanup is executed", Duration.ofMillis(1_500));
+        fixture().faultInjector().heal(waiter);
+        Lease next = ApiStyle.result(waiting);
+        ContractTestFixture.throughout(
+                "half a lease passes", fixture().backend().lease().dividedBy(2), () -> {
+                    Optional<Lease> second = other.named("x").tryAcquire();
+                    assertThat(second.isPresent() && next.isHeld())
+                            .as("S01: two leases are held")
+                            .isFalse();
+                    second.ifPresent(Lease::release);
+                });
+        assertThat(expired.release()).isEqualTo(ReleaseOutcome.LOST);
+        assertThat(next.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        fixture().assertFree(other, "x");
+    }
+
+    /** The release begins while the lease is held, and the store gets it when the grant has expired and the next one is made. */
+    @Test
+    default void S05_aReleaseThatArrivesAfterTheExpiryIsNotReportedAsReleased() throws Exception {
+        Duration lease = fixture().backend().lease();
+        LockClient cutOff = fixture().client(ClientOptions.defaults().requestTimeout(lease.multipliedBy(2)));
+        LockClient other = fixture().client();
+        ContractTestFixture.onlyIf(other, Capability.CRASH_RELEASE);
+        Lease expiring = cutOff.named("x", fixture().shortLease(cutOff)).acquire();
+        fixture().faultInjector().cut(cutOff, "S05 for a release that arrives late");
+        ContractTestFixture.eventually(
+                "the lease is about to expire",
+                lease.plus(ContractTestFixture.PROMPT),
+                () -> expiring.remaining().compareTo(Duration.ofMillis(600)) < 0);
+        CompletableFuture<ReleaseOutcome> outcome = expiring.releaseAsync();
+        Lease next = other.named("x")
+                .tryAcquire(fixture().backend().takeoverWithin())
+                .orElseThrow();
+        fixture().faultInjector().heal(cutOff);
+        assertThat(ApiStyle.result(outcome)).as("S05").isNotEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(next.isHeld()).isTrue();
+        assertThat(next.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        fixture().assertFree(other, "x");
+    }
+
+    /** The waiter asks rarely. The time since its last reply is longer than the limit, but the outage is not. */
+    @Test
+    default void S15_timeWithoutRequestsIsNoOutage() throws Exception {
+        LockClient client = fixture()
+                .client(ClientOptions.defaults()
+                        .requestTimeout(Duration.ofSeconds(1))
+                        .unavailableAfter(Duration.ofSeconds(5)));
+        LockClient other = fixture().client();
+        Lease held = other.named("x").acquire();
+        CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
+        ContractTestFixture.awaitWaiters(other, "x", 1);
+        ContractTestFixture.letPass("a time without requests passes", Duration.ofMillis(3_500));
+        fixture().faultInjector().silence(client, "S15 for a waiter that asks rarely");
+        ContractTestFixture.letPass("a request fails", Duration.ofMillis(3_700));
+        assertThat(waiting).as("S15: the wait after a short outage").isNotDone();
+        fixture().faultInjector().heal(client);
+        assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        Lease lease = ApiStyle.result(waiting);
+        ContractTestFixture.assertConsistent(lease.release(), lease);
     }
 
     /** Each outage is shorter than the limit, which counts neither the time before it nor an earlier outage. */

@@ -355,69 +355,6 @@ interface SilentLinkContract extends Contract {
         }
     }
 
-    /**
-     * The waiter is silent too, so the cleanup of the expired grant is the first request that the store gets for the lock. It must
-     * not hand the lock on twice.
-     */
-    @Test
-    default void S05_theCleanupOfAnExpiredGrantSparesTheNextOwner() throws Exception {
-        LockClient silent = fixture().client();
-        LockClient waiter = fixture()
-                .client(ClientOptions.defaults()
-                        .requestTimeout(Duration.ofSeconds(2))
-                        .unavailableAfter(Duration.ofDays(1)));
-        LockClient other = fixture().client();
-        ContractTestFixture.onlyIf(other, Capability.CRASH_RELEASE);
-        Lease expired = silent.named("x", fixture().shortLease(silent)).acquire();
-        CompletableFuture<Lease> waiting =
-                waiter.named("x", fixture().shortLease(waiter)).acquireAsync();
-        ContractTestFixture.awaitWaiters(other, "x", 1);
-        fixture().faultInjector().silence(silent, "S05 for the cleanup of an expired grant");
-        fixture().faultInjector().silence(waiter, "S05 for the cleanup of an expired grant");
-        ContractTestFixture.letPass(
-                "the grant expires", fixture().backend().lease().plusMillis(300));
-        assertThat(expired.isHeld()).isFalse();
-        fixture().faultInjector().heal(silent);
-        ContractTestFixture.letPass("the cleanup is executed", Duration.ofMillis(1_500));
-        fixture().faultInjector().heal(waiter);
-        Lease next = ApiStyle.result(waiting);
-        ContractTestFixture.throughout(
-                "half a lease passes", fixture().backend().lease().dividedBy(2), () -> {
-                    Optional<Lease> second = other.named("x").tryAcquire();
-                    assertThat(second.isPresent() && next.isHeld())
-                            .as("S01: two leases are held")
-                            .isFalse();
-                    second.ifPresent(Lease::release);
-                });
-        assertThat(expired.release()).isEqualTo(ReleaseOutcome.LOST);
-        assertThat(next.release()).isEqualTo(ReleaseOutcome.RELEASED);
-        fixture().assertFree(other, "x");
-    }
-
-    /** The release begins while the lease is held, and the store gets it when the grant has expired and the next one is made. */
-    @Test
-    default void S05_aReleaseThatArrivesAfterTheExpiryIsNotReportedAsReleased() throws Exception {
-        Duration lease = fixture().backend().lease();
-        LockClient silent = fixture().client(ClientOptions.defaults().requestTimeout(lease.multipliedBy(2)));
-        LockClient other = fixture().client();
-        ContractTestFixture.onlyIf(other, Capability.CRASH_RELEASE);
-        Lease expiring = silent.named("x", fixture().shortLease(silent)).acquire();
-        fixture().faultInjector().silence(silent, "S05 for a release that arrives late");
-        ContractTestFixture.eventually(
-                "the lease is about to expire",
-                lease.plus(ContractTestFixture.PROMPT),
-                () -> expiring.remaining().compareTo(Duration.ofMillis(600)) < 0);
-        CompletableFuture<ReleaseOutcome> outcome = expiring.releaseAsync();
-        Lease next = other.named("x")
-                .tryAcquire(fixture().backend().takeoverWithin())
-                .orElseThrow();
-        fixture().faultInjector().heal(silent);
-        assertThat(ApiStyle.result(outcome)).as("S05").isNotEqualTo(ReleaseOutcome.RELEASED);
-        assertThat(next.isHeld()).isTrue();
-        assertThat(next.release()).isEqualTo(ReleaseOutcome.RELEASED);
-        fixture().assertFree(other, "x");
-    }
-
     /** The deadline of the lease passes while the release has no reply; a release has begun, so it is no loss. */
     @ParameterizedTest
     @EnumSource

@@ -286,11 +286,7 @@ interface SlowLinkContract extends Contract {
         slow.named("x").run(Lease::ensureHeld); // the first use of a lock may need additional round trips
         fixture().faultInjector().delay(slow, ROUND_TRIP, "S07 before the reply"); // each way
         CompletableFuture<Lease> requested = slow.named("x", options).acquireAsync();
-        ContractTestFixture.eventually("the store has granted the lock", ContractTestFixture.LONG, () -> {
-            Optional<Lease> free = other.named("x").tryAcquire();
-            free.ifPresent(Lease::release);
-            return free.isEmpty();
-        });
+        ContractTestFixture.awaitGrant(other, "x");
         fixture().removeGrant("x", other, "S07 before the reply");
         Lease next =
                 other.named("x", options).tryAcquire(ContractTestFixture.LONG).orElseThrow();
