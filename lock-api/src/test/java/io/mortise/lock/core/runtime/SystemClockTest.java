@@ -127,7 +127,7 @@ class SystemClockTest {
         CountDownLatch sorted = new CountDownLatch(1);
         clock.schedule(Duration.ZERO, sorted::countDown);
         assertThat(sorted.await(20, TimeUnit.SECONDS)).isTrue();
-        assertThat(clock.size()).isEqualTo(1_500);
+        assertThat(clock.size()).isGreaterThanOrEqualTo(1_500);
         timers.forEach(LockClock.Timer::cancel);
         eventually(() -> clock.size() < 1_000);
     }
