@@ -268,9 +268,12 @@ interface SlowLinkContract extends Contract {
             for (Future<Optional<Lease>> request : requests) {
                 ApiStyle.result(request).ifPresent(granted::add);
             }
-            assertThat(granted).as("S01: leases of one lock").hasSize(1);
-            assertThat(other.named("x").tryAcquire()).isEmpty();
-            assertThat(granted.get(0).release()).isEqualTo(ReleaseOutcome.RELEASED);
+            // Single attempts may split the votes of a quorum, so that none is granted.
+            assertThat(granted).as("S01: leases of one lock").hasSizeBetween(maxWait.isZero() ? 0 : 1, 1);
+            for (Lease lease : granted) {
+                assertThat(other.named("x").tryAcquire()).isEmpty();
+                assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+            }
         }
         fixture().assertFree(other, "x");
     }
