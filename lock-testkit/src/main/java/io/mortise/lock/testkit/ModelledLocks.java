@@ -19,8 +19,10 @@ import io.mortise.lock.testkit.proxy.FaultyLink;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
@@ -124,6 +126,9 @@ final class ModelledLocks implements AutoCloseable {
     private final List<ModelledLease> leases = new ArrayList<>();
     private final List<String> trace = new ArrayList<>();
 
+    /** Locks whose latest waiter gave up: its withdrawal is executed in the background, and may have to return a grant first. */
+    private final Set<Integer> withdrawn = new HashSet<>();
+
     ModelledLocks(ContractTestFixture fixture, List<LockClient> clients, int locks, String prefix) {
         this.fixture = fixture;
         this.clients = clients;
@@ -188,8 +193,9 @@ final class ModelledLocks implements AutoCloseable {
         ApiStyle style = style(variant);
         Optional<Lease> lease;
         try {
-            lease = style.tryAcquire(
-                    lock(client, lock), variant % 3 == 0 ? ContractTestFixture.PROMPT.dividedBy(20) : Duration.ZERO);
+            Duration once = variant % 3 == 0 ? ContractTestFixture.PROMPT.dividedBy(20) : Duration.ZERO;
+            boolean busyForAMoment = isFree(lock) && withdrawn.remove(lock);
+            lease = style.tryAcquire(lock(client, lock), busyForAMoment ? ContractTestFixture.PROMPT : once);
         } catch (
                 BackendUnavailableException
                         e) { // no reply in so short a time (S15); a possible grant is withdrawn (S8)
@@ -259,6 +265,7 @@ final class ModelledLocks implements AutoCloseable {
         }
         step("client %d waits %s for lock %d, which is held".formatted(client, SHORT_WAIT, lock));
         ContractTestFixture.assertWaitFails(style(variant), lock(client, lock), SHORT_WAIT);
+        withdrawn.add(lock);
     }
 
     private void release(int number, int variant) throws Exception {
@@ -293,6 +300,7 @@ final class ModelledLocks implements AutoCloseable {
         Waiter waiter = waiting.get(number % waiting.size());
         step("the %s is cancelled".formatted(waiter));
         cancel(waiter);
+        withdrawn.add(waiter.lock());
         queues.get(waiter.lock()).remove(waiter);
     }
 
@@ -320,6 +328,7 @@ final class ModelledLocks implements AutoCloseable {
                 "the thread waits", ContractTestFixture.LONG, () -> ContractTestFixture.isWaiting(waiter));
         waiter.interrupt();
         assertThat(ApiStyle.result(waiting)).as("S10").isInstanceOf(InterruptedException.class);
+        withdrawn.add(lock);
     }
 
     private void runBody(int client, int lock) throws Exception {

@@ -135,7 +135,7 @@ interface SlowLinkContract extends Contract {
     @Test
     default void S02_aGrantThatWasHandedOffOverASlowLinkEndsBeforeTheNextGrant() throws Exception {
         LockClient holder = fixture().client();
-        LockClient slow = fixture().client();
+        LockClient slow = fixture().client(ClientOptions.defaults().unavailableAfter(ContractTestFixture.LONG));
         LockClient other = fixture().client();
         ContractTestFixture.onlyIf(other, Capability.CRASH_RELEASE);
         Duration lease = fixture().backend().lease();
