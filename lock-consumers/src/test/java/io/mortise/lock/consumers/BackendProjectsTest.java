@@ -12,6 +12,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("once")
 @Tag("long")
 @Timeout(540)
+@EnabledIfSystemProperty(named = "mortise.projects", matches = "true") // each runs the whole kit, for minutes
 class BackendProjectsTest {
     private static final Path ROOT = Path.of(System.getProperty("mortise.root"));
     private static final String GENERATE = "org.apache.maven.plugins:maven-archetype-plugin:3.4.1:generate";
