@@ -30,7 +30,7 @@ class TestcontainersPageTest {
     private static final Path PAGE = Path.of(System.getProperty("mortise.root"), "docs/testing.md");
     private static final Pattern SECTION = Pattern.compile("## A real store in a container\n.*?\n## ", Pattern.DOTALL);
 
-    /** What a POM and a test class have around the lines of the page. */
+    /** The POM of a user, without the dependency that the page shows. */
     private static final String POM = """
             <project xmlns="http://maven.apache.org/POM/4.0.0">
               <modelVersion>4.0.0</modelVersion>

@@ -4,7 +4,7 @@ package io.mortise.lock.peers;
 import java.util.Optional;
 
 /**
- * What the result of one test says about the lock library that was tested.
+ * The verdict on a lock library that the result of one test gives, with its reason.
  *
  * @param record the test's result
  * @param verdict what it says about the peer
