@@ -44,6 +44,12 @@ final class OneBucket extends LinkedBackendUnderTest<TcpProxy> {
                 options);
     }
 
+    /** A key is read before it is written. */
+    @Override
+    public int roundTripsPerCall() {
+        return 2;
+    }
+
     @Override
     public Optional<String> url() {
         return Optional.of("nats://" + server.address() + "/" + bucket);

@@ -44,6 +44,12 @@ final class OneDatabase extends LinkedBackendUnderTest<TcpProxy> {
                 options);
     }
 
+    /** A check of the pooled connection, and up to three statements, each prepared before it is executed. */
+    @Override
+    public int roundTripsPerCall() {
+        return 8;
+    }
+
     @Override
     public Optional<String> url() {
         return Optional.of("table://" + server.address() + database);

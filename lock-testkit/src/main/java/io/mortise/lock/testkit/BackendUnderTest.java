@@ -58,6 +58,15 @@ public interface BackendUnderTest extends AutoCloseable {
         return lease();
     }
 
+    /**
+     * Returns how many round trips one call takes at most, such as the statements of a transaction, each sent after the reply to
+     * the one before. The kit makes a slow link faster by this factor, so that a call still ends within a short lease, and a
+     * request timeout. Default: 1.
+     */
+    default int roundTripsPerCall() {
+        return 1;
+    }
+
     /** Returns the faults that the kit can inject into this backend. Default: {@link Faults#NONE}. */
     default Faults faults() {
         return Faults.NONE;

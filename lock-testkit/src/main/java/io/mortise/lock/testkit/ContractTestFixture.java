@@ -307,6 +307,17 @@ public final class ContractTestFixture implements AutoCloseable {
         lease.orElseThrow().close();
     }
 
+    /**
+     * Asserts that a lock becomes free whose grant nobody released. A store that compares no times has somebody else time the
+     * lease, and shows the grant until the lock is taken over.
+     */
+    void assertFreeAfterExpiry(LockClient other, String name) throws Exception {
+        Optional<Lease> lease = other.named(name).tryAcquire(backend.takeoverWithin());
+        Assertions.assertTrue(lease.isPresent(), () -> "\"" + name + "\" is not free after an expiry");
+        lease.orElseThrow().close();
+        assertFree(other, name);
+    }
+
     /** S10: asserts that within {@link #PROMPT} no waiter of a held lock is shown any more, if the backend shows waiters. */
     void assertNoWaiters(LockClient client, String name) throws Exception {
         if (client.admin().isPresent()) {

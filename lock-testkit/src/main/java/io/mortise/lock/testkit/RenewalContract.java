@@ -286,9 +286,9 @@ interface RenewalContract extends Contract {
                 .isEmpty();
         assertThat(successor.release()).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(again.release()).isEqualTo(ReleaseOutcome.RELEASED);
-        for (String name : List.of("taken", "retaken", "untouched")) {
-            fixture().assertFree(third, name);
-        }
+        fixture().assertFree(third, "taken");
+        fixture().assertFree(third, "retaken");
+        fixture().assertFreeAfterExpiry(third, "untouched");
     }
 
     /** A renewal has one answer for each lease of its batch. */

@@ -29,13 +29,19 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tests that leases and time limits hold over a link with high latency. Needs a {@link Faults#link} that can be delayed. */
 interface SlowLinkContract extends Contract {
-    Duration ROUND_TRIP = Duration.ofMillis(200);
+    /** The longest time that one call takes over the slow link, with all its round trips. */
+    Duration SLOW_CALL = Duration.ofMillis(200);
 
     /** The delay of a request that is executed long after its request timeout. */
     Duration LATE = Duration.ofSeconds(2);
 
     ClientOptions IMPATIENT =
             ClientOptions.defaults().requestTimeout(Duration.ofMillis(500)).unavailableAfter(ContractTestFixture.LONG);
+
+    /** Returns the latency of a link over which a call takes up to {@link #SLOW_CALL}. */
+    private Duration roundTrip() {
+        return SLOW_CALL.dividedBy(fixture().backend().roundTripsPerCall());
+    }
 
     /** One scenario, since it takes longer than a lease: checks S02, and that high latency alone loses no lease (S07). */
     @Test
@@ -44,21 +50,21 @@ interface SlowLinkContract extends Contract {
         LockClient other = fixture().client();
         Duration lease = fixture().backend().lease();
         other.named("x").run(Lease::ensureHeld); // the first use of a lock may need additional round trips
-        fixture().faultInjector().delay(slow, ROUND_TRIP.dividedBy(2), "S02 on a slow link");
+        fixture().faultInjector().delay(slow, roundTrip().dividedBy(2), "S02 on a slow link");
         Lease held = slow.named("x", fixture().shortLease(slow)).acquire();
         // The request that proves the lease was sent one round trip before its reply, whether that reply is the grant
         // or not.
         Duration remaining = held.remaining();
-        assertThat(remaining).isLessThanOrEqualTo(lease.minus(ROUND_TRIP));
+        assertThat(remaining).isLessThanOrEqualTo(lease.minus(roundTrip()));
         assertThat(remaining).as("a usable lease").isGreaterThan(Duration.ZERO);
         ContractTestFixture.throughout(
                 "more than a lease has passed", lease.multipliedBy(9).dividedBy(8), () -> {
                     assertThat(held.isHeld())
                             .as(
                                     "S07: a slow link must not lose the lease; round trip of the link %s, lease %s, renewals answered: %s",
-                                    ROUND_TRIP, lease, fixture().recorder().renewals(slow))
+                                    roundTrip(), lease, fixture().recorder().renewals(slow))
                             .isTrue();
-                    assertThat(held.remaining()).isLessThanOrEqualTo(lease.minus(ROUND_TRIP));
+                    assertThat(held.remaining()).isLessThanOrEqualTo(lease.minus(roundTrip()));
                 });
         assertThat(other.named("x").tryAcquire()).isEmpty();
         assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
@@ -106,8 +112,8 @@ interface SlowLinkContract extends Contract {
         LockClient slow = fixture().client();
         LockClient other = fixture().client();
         other.named("x").run(Lease::ensureHeld); // the first use of a lock may need additional round trips
-        fixture().faultInjector().delay(slow, ROUND_TRIP.dividedBy(2), "S08, S09 on a slow link");
-        Duration maxWait = ROUND_TRIP.dividedBy(4);
+        fixture().faultInjector().delay(slow, roundTrip().dividedBy(2), "S08, S09 on a slow link");
+        Duration maxWait = roundTrip().dividedBy(4);
         DurationAssertions.overshoot("beyond maxWait", ContractTestFixture.PROMPT, Duration.ofMillis(50), () -> {
             long start = System.nanoTime();
             try {
@@ -124,7 +130,7 @@ interface SlowLinkContract extends Contract {
             assertThat(took).isGreaterThanOrEqualTo(maxWait);
             return took.minus(maxWait);
         });
-        ContractTestFixture.letPass("all requests have arrived", ROUND_TRIP);
+        ContractTestFixture.letPass("all requests have arrived", SLOW_CALL);
         assertThat(other.named("x").tryAcquire(fixture().backend().lease()))
                 .as("S08: the lock that the late replies would have granted")
                 .hasValueSatisfying(Lease::close);
@@ -139,7 +145,7 @@ interface SlowLinkContract extends Contract {
         LockClient other = fixture().client();
         ContractTestFixture.onlyIf(other, Capability.CRASH_RELEASE);
         Duration lease = fixture().backend().lease();
-        Duration oneWay = Duration.ofMillis(300);
+        Duration oneWay = roundTrip().multipliedBy(3).dividedBy(2);
         slow.named("x").run(Lease::ensureHeld); // the first use of a lock may need additional round trips
         Lease held = holder.named("x").acquire();
         fixture().faultInjector().delay(slow, oneWay, "S02 for a hand-off over a slow link");
@@ -147,7 +153,8 @@ interface SlowLinkContract extends Contract {
                 slow.named("x", fixture().shortLease(slow)).acquireAsync();
         ContractTestFixture.awaitWaiters(holder, "x", 1);
         // Whether or not the store shows the waiter: its request has arrived, and its reply as well.
-        ContractTestFixture.letPass("the reply has arrived", oneWay.multipliedBy(3));
+        ContractTestFixture.letPass(
+                "the reply has arrived", SLOW_CALL.multipliedBy(9).dividedBy(2));
         assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
         Lease next = ApiStyle.result(waiting);
         assertThat(next.remaining())
@@ -175,7 +182,7 @@ interface SlowLinkContract extends Contract {
         LockClient other = fixture().client();
         Duration lease = fixture().backend().lease();
         other.named("x0").run(Lease::ensureHeld); // the first use of a lock may need additional round trips
-        fixture().faultInjector().delay(slow, ROUND_TRIP, "S05, S06, S07 while a renewal is under way");
+        fixture().faultInjector().delay(slow, roundTrip(), "S05, S06, S07 while a renewal is under way");
         List<Lease> leases = new ArrayList<>();
         List<LossReason> losses = new CopyOnWriteArrayList<>();
         for (int i = 0; i < 6; i++) {
@@ -216,7 +223,7 @@ interface SlowLinkContract extends Contract {
         LockClient slow = fixture().client();
         LockClient other = fixture().client();
         Lease held = other.named("held").acquire();
-        fixture().faultInjector().delay(slow, ROUND_TRIP.dividedBy(2), "S08 on a slow link");
+        fixture().faultInjector().delay(slow, roundTrip().dividedBy(2), "S08 on a slow link");
         List<CompletableFuture<?>> requests = new ArrayList<>();
         for (int i = 0; i < 12; i++) {
             requests.add(slow.named("x" + i).acquireAsync());
@@ -257,7 +264,7 @@ interface SlowLinkContract extends Contract {
     default void S04_concurrentRequestsOfOneClientGetOneLease(ApiStyle style) throws Exception {
         LockClient slow = fixture().client();
         LockClient other = fixture().client();
-        fixture().faultInjector().delay(slow, ROUND_TRIP.dividedBy(2), "S01, S04 on a slow link");
+        fixture().faultInjector().delay(slow, roundTrip().dividedBy(2), "S01, S04 on a slow link");
         for (int round = 0; round < 2; round++) {
             Duration maxWait = round == 0 ? Duration.ZERO : Duration.ofSeconds(1);
             List<Future<Optional<Lease>>> requests = new ArrayList<>();
@@ -287,7 +294,7 @@ interface SlowLinkContract extends Contract {
         boolean pushed = backend.removalNotifiedWithin().compareTo(backend.lease()) < 0;
         LockOptions options = pushed ? LockOptions.defaults() : fixture().shortLease(slow);
         slow.named("x").run(Lease::ensureHeld); // the first use of a lock may need additional round trips
-        fixture().faultInjector().delay(slow, ROUND_TRIP, "S07 before the reply"); // each way
+        fixture().faultInjector().delay(slow, roundTrip(), "S07 before the reply"); // each way
         CompletableFuture<Lease> requested = slow.named("x", options).acquireAsync();
         ContractTestFixture.awaitGrant(other, "x");
         fixture().removeGrant("x", other, "S07 before the reply");
@@ -299,7 +306,7 @@ interface SlowLinkContract extends Contract {
                 ContractTestFixture.LONG,
                 timePassesOr(
                         backend.removalNotifiedWithin()
-                                .plus(ROUND_TRIP.multipliedBy(2))
+                                .plus(SLOW_CALL.multipliedBy(2))
                                 .plus(ContractTestFixture.PROMPT),
                         () -> requested.isDone() && requested.join().lost().isDone()));
         assertThat(isHeld(requested))
@@ -324,13 +331,13 @@ interface SlowLinkContract extends Contract {
         LockClient one = fixture().client();
         LockClient two = fixture().client();
         LockAdmin admin = ContractTestFixture.admin(operator, "S05 for a forced release over a slow link");
-        fixture().faultInjector().delay(operator, ROUND_TRIP, "S05 for a forced release over a slow link");
+        fixture().faultInjector().delay(operator, roundTrip(), "S05 for a forced release over a slow link");
         for (int i = 0; i < 4; i++) {
             Lease held = one.named("x").acquire();
             LockHolder seen = ContractTestFixture.status(admin, "x").holders().get(0);
             CompletableFuture<Boolean> forced = admin.forceRelease("x", seen);
             ContractTestFixture.letPass(
-                    "a moment passes", ROUND_TRIP.multipliedBy(i).dividedBy(2));
+                    "a moment passes", SLOW_CALL.multipliedBy(i).dividedBy(2));
             held.release();
             Lease next = two.named("x").tryAcquire(ContractTestFixture.LONG).orElseThrow();
             ContractTestFixture.await(forced);
@@ -424,7 +431,7 @@ interface SlowLinkContract extends Contract {
             other.named(name).run(Lease::ensureHeld); // the first use of a lock may need additional round trips
         }
         LockClient slow = fixture().client();
-        fixture().faultInjector().delay(slow, ROUND_TRIP, "S16 on a slow link");
+        fixture().faultInjector().delay(slow, roundTrip(), "S16 on a slow link");
         Lease released = slow.named("released").acquire();
         Lease held = slow.named("held").acquire();
         CompletableFuture<Lease> requested = slow.named("requested").acquireAsync();
@@ -446,20 +453,20 @@ interface SlowLinkContract extends Contract {
         LockClient slow = fixture().client();
         LockClient other = fixture().client();
         ContractTestFixture.onlyIf(other, Capability.PUSH);
-        fixture().faultInjector().delay(slow, ROUND_TRIP, "S11 on a slow link");
+        fixture().faultInjector().delay(slow, roundTrip(), "S11 on a slow link");
         for (int moment = 0; moment < 8; moment++) {
             Lease held = other.named("x").tryAcquire(ContractTestFixture.LONG).orElseThrow();
             CompletableFuture<Lease> waiting = slow.named("x").acquireAsync();
             ContractTestFixture.letPass(
-                    "a moment passes", ROUND_TRIP.multipliedBy(moment).dividedBy(3));
+                    "a moment passes", SLOW_CALL.multipliedBy(moment).dividedBy(3));
             long start = System.nanoTime();
             held.release();
             Lease next = ApiStyle.result(waiting);
             assertThat(DurationAssertions.since(start))
                     .as(
                             "S11: from the release to the grant over a link with a round trip of %s",
-                            ROUND_TRIP.multipliedBy(2))
-                    .isLessThan(ROUND_TRIP.multipliedBy(4).plus(ContractTestFixture.PROMPT));
+                            roundTrip().multipliedBy(2))
+                    .isLessThan(SLOW_CALL.multipliedBy(4).plus(ContractTestFixture.PROMPT));
             next.releaseAsync();
         }
     }
