@@ -2,7 +2,9 @@
 package io.mortise.lock.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
@@ -88,12 +90,13 @@ interface CutLinkContract extends Contract {
         }
     }
 
+    /** The lease is so long, where the backend has such leases, that no expiry frees the lock in time. */
     @ParameterizedTest
     @EnumSource
     default void S08_aReleaseDuringACutIsBoundedAndCleanedUp(ApiStyle style) throws Exception {
         LockClient client = fixture().client(LONG_OUTAGE_LIMIT);
         LockClient other = fixture().client();
-        Lease lease = style.acquire(client.named("x", fixture().shortLease(client)));
+        Lease lease = style.acquire(client.named("x"));
         Future<Lease> waiting = fixture().start(() -> style.acquire(other.named("x")));
         ContractTestFixture.awaitWaiters(other, "x", 1);
         fixture().faultInjector().cut(client, "S08 for a release during a cut");
@@ -244,6 +247,84 @@ interface CutLinkContract extends Contract {
             Lease lease = ApiStyle.result(one);
             ContractTestFixture.assertConsistent(lease.release(), lease);
         }
+    }
+
+    /** What the client has seen before the cut says nothing about the lock now. */
+    @ParameterizedTest
+    @EnumSource
+    default void S15_aCutIsNotReportedAsBusy(ApiStyle style) throws Exception {
+        LockClient client = fixture().client(LONG_OUTAGE_LIMIT);
+        LockClient other = fixture().client();
+        Lease held = other.named("x").acquire();
+        assertThat(style.tryAcquire(client.named("x"), Duration.ZERO)).isEmpty();
+        fixture().faultInjector().cut(client, "S15 for a lock that was busy before the cut");
+        for (Duration maxWait : List.of(Duration.ZERO, Duration.ofMillis(300))) {
+            assertThat(catchThrowable(() -> style.tryAcquire(client.named("x"), maxWait)))
+                    .as("tryAcquire(%s) over a link that is cut", maxWait)
+                    .isInstanceOf(BackendUnavailableException.class);
+        }
+        fixture().faultInjector().heal(client);
+        assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        style.release(
+                style.tryAcquire(client.named("x"), ContractTestFixture.LONG).orElseThrow());
+        fixture().assertFree(other, "x");
+    }
+
+    /** The withdrawal reaches the store when the link is healed; without it the lock would be granted to nobody for a lease. */
+    @Test
+    default void S10_aWaiterThatLeftDuringACutIsNotGrantedTheLock() throws Exception {
+        LockClient holder = fixture().client();
+        LockClient cutOff = fixture().client(LONG_OUTAGE_LIMIT);
+        LockClient other = fixture().client();
+        Lease held = holder.named("x").acquire();
+        CompletableFuture<Lease> left = cutOff.named("x").acquireAsync();
+        ContractTestFixture.awaitWaiters(holder, "x", 1);
+        fixture().faultInjector().cut(cutOff, "S10 for a waiter that leaves during a cut");
+        left.cancel(true);
+        ContractTestFixture.letPass("a withdrawal fails", LONG_OUTAGE_LIMIT.requestTimeout());
+        fixture().faultInjector().heal(cutOff);
+        CompletableFuture<Lease> waiting = other.named("x").acquireAsync();
+        ContractTestFixture.letPass("the withdrawal is executed", Duration.ofMillis(1_500));
+        long start = System.nanoTime();
+        assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        Lease next = ApiStyle.result(waiting);
+        assertThat(DurationAssertions.since(start))
+                .as("S10: from the release to the grant of the waiter that is left")
+                .isLessThan(ContractTestFixture.PROMPT.multipliedBy(2));
+        assertThat(next.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        fixture().assertFree(holder, "x");
+    }
+
+    /** The first waiter's requests fail for a moment, much shorter than a lease. */
+    @Test
+    default void S12_aWaiterKeepsItsPlaceOverAShortCut() throws Exception {
+        LockClient holder = fixture().client();
+        LockClient first = fixture().client(LONG_OUTAGE_LIMIT);
+        LockClient second = fixture().client();
+        ContractTestFixture.onlyIf(holder, Capability.FAIR);
+        Lease held = holder.named("x").acquire();
+        CompletableFuture<Lease> one =
+                first.named("x", fixture().shortLease(first)).acquireAsync();
+        ContractTestFixture.awaitWaiters(holder, "x", 1);
+        CompletableFuture<Lease> two = second.named("x").acquireAsync();
+        ContractTestFixture.awaitWaiters(holder, "x", 2);
+        Duration half = fixture().backend().lease().dividedBy(2);
+        fixture().faultInjector().cut(first, "S12 over a short cut");
+        ContractTestFixture.letPass("a request of the waiter fails", half);
+        fixture().faultInjector().heal(first);
+        ContractTestFixture.eventually(
+                "the client has reconnected",
+                ContractTestFixture.LONG,
+                () -> first.named("y").tryRun(ContractTestFixture.LONG, Lease::ensureHeld));
+        ContractTestFixture.letPass("the waiter has asked again", half);
+        held.release();
+        ContractTestFixture.eventually(
+                "a waiter is granted", ContractTestFixture.LONG, () -> one.isDone() || two.isDone());
+        assertThat(two).as("S12: the wait of the second waiter").isNotDone();
+        Lease next = one.join();
+        ContractTestFixture.assertConsistent(next.release(), next);
+        assertThat(ApiStyle.result(two).release()).isEqualTo(ReleaseOutcome.RELEASED);
+        fixture().assertFree(holder, "x");
     }
 
     /** Hints arrive again once the client has reconnected, for waiters from before the cut and for new ones. */

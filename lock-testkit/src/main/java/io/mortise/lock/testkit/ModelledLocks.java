@@ -43,6 +43,13 @@ final class ModelledLocks implements AutoCloseable {
             .unavailableAfter(Duration.ofDays(1));
 
     private static final Duration SHORT_FAULT = Duration.ofMillis(150);
+
+    /** The lease of the first lock, so long that no expiry hides a grant or a waiter that was left behind. */
+    private static final Duration LONG_LEASE = Duration.ofMinutes(10);
+
+    /** A request whose reply is lost is repeated after a request timeout. */
+    private static final Duration WITHDRAWN_WITHIN = OPTIONS.requestTimeout().plus(ContractTestFixture.PROMPT);
+
     private static final Duration SHORT_WAIT = Duration.ofMillis(120);
 
     /** Kinds of operations with their weights. */
@@ -58,6 +65,7 @@ final class ModelledLocks implements AutoCloseable {
         REMOVE(6),
         CLOSE(4),
         FAULT(6),
+        END_DURING_FAULT(8),
         FALL_SILENT(1),
         HOLD(3),
         STATUS(4);
@@ -88,6 +96,9 @@ final class ModelledLocks implements AutoCloseable {
         final int lock;
         final List<LossReason> losses = new CopyOnWriteArrayList<>();
         boolean held = true;
+
+        /** Whether the lease ended by a loss, which its listeners are told, and not by a release. */
+        boolean lost;
 
         /** The outcome of every later release. */
         ReleaseOutcome outcome = ReleaseOutcome.RELEASED;
@@ -120,6 +131,7 @@ final class ModelledLocks implements AutoCloseable {
     private final boolean fair;
     private final boolean fencing;
     private final boolean perLockLease;
+    private final boolean firstIsLong;
     private final List<@Nullable ModelledLease> holders = new ArrayList<>();
     private final List<Long> tokens = new ArrayList<>();
     private final List<List<Waiter>> queues = new ArrayList<>();
@@ -136,12 +148,14 @@ final class ModelledLocks implements AutoCloseable {
         this.fair = any.capabilities().contains(Capability.FAIR) && any.admin().isPresent();
         this.fencing = any.capabilities().contains(Capability.FENCING);
         this.perLockLease = any.capabilities().contains(Capability.PER_LOCK_LEASE);
+        this.firstIsLong = perLockLease && ContractTestFixture.grants(any, LONG_LEASE);
         Duration lease = fixture.backend().lease();
         for (int lock = 0; lock < locks; lock++) {
             names.add(prefix + "/" + "Aa".repeat(lock) + "BB".repeat(locks - lock)); // of one length and hash code
             options.add(
                     perLockLease
-                            ? LockOptions.defaults().leaseDuration(lease.plusMillis(637L * lock))
+                            ? LockOptions.defaults()
+                                    .leaseDuration(isLong(lock) ? LONG_LEASE : lease.plusMillis(637L * lock))
                             : LockOptions.defaults());
             holders.add(null);
             tokens.add(Long.MIN_VALUE);
@@ -169,6 +183,7 @@ final class ModelledLocks implements AutoCloseable {
             case REMOVE -> remove(client, lock);
             case CLOSE -> close(client);
             case FAULT -> fault(client, operation.second());
+            case END_DURING_FAULT -> endDuringFault(client, operation.second(), operation.third());
             case FALL_SILENT -> fallSilent(client);
             case HOLD -> hold(fixture.backend().lease().dividedBy(2));
             case STATUS -> status(client, lock);
@@ -182,6 +197,10 @@ final class ModelledLocks implements AutoCloseable {
 
     private void step(String text) {
         trace.add((trace.size() + 1) + ". " + text);
+    }
+
+    private boolean isLong(int lock) {
+        return lock == 0 && firstIsLong;
     }
 
     private boolean isFree(int lock) {
@@ -351,7 +370,9 @@ final class ModelledLocks implements AutoCloseable {
 
     private void remove(int client, int lock) throws Exception {
         ModelledLease holder = holders.get(lock);
-        if (holder == null) {
+        boolean notifiedLate = isLong(lock)
+                && !fixture.backend().removalNotifiedWithin().isZero(); // at the next renewal, minutes from now
+        if (holder == null || notifiedLate) {
             return;
         }
         step("the grant of the %s is removed".formatted(holder));
@@ -409,6 +430,85 @@ final class ModelledLocks implements AutoCloseable {
         }
     }
 
+    /** A lease is released, or a waiter leaves, while its client's requests or their replies are lost or late. */
+    private void endDuringFault(int client, int kind, int variant) throws Exception {
+        List<ModelledLease> held = heldBy(client);
+        List<Waiter> waiting = queues.stream()
+                .flatMap(List::stream)
+                .filter(waiter -> waiter.client() == client)
+                .toList();
+        List<Consumer<FaultyLink>> faults = List.of(
+                FaultyLink::blackHole,
+                FaultyLink::cut,
+                FaultyLink::dropNextReply,
+                link -> link.delay(SHORT_FAULT.dividedBy(2L * fixture.backend().roundTripsPerCall())));
+        String name =
+                List.of("is silent", "is cut off", "misses a reply", "is slow").get(kind % 4);
+        if ((held.isEmpty() && waiting.isEmpty())
+                || !fixture.faultInjector().tryInject(clients.get(client), faults.get(kind % 4))) {
+            return;
+        }
+        boolean release = waiting.isEmpty() || (!held.isEmpty() && variant % 2 == 0);
+        step("client %d %s for %s, and the %s ends"
+                .formatted(
+                        client,
+                        name,
+                        SHORT_FAULT,
+                        release ? held.get(variant % held.size()) : waiting.get(variant % waiting.size())));
+        if (release) {
+            releaseDuringFault(held.get(variant % held.size()));
+        } else {
+            Waiter waiter = waiting.get(variant % waiting.size());
+            cancel(waiter);
+            queues.get(waiter.lock()).remove(waiter);
+            withdrawn.add(waiter.lock());
+            healAfter(client);
+            if (fair) {
+                ContractTestFixture.eventually(
+                        "S10: the " + waiter + " has left the store",
+                        WITHDRAWN_WITHIN,
+                        () -> waitersLeft(waiter.lock()));
+            }
+        }
+        if (!perLockLease) {
+            endLostLeases(client);
+        }
+    }
+
+    private boolean waitersLeft(int lock) throws InterruptedException {
+        long known =
+                queues.get(lock).stream().mapToInt(Waiter::client).distinct().count();
+        LockStatus status = ContractTestFixture.await(lock(0, lock).status());
+        return status.waiters().size() <= known;
+    }
+
+    private void healAfter(int client) throws Exception {
+        ContractTestFixture.letPass("the fault lasts", SHORT_FAULT);
+        fixture.faultInjector().tryInject(clients.get(client), link -> link.delay(Duration.ZERO));
+        heal(client);
+    }
+
+    private void releaseDuringFault(ModelledLease lease) throws Exception {
+        CompletableFuture<ReleaseOutcome> outcome = lease.lease.releaseAsync();
+        healAfter(lease.client);
+        ReleaseOutcome released = ApiStyle.result(outcome);
+        if (perLockLease) {
+            assertThat(released).as("S05: of the %s", lease).isNotEqualTo(ReleaseOutcome.LOST);
+        }
+        ended(lease, released);
+        lease.lost = !lease.losses.isEmpty(); // a session may have ended first
+        if (queues.get(lease.lock).isEmpty()) {
+            int other = (lease.client + 1) % clients.size();
+            Optional<Lease> next = lock(other, lease.lock).tryAcquire(WITHDRAWN_WITHIN);
+            assertThat(next)
+                    .as("S08: the lock of the %s, whose release was disturbed", lease)
+                    .isPresent();
+            granted(next.orElseThrow(), other, lease.lock);
+        } else {
+            grantNext(lease.lock, WITHDRAWN_WITHIN);
+        }
+    }
+
     /** Ends the fault of a client. Afterwards it works again, and what it holds is either held or reported as lost. */
     private void heal(int client) throws InterruptedException {
         fixture.faultInjector().heal(clients.get(client));
@@ -436,7 +536,8 @@ final class ModelledLocks implements AutoCloseable {
     }
 
     private void fallSilent(int client) throws Exception {
-        List<ModelledLease> silent = heldBy(client);
+        List<ModelledLease> silent =
+                heldBy(client).stream().filter(lease -> !isLong(lease.lock)).toList();
         boolean waits = queues.stream().flatMap(List::stream).anyMatch(waiter -> waiter.client() == client);
         if (silent.isEmpty()
                 || waits
@@ -503,12 +604,12 @@ final class ModelledLocks implements AutoCloseable {
                 assertThat(one.lease.isHeld())
                         .as("S06: the %s, which has ended, is held", one)
                         .isFalse();
-                if (one.outcome == ReleaseOutcome.RELEASED) {
+                if (one.lost) {
+                    assertThat(one.losses).as("S07: announced for the %s", one).hasSize(1);
+                } else {
                     assertThat(one.losses)
                             .as("S07: announced for the %s, which was released", one)
                             .isEmpty();
-                } else {
-                    assertThat(one.losses).as("S07: announced for the %s", one).hasSize(1);
                 }
             }
         }
@@ -568,6 +669,7 @@ final class ModelledLocks implements AutoCloseable {
 
     private void ended(ModelledLease lease, ReleaseOutcome outcome) {
         lease.held = false;
+        lease.lost = outcome == ReleaseOutcome.LOST;
         lease.outcome = outcome;
         holders.set(lease.lock, null);
     }

@@ -447,6 +447,22 @@ interface SlowLinkContract extends Contract {
         }
     }
 
+    /** Nothing but this request keeps the client open: its grant arrives after the call of close(). */
+    @Test
+    default void S16_closeWaitsForARequestThatIsUnderWay() throws Exception {
+        LockClient other = fixture().client();
+        other.named("x").run(Lease::ensureHeld); // the first use of a lock may need additional round trips
+        LockClient slow = fixture().client();
+        fixture().faultInjector().delay(slow, roundTrip(), "S16 on a slow link");
+        CompletableFuture<Lease> requested = slow.named("x").acquireAsync();
+        ContractTestFixture.letPass("the request is sent", SLOW_CALL.dividedBy(4));
+        slow.close();
+        assertThat(catchThrowable(() -> ApiStyle.result(requested))).isInstanceOf(ClientClosedException.class);
+        assertThat(other.named("x").tryAcquire())
+                .as("S16: the lock right after close()")
+                .hasValueSatisfying(Lease::close);
+    }
+
     /** The hint arrives while the waiter's own request is under way, at each moment of it. */
     @Test
     default void S11_aReleaseWhileTheRequestOfAWaiterIsUnderWayWakesIt() throws Exception {

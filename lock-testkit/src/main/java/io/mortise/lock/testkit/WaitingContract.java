@@ -173,6 +173,30 @@ interface WaitingContract extends Contract {
                 });
     }
 
+    /** One client waits for several locks, which are released at the same moment. */
+    @Test
+    default void S11_locksThatAreReleasedTogetherWakeEachWaiter() throws Exception {
+        LockClient holder = fixture().client();
+        LockClient waiter = fixture().client();
+        ContractTestFixture.onlyIf(holder, Capability.PUSH);
+        List<Lease> held = new ArrayList<>();
+        List<CompletableFuture<Lease>> waiting = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            held.add(holder.named("x" + i).acquire());
+            waiting.add(waiter.named("x" + i).acquireAsync());
+            ContractTestFixture.awaitWaiters(holder, "x" + i, 1);
+        }
+        long start = System.nanoTime();
+        held.forEach(Lease::releaseAsync);
+        for (CompletableFuture<Lease> each : waiting) {
+            Lease next = ApiStyle.result(each);
+            assertThat(DurationAssertions.since(start))
+                    .as("S11: from the releases to the grant of \"%s\"", next.lockName())
+                    .isLessThan(ContractTestFixture.PROMPT);
+            next.releaseAsync();
+        }
+    }
+
     @Test
     default void S11_aForcedReleaseWakesTheNextWaiter() throws Exception {
         LockClient one = fixture().client();
