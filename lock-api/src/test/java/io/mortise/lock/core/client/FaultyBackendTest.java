@@ -28,6 +28,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
@@ -41,6 +42,7 @@ class FaultyBackendTest {
     private Supplier<CompletionStage<AttemptResult>> attempt = this::granted;
     private Supplier<CompletionStage<Boolean>> end = () -> CompletableFuture.completedFuture(true);
     private Runnable close = () -> {};
+    private Consumer<List<GrantValidity>> renew = due -> {};
     private int attempts;
     private int ends;
 
@@ -255,6 +257,36 @@ class FaultyBackendTest {
     }
 
     @Test
+    void S07_theLossTellsTheFailureOfTheRenewals() {
+        renew = due -> {
+            throw new IllegalStateException("the backend cannot renew " + due.size());
+        };
+        Lease lease = open().named("x").acquireAsync().join();
+        CompletableFuture<LossReason> lost = lease.lost();
+        clock.advance(LEASE.dividedBy(2));
+        assertThat(lost).isNotDone();
+        clock.advance(LEASE.multipliedBy(100));
+        assertThat(lost)
+                .isCompletedWithValue(new LossReason(
+                        LossReason.Kind.EXPIRED,
+                        "no renewal succeeded before the deadline: the backend cannot renew 1"));
+    }
+
+    @Test
+    void S16_closeClosesTheBackendOnce() {
+        int[] closed = new int[1];
+        close = () -> closed[0]++;
+        CoreClient client = open();
+        client.named("x").acquireAsync().join();
+        assertThat(client.toString()).doesNotContain("closed");
+        client.close();
+        client.close();
+        assertThat(closed).containsExactly(1);
+        assertThat(client.toString()).startsWith("LockClient[odd:1, client ").endsWith(", closed]");
+        assertThat(clock.timerCount()).isZero();
+    }
+
+    @Test
     void S16_aBackendThatFailsToCloseLeavesNoTimer() {
         CoreClient client = open();
         close = () -> {
@@ -305,6 +337,11 @@ class FaultyBackendTest {
                     return end.get();
                 }
             };
+        }
+
+        @Override
+        public void renew(List<GrantValidity> due) {
+            renew.accept(due);
         }
 
         @Override

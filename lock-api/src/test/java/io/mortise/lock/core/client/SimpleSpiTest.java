@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.ClientOptions;
+import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
+import io.mortise.lock.LeaseLostException;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LossReason;
@@ -287,6 +289,89 @@ class SimpleSpiTest {
         assertThat(waiting).isCompletedExceptionally();
         assertThat(store.rows).isEmpty();
         assertThat(clock.timerCount()).isZero();
+    }
+
+    @Test
+    void S09_theBlockingFormsRunOnlyUnderTheLock() throws Exception {
+        DistributedLock lock = one.named("x");
+        List<String> ran = new ArrayList<>();
+        assertThat(lock.name()).isEqualTo("x");
+        assertThat(lock.tryAcquire()).hasValueSatisfying(Lease::release);
+        assertThat(lock.tryAcquire(Duration.ofSeconds(1))).hasValueSatisfying(Lease::release);
+        assertThat(lock.tryRun(Duration.ZERO, lease -> ran.add(lease.lockName())))
+                .isTrue();
+        assertThat(lock.<String, RuntimeException>tryCall(Duration.ZERO, lease -> "result"))
+                .contains("result");
+        Lease held = two.named("x").acquire();
+        assertThat(lock.tryAcquire()).isEmpty();
+        assertThat(lock.tryRun(Duration.ZERO, lease -> ran.add("busy"))).isFalse();
+        assertThat(lock.tryCall(Duration.ZERO, lease -> ran.add("busy"))).isEmpty();
+        held.release();
+        assertThat(ran).containsExactly("x");
+    }
+
+    @Test
+    void S07_aFailureOfAnAsynchronousBodyKeepsTheLossAsSuppressed() {
+        CompletableFuture<Void> body = new CompletableFuture<>();
+        CompletableFuture<Void> call = one.named("x").callAsync(lease -> body);
+        store.rows.clear();
+        IllegalStateException failure = new IllegalStateException("of the body");
+        body.completeExceptionally(failure);
+        assertThatThrownBy(call::join).hasCause(failure);
+        assertThat(failure.getSuppressed())
+                .singleElement()
+                .isInstanceOfSatisfying(
+                        LeaseLostException.class,
+                        lost -> assertThat(lost).hasMessageContaining("the store no longer had the grant"));
+    }
+
+    @Test
+    void S07_aLeaseThatIsNotHeldSaysWhy() {
+        Lease released = one.named("x").acquireAsync().join();
+        released.ensureHeld();
+        assertThat(released)
+                .hasToString("Lease[x, owner " + released.ownerId() + ", token " + released.fencingToken() + ", held]");
+        released.release();
+        assertThat(released.toString()).endsWith(", ended]");
+        assertThatThrownBy(released::ensureHeld)
+                .isInstanceOf(LeaseLostException.class)
+                .hasMessageContaining("\"x\"")
+                .hasMessageContaining("REMOVED (the lease was released)");
+
+        Lease removed = one.named("x").acquireAsync().join();
+        store.rows.clear();
+        assertThat(removed.release()).isEqualTo(ReleaseOutcome.LOST);
+        assertThatThrownBy(removed::ensureHeld)
+                .hasMessageContaining("REMOVED (the store no longer had the grant when it was released)");
+
+        Lease expired = one.named("x").acquireAsync().join();
+        store.hung = true;
+        clock.advance(Duration.ofSeconds(30));
+        assertThatThrownBy(expired::ensureHeld)
+                .hasMessageContaining("EXPIRED (no renewal succeeded before the deadline");
+        store.hung = false;
+        clock.advance(Duration.ofMinutes(1)); // the cleanup of the expired lease
+
+        Lease closed = one.named("y").acquireAsync().join();
+        one.close();
+        assertThatThrownBy(closed::ensureHeld).hasMessageContaining("CLIENT_CLOSED (the client was closed)");
+    }
+
+    @Test
+    void S07_timersOfALeaseEndWithIt() {
+        List<String> ran = new ArrayList<>();
+        int before = clock.timerCount();
+        Lease lease = one.named("x", LockOptions.defaults().maxHold(Duration.ofSeconds(20)))
+                .acquireAsync()
+                .join();
+        lease.onExpiring(Duration.ofSeconds(5), () -> ran.add("expiring"));
+        int timersOfTheKeeper = 2; // they remain, and serve all leases
+        assertThat(clock.timerCount()).isGreaterThan(before + timersOfTheKeeper);
+        lease.release();
+        assertThat(clock.timerCount()).isLessThanOrEqualTo(before + timersOfTheKeeper);
+        clock.advance(Duration.ofMinutes(1));
+        assertThat(ran).isEmpty();
+        assertThat(lease.lost()).isNotDone();
     }
 
     @Test
