@@ -123,6 +123,8 @@ interface NamesContract extends Contract {
             "x".repeat(255), // limits of file names, paths and keys of some stores
             "x".repeat(256),
             "x".repeat(510) + "yx",
+            "/".repeat(511) + "1", // these two take the most space in a key, and differ at its end
+            "/".repeat(511) + "2",
             "long common prefix/".repeat(10) + "1",
             "long common prefix/".repeat(10) + "2",
             "a:waiters", // what a backend could append to the key of lock "a", or put before it

@@ -291,6 +291,32 @@ interface RenewalContract extends Contract {
         fixture().assertFreeAfterExpiry(third, "untouched");
     }
 
+    /** More than fits into one page or batch of a store. */
+    @Test
+    default void S07_hundredsOfLeasesAreAllRenewed() throws Exception {
+        LockClient client = fixture().client();
+        List<CompletableFuture<Lease>> requests = new ArrayList<>();
+        for (int i = 0; i < 300; i++) {
+            requests.add(client.named("x" + i, fixture().shortLease(client)).acquireAsync());
+        }
+        List<Lease> leases = new ArrayList<>();
+        for (CompletableFuture<Lease> request : requests) {
+            leases.add(ApiStyle.result(request));
+        }
+        ContractTestFixture.throughout(
+                "more than a lease has passed",
+                fixture().backend().lease().multipliedBy(4).dividedBy(3),
+                () -> assertThat(leases)
+                        .as("S07: leases that are not held")
+                        .filteredOn(lease -> !lease.isHeld())
+                        .isEmpty());
+        List<CompletableFuture<ReleaseOutcome>> outcomes =
+                leases.stream().map(Lease::releaseAsync).toList();
+        for (CompletableFuture<ReleaseOutcome> outcome : outcomes) {
+            assertThat(ApiStyle.result(outcome)).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+    }
+
     /** A renewal has one answer for each lease of its batch. */
     @Test
     @Timeout(120)

@@ -369,14 +369,64 @@ interface SilentLinkContract extends Contract {
                 () -> losses.add(new LossReason(LossReason.Kind.EXPIRED, "the callback of onExpiring ran")));
         fixture().faultInjector().silence(client, "S05, S07 for a release without a reply");
         CompletableFuture<ReleaseOutcome> outcome = lease.releaseAsync();
+        CompletableFuture<ReleaseOutcome> repeated = lease.releaseAsync();
         assertThat(lease.isHeld()).isFalse();
         ContractTestFixture.letPass(
                 "the deadline of the lease passes", fixture().backend().lease().plusMillis(500));
         fixture().faultInjector().heal(client);
         assertThat(ApiStyle.result(outcome)).as("S05").isIn(ReleaseOutcome.UNKNOWN, ReleaseOutcome.RELEASED);
         assertThat(lease.release()).as("S05: once more").isEqualTo(outcome.join());
+        assertThat(ApiStyle.result(repeated))
+                .as("S05: while the first is under way")
+                .isEqualTo(outcome.join());
         fixture().assertFreeAfterExpiry(other, "x");
         assertThat(losses).isEmpty();
+    }
+
+    /** So many that a store may drop them in another way than one. Their releases arrive when the locks have other owners. */
+    @Test
+    default void S05_lateReleasesOfManyExpiredLeasesSpareTheNextOwners() throws Exception {
+        LockClient silent = fixture().client(SHORT_TIMEOUTS);
+        LockClient other = fixture().client();
+        ContractTestFixture.onlyIf(other, Capability.CRASH_RELEASE);
+        List<Lease> expired = acquireAll(silent, 80);
+        fixture().faultInjector().silence(silent, "S05 for many expired leases");
+        ContractTestFixture.eventually(
+                "S02: the leases end by themselves",
+                fixture().backend().takeoverWithin(),
+                () -> expired.stream().noneMatch(Lease::isHeld));
+        List<Lease> next = new ArrayList<>();
+        for (Lease lease : expired) {
+            next.add(other.named(lease.lockName(), fixture().shortLease(other))
+                    .tryAcquire(fixture().backend().takeoverWithin())
+                    .orElseThrow());
+        }
+        fixture().faultInjector().heal(silent);
+        for (Lease lease : expired) {
+            assertThat(lease.release()).isEqualTo(ReleaseOutcome.LOST);
+        }
+        ContractTestFixture.throughout(
+                "the late releases arrive",
+                fixture().backend().lease(),
+                () -> assertThat(next).as("S05: the leases of the next owner").allMatch(Lease::isHeld));
+        for (Lease lease : next) {
+            assertThat(silent.named(lease.lockName()).tryAcquire())
+                    .as("S05: lock \"%s\", which has another owner", lease.lockName())
+                    .isEmpty();
+            lease.releaseAsync();
+        }
+    }
+
+    private List<Lease> acquireAll(LockClient client, int count) throws InterruptedException {
+        List<CompletableFuture<Lease>> requests = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            requests.add(client.named("x" + i, fixture().shortLease(client)).acquireAsync());
+        }
+        List<Lease> leases = new ArrayList<>();
+        for (CompletableFuture<Lease> request : requests) {
+            leases.add(ApiStyle.result(request));
+        }
+        return leases;
     }
 
     /** The waiter's own lease says nothing about when the holder's ends. */

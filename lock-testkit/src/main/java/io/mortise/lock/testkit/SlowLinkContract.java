@@ -393,6 +393,46 @@ interface SlowLinkContract extends Contract {
         assertFreeAfterLateRequest(other, sent);
     }
 
+    /** The late request is not the one that was granted; it is executed after the release of that grant. */
+    @Test
+    default void S08_aLateRequestOfAnEarlierTryLeavesNoOrphan() throws Exception {
+        LockClient slow = fixture().client(IMPATIENT);
+        LockClient other = fixture().client();
+        other.named("x").run(Lease::ensureHeld); // the first use of a lock may need additional round trips
+        fixture().faultInjector().delay(slow, LATE, "S08 for a late request of an earlier try");
+        long sent = System.nanoTime();
+        CompletableFuture<Lease> requested = slow.named("x").acquireAsync();
+        ContractTestFixture.letPass(
+                "the request is sent", IMPATIENT.requestTimeout().dividedBy(5));
+        fixture().faultInjector().delay(slow, Duration.ZERO, "S08 for a late request of an earlier try");
+        Lease lease = ApiStyle.result(requested);
+        ContractTestFixture.assertConsistent(lease.release(), lease);
+        assertFreeAfterLateRequest(other, sent);
+    }
+
+    /** Renewals are executed in time, but their replies arrive after the deadline: the store has extended a lost lease. */
+    @Test
+    default void S08_aLostGrantThatLateRenewalsExtendedIsRemoved() throws Exception {
+        LockClient slow = fixture()
+                .client(ClientOptions.defaults()
+                        .requestTimeout(ContractTestFixture.LONG)
+                        .unavailableAfter(ContractTestFixture.LONG));
+        LockClient other = fixture().client();
+        ContractTestFixture.onlyIf(other, Capability.PER_LOCK_LEASE);
+        Duration duration = fixture().backend().lease().multipliedBy(2);
+        Lease lease =
+                slow.named("x", LockOptions.defaults().leaseDuration(duration)).acquire();
+        Duration oneWay = duration.multipliedBy(3).dividedBy(5);
+        fixture().faultInjector().delay(slow, oneWay, "S08 for a lease that late renewals extended");
+        ContractTestFixture.eventually(
+                "S02: the lease ends", duration.plus(ContractTestFixture.LONG), () -> !lease.isHeld());
+        fixture().faultInjector().delay(slow, Duration.ZERO, "S08 for a lease that late renewals extended");
+        // The removal takes as long as the other requests. The last renewal extends the lease beyond that.
+        assertThat(other.named("x").tryAcquire(oneWay.plus(ContractTestFixture.PROMPT)))
+                .as("S08: the lock of a lost lease")
+                .hasValueSatisfying(Lease::close);
+    }
+
     /** One request of a waiter is late; the next one has a reply before it, and then the waiter gives up. */
     @Test
     default void S08_aLateRequestOfAWaiterLeavesNoOrphan() throws Exception {
