@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.spring;
+
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LeaseLostException;
+import io.mortise.lock.LockClient;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.springframework.aop.ProxyMethodInvocation;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.SignalType;
+import reactor.util.context.Context;
+import reactor.util.context.ContextView;
+
+/**
+ * A call of a {@link Locked} method that returns a {@code Mono} or {@code Flux}: each subscription acquires the lock, runs the method
+ * and holds the lease until the publisher completes, fails or is cancelled. Loaded only if Reactor is present.
+ */
+final class ReactiveLocked {
+    /** A lock that a subscription holds. */
+    private record Held(LockClient client, Lease lease) {}
+
+    private final LockClient client;
+    private final DistributedLock lock;
+    private final LockedMethod locked;
+    private final ProxyMethodInvocation invocation;
+
+    ReactiveLocked(
+            LockClient client, DistributedLock lock, LockedMethod locked, ProxyMethodInvocation invocation) {
+        this.client = client;
+        this.lock = lock;
+        this.locked = locked;
+        this.invocation = invocation;
+    }
+
+    /** Returns the lease of the innermost locked publisher. */
+    static Optional<Lease> current(ContextView context) {
+        return held(context).findFirst().map(Held::lease);
+    }
+
+    private static Stream<Held> held(ContextView context) {
+        return context.<List<Held>>getOrDefault(ReactiveLocked.class, List.of()).stream();
+    }
+
+    private Context inside(Context context, Lease lease) {
+        return context.put(
+                ReactiveLocked.class,
+                Stream.concat(Stream.of(new Held(client, lease)), held(context)).toList());
+    }
+
+    /** Returns what the caller gets: a {@code Mono} or {@code Flux}, as the method does. */
+    Object publisher() {
+        if (locked.returns() == ReturnKind.MONO) {
+            return Mono.deferContextual(context -> {
+                CompletableFuture<Optional<Lease>> acquired = acquire(context);
+                return Mono.usingWhen(
+                                lease(acquired),
+                                lease -> this.<Mono<Object>>body().contextWrite(outer -> inside(outer, lease)),
+                                this::complete,
+                                this::fail,
+                                this::cancel)
+                        .doFinally(signal -> abandon(acquired, signal));
+            });
+        }
+        return Flux.deferContextual(context -> {
+            CompletableFuture<Optional<Lease>> acquired = acquire(context);
+            return Flux.usingWhen(
+                            lease(acquired),
+                            lease -> this.<Flux<Object>>body().contextWrite(outer -> inside(outer, lease)),
+                            this::complete,
+                            this::fail,
+                            this::cancel)
+                    .doFinally(signal -> abandon(acquired, signal));
+        });
+    }
+
+    private CompletableFuture<Optional<Lease>> acquire(ContextView context) {
+        boolean own = held(context)
+                .anyMatch(held -> held.client() == client
+                        && held.lease().lockName().equals(lock.name())
+                        && held.lease().isHeld());
+        if (own) {
+            throw new IllegalStateException("lock \"" + lock.name() + "\" is held by the publisher around this one: "
+                    + "locks are not reentrant, pass the lease along (S4)");
+        }
+        return lock.tryAcquireAsync(locked.maxWait());
+    }
+
+    private Mono<Lease> lease(CompletableFuture<Optional<Lease>> acquired) {
+        return Mono.fromFuture(acquired).flatMap(lease -> {
+            if (lease.isPresent()) {
+                return Mono.just(lease.get());
+            }
+            LockedInterceptor.logSkipped(locked, lock);
+            return locked.busy() == BusyPolicy.SKIP
+                    ? Mono.empty()
+                    : Mono.error(new LockBusyException(lock.name(), locked.maxWait()));
+        });
+    }
+
+    /** Runs the method, on a copy of the invocation, because each subscription runs it. */
+    @SuppressWarnings("unchecked") // the caller knows the declared type
+    private <P> P body() {
+        try {
+            return (P) Objects.requireNonNull(
+                    invocation.invocableClone().proceed(), () -> locked.description() + ": the method returned null");
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw reactor.core.Exceptions.propagate(e);
+        }
+    }
+
+    private Publisher<?> complete(Lease lease) {
+        return released(lease).flatMap(loss -> Mono.error(loss));
+    }
+
+    private Publisher<?> fail(Lease lease, Throwable failure) {
+        return released(lease).doOnNext(loss -> HeldLock.suppress(failure, loss));
+    }
+
+    private Publisher<?> cancel(Lease lease) {
+        return released(lease);
+    }
+
+    /** Releases the lease; gives its loss, or nothing. */
+    private static Mono<LeaseLostException> released(Lease lease) {
+        return Mono.fromFuture(lease.releaseAsync())
+                .flatMap(outcome -> Mono.justOrEmpty(HeldLock.lossOf(lease, outcome)));
+    }
+
+    /** Releases a lease that arrived while the subscription was cancelled; a second release of one has no effect (S5). */
+    private static void abandon(CompletableFuture<Optional<Lease>> acquired, SignalType signal) {
+        if (signal == SignalType.CANCEL) {
+            acquired.cancel(false);
+            acquired.thenAccept(lease -> lease.ifPresent(Lease::releaseAsync));
+        }
+    }
+}
