@@ -164,8 +164,7 @@ final class HeldLock {
         CompletableFuture<T> result = new CompletableFuture<>();
         running = false;
         if (untilCompletion) {
-            work = stage;
-            stage.whenComplete((value, failure) -> complete(result, value, failure, loss(lease)));
+            work = stage.whenComplete((value, failure) -> complete(result, value, failure, loss(lease)));
         } else {
             remove();
             stage.whenComplete((value, failure) -> lease.releaseAsync()

@@ -40,7 +40,7 @@ final class LockedInterceptor implements MethodInterceptor {
         }
         HeldLock held = HeldLock.acquire(client, lock, locked.maxWait());
         if (held == null) {
-            logSkipped(locked, lock);
+            logBusy(locked, lock);
             if (locked.busy() == BusyPolicy.SKIP) {
                 return locked.returns().absent(locked.method());
             }
@@ -64,7 +64,7 @@ final class LockedInterceptor implements MethodInterceptor {
         }
     }
 
-    static void logSkipped(LockedMethod locked, DistributedLock lock) {
+    static void logBusy(LockedMethod locked, DistributedLock lock) {
         log.debug("event=busy lock=\"{}\" policy={} method=\"{}\"", lock.name(), locked.busy(), locked.description());
     }
 

@@ -57,28 +57,9 @@ final class ReactiveLocked {
 
     /** Returns what the caller gets: a {@code Mono} or {@code Flux}, as the method does. */
     Object publisher() {
-        if (locked.returns() == ReturnKind.MONO) {
-            return Mono.deferContextual(context -> {
-                CompletableFuture<Optional<Lease>> acquired = acquire(context);
-                return Mono.usingWhen(
-                                lease(acquired),
-                                lease -> this.<Mono<Object>>body().contextWrite(outer -> inside(outer, lease)),
-                                this::complete,
-                                this::fail,
-                                this::cancel)
-                        .doFinally(signal -> abandon(acquired, signal));
-            });
-        }
-        return Flux.deferContextual(context -> {
-            CompletableFuture<Optional<Lease>> acquired = acquire(context);
-            return Flux.usingWhen(
-                            lease(acquired),
-                            lease -> this.<Flux<Object>>body().contextWrite(outer -> inside(outer, lease)),
-                            this::complete,
-                            this::fail,
-                            this::cancel)
-                    .doFinally(signal -> abandon(acquired, signal));
-        });
+        return locked.returns() == ReturnKind.MONO
+                ? Mono.deferContextual(context -> new Hold(acquire(context)).mono())
+                : Flux.deferContextual(context -> new Hold(acquire(context)).flux());
     }
 
     private CompletableFuture<Optional<Lease>> acquire(ContextView context) {
@@ -91,18 +72,6 @@ final class ReactiveLocked {
                     + "locks are not reentrant, pass the lease along (S4)");
         }
         return lock.tryAcquireAsync(locked.maxWait());
-    }
-
-    private Mono<Lease> lease(CompletableFuture<Optional<Lease>> acquired) {
-        return Mono.fromFuture(acquired).flatMap(lease -> {
-            if (lease.isPresent()) {
-                return Mono.just(lease.get());
-            }
-            LockedInterceptor.logSkipped(locked, lock);
-            return locked.busy() == BusyPolicy.SKIP
-                    ? Mono.empty()
-                    : Mono.error(new LockBusyException(lock.name(), locked.maxWait()));
-        });
     }
 
     /** Runs the method, on a copy of the invocation, because each subscription runs it. */
@@ -118,29 +87,78 @@ final class ReactiveLocked {
         }
     }
 
-    private Publisher<?> complete(Lease lease) {
-        return released(lease).flatMap(loss -> Mono.error(loss));
-    }
+    /** The lock of one subscription. */
+    private final class Hold {
+        private final CompletableFuture<Optional<Lease>> acquired;
+        private volatile @Nullable LeaseLostException lost;
 
-    private Publisher<?> fail(Lease lease, Throwable failure) {
-        return released(lease).doOnNext(loss -> HeldLock.suppress(failure, loss));
-    }
+        Hold(CompletableFuture<Optional<Lease>> acquired) {
+            this.acquired = acquired;
+        }
 
-    private Publisher<?> cancel(Lease lease) {
-        return released(lease);
-    }
+        Mono<Object> mono() {
+            return Mono.<Object, Lease>usingWhen(
+                            lease(),
+                            lease -> ReactiveLocked.this.<Mono<Object>>body().contextWrite(outer -> inside(outer, lease)),
+                            this::complete,
+                            this::fail,
+                            Hold::release)
+                    .onErrorMap(this::unwrapped)
+                    .doFinally(this::abandon);
+        }
 
-    /** Releases the lease; gives its loss, or nothing. */
-    private static Mono<LeaseLostException> released(Lease lease) {
-        return Mono.fromFuture(lease.releaseAsync())
-                .flatMap(outcome -> Mono.justOrEmpty(HeldLock.lossOf(lease, outcome)));
-    }
+        Flux<Object> flux() {
+            return Flux.<Object, Lease>usingWhen(
+                            lease(),
+                            lease -> ReactiveLocked.this.<Flux<Object>>body().contextWrite(outer -> inside(outer, lease)),
+                            this::complete,
+                            this::fail,
+                            Hold::release)
+                    .onErrorMap(this::unwrapped)
+                    .doFinally(this::abandon);
+        }
 
-    /** Releases a lease that arrived while the subscription was cancelled; a second release of one has no effect (S5). */
-    private static void abandon(CompletableFuture<Optional<Lease>> acquired, SignalType signal) {
-        if (signal == SignalType.CANCEL) {
-            acquired.cancel(false);
-            acquired.thenAccept(lease -> lease.ifPresent(Lease::releaseAsync));
+        private Mono<Lease> lease() {
+            return Mono.fromFuture(acquired).flatMap(lease -> {
+                if (lease.isPresent()) {
+                    return Mono.just(lease.get());
+                }
+                LockedInterceptor.logBusy(locked, lock);
+                return locked.busy() == BusyPolicy.SKIP
+                        ? Mono.empty()
+                        : Mono.error(new LockBusyException(lock.name(), locked.maxWait()));
+            });
+        }
+
+        private Publisher<?> complete(Lease lease) {
+            return release(lease).flatMap(loss -> {
+                lost = loss;
+                return Mono.error(loss);
+            });
+        }
+
+        private Publisher<?> fail(Lease lease, Throwable failure) {
+            return release(lease).doOnNext(loss -> HeldLock.suppress(failure, loss));
+        }
+
+        /** Releases the lease; gives its loss, or nothing. */
+        private static Mono<LeaseLostException> release(Lease lease) {
+            return Mono.fromFuture(lease.releaseAsync())
+                    .flatMap(outcome -> Mono.justOrEmpty(HeldLock.lossOf(lease, outcome)));
+        }
+
+        /** Undoes that Reactor wraps a failure of the release. */
+        private Throwable unwrapped(Throwable failure) {
+            LeaseLostException loss = lost;
+            return loss != null && failure.getCause() == loss ? loss : failure;
+        }
+
+        /** Releases a lease that arrived while the subscription was cancelled; a second release of one has no effect (S5). */
+        private void abandon(SignalType signal) {
+            if (signal == SignalType.CANCEL) {
+                acquired.cancel(false);
+                acquired.thenAccept(lease -> lease.ifPresent(Lease::releaseAsync));
+            }
         }
     }
 }
