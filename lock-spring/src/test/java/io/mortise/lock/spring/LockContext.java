@@ -26,7 +26,9 @@ final class LockContext implements AutoCloseable {
     private LockContext(Map<String, Object> properties, Class<?>... configuration) {
         context.getEnvironment().getPropertySources().addFirst(new MapPropertySource("test", properties));
         context.registerBean("client", LockClient.class, () -> MemoryLocks.connect(store, ClientOptions.defaults()));
-        context.register(configuration);
+        if (configuration.length > 0) {
+            context.register(configuration);
+        }
     }
 
     private LockContext refresh() {
