@@ -26,7 +26,8 @@ final class HeldLock {
         T call(Lease lease) throws X;
     }
 
-    private static final boolean TRANSACTIONS = ClassUtils.isPresent(
+    /** Whether spring-tx is present. */
+    static final boolean TRANSACTIONS = ClassUtils.isPresent(
             "org.springframework.transaction.support.TransactionSynchronizationManager",
             HeldLock.class.getClassLoader());
 

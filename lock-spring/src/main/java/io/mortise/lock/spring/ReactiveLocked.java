@@ -58,11 +58,11 @@ final class ReactiveLocked {
     /** Returns what the caller gets: a {@code Mono} or {@code Flux}, as the method does. */
     Object publisher() {
         return locked.returns() == ReturnKind.MONO
-                ? Mono.deferContextual(context -> new Hold(acquire(context)).mono())
-                : Flux.deferContextual(context -> new Hold(acquire(context)).flux());
+                ? Mono.deferContextual(context -> new Hold(context).mono())
+                : Flux.deferContextual(context -> new Hold(context).flux());
     }
 
-    private CompletableFuture<Optional<Lease>> acquire(ContextView context) {
+    private void refuseNested(ContextView context) {
         boolean own = held(context)
                 .anyMatch(held -> held.client() == client
                         && held.lease().lockName().equals(lock.name())
@@ -71,7 +71,6 @@ final class ReactiveLocked {
             throw new IllegalStateException("lock \"" + lock.name() + "\" is held by the publisher around this one: "
                     + "locks are not reentrant, pass the lease along (S4)");
         }
-        return lock.tryAcquireAsync(locked.maxWait());
     }
 
     /** Runs the method, on a copy of the invocation, because each subscription runs it. */
@@ -89,11 +88,12 @@ final class ReactiveLocked {
 
     /** The lock of one subscription. */
     private final class Hold {
-        private final CompletableFuture<Optional<Lease>> acquired;
+        private volatile @Nullable CompletableFuture<Optional<Lease>> acquired;
+        private volatile @Nullable ReactiveTransactionLease inTransaction;
         private volatile @Nullable LeaseLostException lost;
 
-        Hold(CompletableFuture<Optional<Lease>> acquired) {
-            this.acquired = acquired;
+        Hold(ContextView context) {
+            refuseNested(context);
         }
 
         Mono<Object> mono() {
@@ -102,7 +102,7 @@ final class ReactiveLocked {
                             lease -> ReactiveLocked.this.<Mono<Object>>body().contextWrite(outer -> inside(outer, lease)),
                             this::complete,
                             this::fail,
-                            Hold::release)
+                            this::end)
                     .onErrorMap(this::unwrapped)
                     .doFinally(this::abandon);
         }
@@ -113,13 +113,29 @@ final class ReactiveLocked {
                             lease -> ReactiveLocked.this.<Flux<Object>>body().contextWrite(outer -> inside(outer, lease)),
                             this::complete,
                             this::fail,
-                            Hold::release)
+                            this::end)
                     .onErrorMap(this::unwrapped)
                     .doFinally(this::abandon);
         }
 
+        /** Acquires the lock, or takes it from the transaction, to which a new lease is handed over; empty to skip the method. */
         private Mono<Lease> lease() {
-            return Mono.fromFuture(acquired).flatMap(lease -> {
+            if (!HeldLock.TRANSACTIONS) {
+                return acquire();
+            }
+            return ReactiveTransactionLease.reuse(client, lock.name())
+                    .doOnNext(held -> inTransaction = held)
+                    .map(ReactiveTransactionLease::lease)
+                    .switchIfEmpty(Mono.defer(this::acquire)
+                            .flatMap(lease -> ReactiveTransactionLease.register(client, lease)
+                                    .doOnNext(held -> inTransaction = held)
+                                    .thenReturn(lease)));
+        }
+
+        private Mono<Lease> acquire() {
+            CompletableFuture<Optional<Lease>> request = lock.tryAcquireAsync(locked.maxWait());
+            acquired = request;
+            return Mono.fromFuture(request).flatMap(lease -> {
                 if (lease.isPresent()) {
                     return Mono.just(lease.get());
                 }
@@ -131,18 +147,23 @@ final class ReactiveLocked {
         }
 
         private Publisher<?> complete(Lease lease) {
-            return release(lease).flatMap(loss -> {
+            return end(lease).flatMap(loss -> {
                 lost = loss;
                 return Mono.error(loss);
             });
         }
 
         private Publisher<?> fail(Lease lease, Throwable failure) {
-            return release(lease).doOnNext(loss -> HeldLock.suppress(failure, loss));
+            return end(lease).doOnNext(loss -> HeldLock.suppress(failure, loss));
         }
 
-        /** Releases the lease; gives its loss, or nothing. */
-        private static Mono<LeaseLostException> release(Lease lease) {
+        /** Releases the lease, or leaves that to the transaction; gives the loss of the lease, or nothing. */
+        private Mono<LeaseLostException> end(Lease lease) {
+            ReactiveTransactionLease held = inTransaction;
+            if (held != null) {
+                held.ended();
+                return Mono.justOrEmpty(HeldLock.loss(lease));
+            }
             return Mono.fromFuture(lease.releaseAsync())
                     .flatMap(outcome -> Mono.justOrEmpty(HeldLock.lossOf(lease, outcome)));
         }
@@ -155,9 +176,10 @@ final class ReactiveLocked {
 
         /** Releases a lease that arrived while the subscription was cancelled; a second release of one has no effect (S5). */
         private void abandon(SignalType signal) {
-            if (signal == SignalType.CANCEL) {
-                acquired.cancel(false);
-                acquired.thenAccept(lease -> lease.ifPresent(Lease::releaseAsync));
+            CompletableFuture<Optional<Lease>> request = acquired;
+            if (signal == SignalType.CANCEL && request != null && inTransaction == null) {
+                request.cancel(false);
+                request.thenAccept(lease -> lease.ifPresent(Lease::releaseAsync));
             }
         }
     }
