@@ -21,8 +21,10 @@ public final class CurrentLease {
      * @throws IllegalStateException if there is none
      */
     public static Lease get() {
-        return HeldLock.current(null).orElseThrow(() -> new IllegalStateException("no @Locked method and no body of a "
-                + "LockTemplate is running on thread \"" + Thread.currentThread().getName() + "\""));
+        return HeldLock.current(null)
+                .orElseThrow(() -> new IllegalStateException(
+                        "no @Locked method and no body of a " + "LockTemplate is running on thread \""
+                                + Thread.currentThread().getName() + "\""));
     }
 
     /**
@@ -34,9 +36,10 @@ public final class CurrentLease {
     public static Lease get(String lockName) {
         Objects.requireNonNull(lockName, "lockName");
         return HeldLock.current(lockName)
-                .orElseThrow(() -> new IllegalStateException("no @Locked method and no body of a LockTemplate with lock \""
-                        + LockName.shown(lockName) + "\" is running on thread \""
-                        + Thread.currentThread().getName() + "\""));
+                .orElseThrow(
+                        () -> new IllegalStateException("no @Locked method and no body of a LockTemplate with lock \""
+                                + LockName.shown(lockName) + "\" is running on thread \""
+                                + Thread.currentThread().getName() + "\""));
     }
 
     /**

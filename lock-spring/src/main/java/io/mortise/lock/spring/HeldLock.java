@@ -98,8 +98,9 @@ final class HeldLock {
         for (HeldLock held : thread) {
             if (held.client == client && held.lease.lockName().equals(name) && held.work.isDone()) {
                 if (held.running) {
-                    throw new IllegalStateException("lock \"" + name + "\" is held by a method that is running on this thread: "
-                            + "locks are not reentrant, pass the lease along (S4)");
+                    throw new IllegalStateException(
+                            "lock \"" + name + "\" is held by a method that is running on this thread: "
+                                    + "locks are not reentrant, pass the lease along (S4)");
                 }
                 return held;
             }

@@ -71,8 +71,8 @@ final class LockNameExpression {
         String name = new LockName(text).value();
         for (String parameter : parameterNames(method)) {
             if (name.startsWith(parameter + ".")) {
-                throw new IllegalArgumentException("name \"" + name + "\" is a constant, but begins like parameter " + parameter
-                        + ": write \"#" + name + "\" for its value, or \"'" + name + "'\" for the text");
+                throw new IllegalArgumentException("name \"" + name + "\" is a constant, but begins like parameter "
+                        + parameter + ": write \"#" + name + "\" for its value, or \"'" + name + "'\" for the text");
             }
         }
         return new LockNameExpression(name, null);
@@ -85,7 +85,8 @@ final class LockNameExpression {
             return parsed;
         } catch (ParseException | IllegalStateException | IllegalArgumentException e) {
             throw new IllegalArgumentException(
-                    "name \"" + text + "\" is not a valid expression: " + e.getMessage() + " (" + CONSTANT_RULE + ")", e);
+                    "name \"" + text + "\" is not a valid expression: " + e.getMessage() + " (" + CONSTANT_RULE + ")",
+                    e);
         }
     }
 
@@ -101,9 +102,11 @@ final class LockNameExpression {
         if (node instanceof VariableReference variable) {
             checkVariable(variable.toStringAST().substring(1), method);
         }
-        if (onRoot && node instanceof PropertyOrFieldReference property && !ROOT_PROPERTIES.contains(property.getName())) {
-            throw new IllegalArgumentException("\"" + property.getName() + "\" is neither a text in quotes nor a parameter, "
-                    + "which begins with #");
+        if (onRoot
+                && node instanceof PropertyOrFieldReference property
+                && !ROOT_PROPERTIES.contains(property.getName())) {
+            throw new IllegalArgumentException("\"" + property.getName()
+                    + "\" is neither a text in quotes nor a parameter, " + "which begins with #");
         }
         if (node instanceof Projection || node instanceof Selection) {
             return; // evaluated on each element
@@ -155,12 +158,14 @@ final class LockNameExpression {
                 throw new IllegalArgumentException("its value is null");
             }
             if (value instanceof Collection || value instanceof Map || value instanceof Optional) {
-                throw new IllegalArgumentException("its value is a " + value.getClass().getSimpleName());
+                throw new IllegalArgumentException(
+                        "its value is a " + value.getClass().getSimpleName());
             }
             NameTextConverter.refuseIdentity(value.getClass());
             return new LockName(value.toString()).value();
         } catch (EvaluationException | IllegalArgumentException | IllegalStateException e) {
-            throw new IllegalArgumentException("cannot compute the name of the lock from \"" + text + "\": " + e.getMessage(), e);
+            throw new IllegalArgumentException(
+                    "cannot compute the name of the lock from \"" + text + "\": " + e.getMessage(), e);
         }
     }
 
@@ -205,9 +210,11 @@ final class LockNameExpression {
 
         static void refuseIdentity(Class<?> type) {
             Method text = type.isArray() ? null : ReflectionUtils.findMethod(type, "toString");
-            if (!type.isPrimitive() && !type.isInterface() && (text == null || text.getDeclaringClass() == Object.class)) {
-                throw new IllegalArgumentException("a " + type.getTypeName()
-                        + " has another text in each process: use one of its properties");
+            if (!type.isPrimitive()
+                    && !type.isInterface()
+                    && (text == null || text.getDeclaringClass() == Object.class)) {
+                throw new IllegalArgumentException(
+                        "a " + type.getTypeName() + " has another text in each process: use one of its properties");
             }
         }
     }

@@ -103,8 +103,8 @@ public final class LockTemplate {
         HeldLock held = acquire(name);
         return held == null
                 ? Optional.empty()
-                : Optional.of(held.<T, X>call(
-                        lease -> Objects.requireNonNull(body.call(lease), "the body returned null")));
+                : Optional.of(
+                        held.<T, X>call(lease -> Objects.requireNonNull(body.call(lease), "the body returned null")));
     }
 
     private @Nullable HeldLock acquire(String name) {

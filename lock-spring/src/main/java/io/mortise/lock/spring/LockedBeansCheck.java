@@ -57,14 +57,18 @@ final class LockedBeansCheck implements SmartInitializingSingleton {
     private void check(Method method, Class<?> type, String beanName) {
         LockedMethod locked = methods.get(method, type);
         if (Modifier.isStatic(method.getModifiers()) || Modifier.isPrivate(method.getModifiers())) {
-            throw wrong(locked, beanName, "a proxy cannot intercept static and private methods: make it an instance method "
-                    + "that is not private");
+            throw wrong(
+                    locked,
+                    beanName,
+                    "a proxy cannot intercept static and private methods: make it an instance method "
+                            + "that is not private");
         }
         checkClient(locked);
         Object bean = bean(beanName);
         boolean interfaceProxy = bean == null ? type.getInterfaces().length > 0 : AopUtils.isJdkDynamicProxy(bean);
         if (Modifier.isFinal(method.getModifiers()) && !interfaceProxy) {
-            throw wrong(locked, beanName, "a proxy cannot intercept final methods: remove final (Kotlin: make it open)");
+            throw wrong(
+                    locked, beanName, "a proxy cannot intercept final methods: remove final (Kotlin: make it open)");
         }
         if (bean != null) {
             checkProxy(locked, bean, beanName);
@@ -80,22 +84,31 @@ final class LockedBeansCheck implements SmartInitializingSingleton {
     private void checkProxy(LockedMethod locked, Object bean, String beanName) {
         Advised proxy = lockingProxy(bean);
         if (proxy == null) {
-            throw wrong(locked, beanName, "the bean has no proxy that applies the lock. It was probably created before the "
-                    + "proxies, because a BeanPostProcessor or another infrastructure bean depends on it, or as an early "
-                    + "reference in a circular dependency; see the log of BeanPostProcessorChecker");
+            throw wrong(
+                    locked,
+                    beanName,
+                    "the bean has no proxy that applies the lock. It was probably created before the "
+                            + "proxies, because a BeanPostProcessor or another infrastructure bean depends on it, or as an early "
+                            + "reference in a circular dependency; see the log of BeanPostProcessorChecker");
         }
         try {
             AopUtils.selectInvocableMethod(locked.method(), bean.getClass());
         } catch (IllegalStateException e) {
-            throw wrong(locked, beanName, "the proxy implements the interfaces of the bean only, and none has the method: add "
-                    + "it to one, or use @EnableLocking(proxyTargetClass = true)");
+            throw wrong(
+                    locked,
+                    beanName,
+                    "the proxy implements the interfaces of the bean only, and none has the method: add "
+                            + "it to one, or use @EnableLocking(proxyTargetClass = true)");
         }
         List<Advisor> advisors = List.of(proxy.getAdvisors());
         int lock = advisors.indexOf(lockAdvisor(proxy));
         for (Advisor advisor : advisors.subList(lock + 1, advisors.size())) {
             if (isRetry(advisor) && applies(advisor, locked.method(), AopUtils.getTargetClass(bean))) {
-                throw wrong(locked, beanName, "spring-retry would repeat the method under one lease: use "
-                        + "@EnableRetry(order = EnableLocking.DEFAULT_ORDER - 1), so that each attempt takes a new one");
+                throw wrong(
+                        locked,
+                        beanName,
+                        "spring-retry would repeat the method under one lease: use "
+                                + "@EnableRetry(order = EnableLocking.DEFAULT_ORDER - 1), so that each attempt takes a new one");
             }
         }
     }

@@ -78,8 +78,7 @@ record LockedMethod(
         try {
             return DurationParser.parse(text);
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(
-                    attribute + " is \"" + text + "\", must be " + e.getMessage(), e);
+            throw new IllegalArgumentException(attribute + " is \"" + text + "\", must be " + e.getMessage(), e);
         }
     }
 }

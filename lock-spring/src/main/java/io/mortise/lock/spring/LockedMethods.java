@@ -62,7 +62,8 @@ final class LockedMethods {
                     ? beans.getBeanProvider(LockClient.class).getObject()
                     : beans.getBean(method.client(), LockClient.class);
         } catch (BeansException e) {
-            String wanted = method.client().isEmpty() ? "the LockClient bean" : "its LockClient \"" + method.client() + "\"";
+            String wanted =
+                    method.client().isEmpty() ? "the LockClient bean" : "its LockClient \"" + method.client() + "\"";
             throw new LockConfigurationException(
                     method.description() + ": cannot get " + wanted + ": " + e.getMessage(), e);
         }

@@ -12,7 +12,8 @@ final class LockingImportSelector implements ImportSelector {
         String proxies = AutoProxyRegistration.class.getName();
         String locking = LockingConfiguration.class.getName();
         return ClassUtils.isPresent(
-                        "org.springframework.transaction.TransactionExecutionListener", getClass().getClassLoader())
+                        "org.springframework.transaction.TransactionExecutionListener",
+                        getClass().getClassLoader())
                 ? new String[] {proxies, locking, TransactionLockingConfiguration.class.getName()}
                 : new String[] {proxies, locking};
     }

@@ -15,7 +15,7 @@ public final class ReactiveCurrentLease {
     public static Mono<Lease> get() {
         return Mono.deferContextual(context -> ReactiveLocked.current(context)
                 .map(Mono::just)
-                .orElseGet(() -> Mono.error(
-                        new IllegalStateException("the subscription is not inside the publisher of a @Locked method"))));
+                .orElseGet(() -> Mono.error(new IllegalStateException(
+                        "the subscription is not inside the publisher of a @Locked method"))));
     }
 }

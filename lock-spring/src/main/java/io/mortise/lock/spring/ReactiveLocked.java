@@ -32,8 +32,7 @@ final class ReactiveLocked {
     private final LockedMethod locked;
     private final ProxyMethodInvocation invocation;
 
-    ReactiveLocked(
-            LockClient client, DistributedLock lock, LockedMethod locked, ProxyMethodInvocation invocation) {
+    ReactiveLocked(LockClient client, DistributedLock lock, LockedMethod locked, ProxyMethodInvocation invocation) {
         this.client = client;
         this.lock = lock;
         this.locked = locked;
@@ -99,7 +98,9 @@ final class ReactiveLocked {
         Mono<Object> mono() {
             return Mono.<Object, Lease>usingWhen(
                             lease(),
-                            lease -> ReactiveLocked.this.<Mono<Object>>body().contextWrite(outer -> inside(outer, lease)),
+                            lease -> ReactiveLocked.this
+                                    .<Mono<Object>>body()
+                                    .contextWrite(outer -> inside(outer, lease)),
                             this::complete,
                             this::fail,
                             this::end)
@@ -110,7 +111,9 @@ final class ReactiveLocked {
         Flux<Object> flux() {
             return Flux.<Object, Lease>usingWhen(
                             lease(),
-                            lease -> ReactiveLocked.this.<Flux<Object>>body().contextWrite(outer -> inside(outer, lease)),
+                            lease -> ReactiveLocked.this
+                                    .<Flux<Object>>body()
+                                    .contextWrite(outer -> inside(outer, lease)),
                             this::complete,
                             this::fail,
                             this::end)

@@ -31,12 +31,14 @@ final class ReactiveTransactionLease implements TransactionSynchronization {
 
     /** Returns the lease that the current transaction already holds for a publisher that has ended; empty if there is none. */
     static Mono<ReactiveTransactionLease> reuse(LockClient client, String name) {
-        return current().flatMap(transaction -> Mono.justOrEmpty(transaction.getSynchronizations().stream()
-                .filter(ReactiveTransactionLease.class::isInstance)
-                .map(ReactiveTransactionLease.class::cast)
-                .filter(held -> held.client == client && held.lease.lockName().equals(name))
-                .filter(held -> held.running.compareAndSet(false, true))
-                .findFirst()));
+        return current()
+                .flatMap(transaction -> Mono.justOrEmpty(transaction.getSynchronizations().stream()
+                        .filter(ReactiveTransactionLease.class::isInstance)
+                        .map(ReactiveTransactionLease.class::cast)
+                        .filter(held ->
+                                held.client == client && held.lease.lockName().equals(name))
+                        .filter(held -> held.running.compareAndSet(false, true))
+                        .findFirst()));
     }
 
     private static Mono<TransactionSynchronizationManager> current() {

@@ -50,8 +50,9 @@ enum ReturnKind {
     static ReturnKind of(Method method, BusyPolicy busy) {
         ReturnKind kind = of(method);
         if (busy == BusyPolicy.SKIP && !kind.canBeAbsent(method)) {
-            throw new IllegalArgumentException("busy is SKIP, but " + method.getReturnType().getSimpleName()
-                    + " has no value for a skipped call: return void, Optional or a type with @Nullable, or use FAIL");
+            throw new IllegalArgumentException(
+                    "busy is SKIP, but " + method.getReturnType().getSimpleName()
+                            + " has no value for a skipped call: return void, Optional or a type with @Nullable, or use FAIL");
         }
         return kind;
     }
@@ -60,8 +61,9 @@ enum ReturnKind {
         Class<?>[] parameters = method.getParameterTypes();
         if (parameters.length > 0
                 && parameters[parameters.length - 1].getName().equals("kotlin.coroutines.Continuation")) {
-            throw new IllegalArgumentException("a suspend function ends after its return, which cannot be observed here: "
-                    + "use DistributedLock.callAsync, or a function that returns Mono or CompletableFuture");
+            throw new IllegalArgumentException(
+                    "a suspend function ends after its return, which cannot be observed here: "
+                            + "use DistributedLock.callAsync, or a function that returns Mono or CompletableFuture");
         }
         Class<?> type = method.getReturnType();
         switch (type.getName()) {
@@ -112,10 +114,11 @@ enum ReturnKind {
     }
 
     /** Returns the result of a call that was skipped; not for {@link #MONO} and {@link #FLUX}, which are empty then. */
-    @Nullable Object absent(Method method) {
+    @Nullable
+    Object absent(Method method) {
         return switch (this) {
-            case STAGE, FUTURE -> CompletableFuture.completedFuture(
-                    valueOfStage(method) == Optional.class ? Optional.empty() : null);
+            case STAGE, FUTURE ->
+                CompletableFuture.completedFuture(valueOfStage(method) == Optional.class ? Optional.empty() : null);
             default -> method.getReturnType() == Optional.class ? Optional.empty() : null;
         };
     }
@@ -127,7 +130,9 @@ enum ReturnKind {
     /** Accepts the annotation of any library: JSpecify's stands on the type, others stand on the method. */
     private static boolean isNullable(Method method) {
         return !method.getReturnType().isPrimitive()
-                && Stream.of(method.getAnnotations(), method.getAnnotatedReturnType().getAnnotations())
+                && Stream.of(
+                                method.getAnnotations(),
+                                method.getAnnotatedReturnType().getAnnotations())
                         .flatMap(Arrays::stream)
                         .map(Annotation::annotationType)
                         .anyMatch(type -> type.getSimpleName().equals("Nullable"));

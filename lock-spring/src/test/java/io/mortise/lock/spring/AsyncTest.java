@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterEach;
@@ -58,7 +58,8 @@ class AsyncTest {
         public void inBackground(CompletableFuture<String> thread) throws InterruptedException {
             started.countDown();
             end.await();
-            thread.complete(Thread.currentThread().getName() + " " + CurrentLease.get().lockName());
+            thread.complete(
+                    Thread.currentThread().getName() + " " + CurrentLease.get().lockName());
         }
 
         @Async

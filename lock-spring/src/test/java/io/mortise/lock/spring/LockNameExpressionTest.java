@@ -79,7 +79,8 @@ class LockNameExpressionTest {
         assertThat(name("#order.lines.![value][0]")).isEqualTo("3");
         assertThat(name("T(java.lang.Math).abs(-#count)")).isEqualTo("7");
         assertThat(name("'user@example'")).isEqualTo("user@example");
-        assertThat(LockNameExpression.of("#p1", METHOD, UnaryOperator.identity()).constant())
+        assertThat(LockNameExpression.of("#p1", METHOD, UnaryOperator.identity())
+                        .constant())
                 .isEmpty();
     }
 
@@ -87,8 +88,18 @@ class LockNameExpressionTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "", "{#count}", "order/#{#count}", "user@example", "order/{id}", "'order/' + id", "#missing", "#fn(1)",
-                "#count +", "order.id", "'it''s' + name", "{1:2}"
+                "",
+                "{#count}",
+                "order/#{#count}",
+                "user@example",
+                "order/{id}",
+                "'order/' + id",
+                "#missing",
+                "#fn(1)",
+                "#count +",
+                "order.id",
+                "'it''s' + name",
+                "{1:2}"
             })
     void S14_anythingElseIsRefusedWithTheText(String text) {
         assertThatThrownBy(() -> LockNameExpression.of(text, METHOD, UnaryOperator.identity()))
@@ -106,7 +117,14 @@ class LockNameExpressionTest {
     /** Two processes would compute different names, and exclude nobody. */
     @ParameterizedTest
     @ValueSource(
-            strings = {"#order", "'order/' + #order", "#order.parts", "#root.args", "'x' + #root.args", "#order.note", "#order?.note"
+            strings = {
+                "#order",
+                "'order/' + #order",
+                "#order.parts",
+                "#root.args",
+                "'x' + #root.args",
+                "#order.note",
+                "#order?.note"
             })
     void S01_aValueThatIsNoNameIsRefused(String text) {
         assertThatThrownBy(() -> name(text))

@@ -71,7 +71,8 @@ class LockTemplateTest {
     @Test
     void optionsApplyToTheLeases() {
         LockTemplate long1 = locks.options(LockOptions.defaults().leaseDuration(Duration.ofMinutes(5)));
-        assertThat(long1.<Duration, RuntimeException>call("job", Lease::remaining)).isGreaterThan(Duration.ofMinutes(1));
+        assertThat(long1.<Duration, RuntimeException>call("job", Lease::remaining))
+                .isGreaterThan(Duration.ofMinutes(1));
     }
 
     @Test
@@ -92,7 +93,8 @@ class LockTemplateTest {
     @Test
     void theTemplateOfTheApplicationTakesPrecedence() {
         try (LockContext started = LockContext.start(OwnTemplate.class)) {
-            assertThat(started.bean(LockTemplate.class)).isSameAs(started.context().getBean("own"));
+            assertThat(started.bean(LockTemplate.class))
+                    .isSameAs(started.context().getBean("own"));
         }
     }
 }

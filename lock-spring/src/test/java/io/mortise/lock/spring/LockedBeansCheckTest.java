@@ -158,9 +158,13 @@ class LockedBeansCheckTest {
         assertThat(startFails(Suspend.class)).hasMessageContaining("suspend function");
         assertThat(startFails(SkippedInt.class)).hasMessageContaining("int has no value for a skipped call");
         assertThat(startFails(PlainFuture.class)).hasMessageContaining("return CompletableFuture");
-        assertThat(startFails(UnknownParameter.class)).hasMessageContaining("#odrer").hasMessageContaining("order");
+        assertThat(startFails(UnknownParameter.class))
+                .hasMessageContaining("#odrer")
+                .hasMessageContaining("order");
         assertThat(startFails(BadWait.class)).hasMessageContaining("maxWait is \"5\"");
-        assertThat(startFails(BadLease.class)).hasMessageContaining("leaseDuration").hasMessageContaining("PT1H");
+        assertThat(startFails(BadLease.class))
+                .hasMessageContaining("leaseDuration")
+                .hasMessageContaining("PT1H");
         assertThat(startFails(BadPlaceholder.class)).hasMessageContaining("${missing}");
         assertThat(startFails(UnknownClient.class)).hasMessageContaining("\"missing\"");
     }

@@ -46,7 +46,8 @@ class LockedTest {
     }
 
     static class Orders {
-        @Nullable LockContext context;
+        @Nullable
+        LockContext context;
 
         @Locked(name = "'order/' + #order.id", maxWait = "0s")
         public long ship(@Nullable Order order) {
@@ -175,7 +176,8 @@ class LockedTest {
     void S07_aLossFailsTheCall() {
         assertThatThrownBy(() -> orders.lossy(false))
                 .isInstanceOfSatisfying(
-                        LeaseLostException.class, loss -> assertThat(loss.lockName()).isEqualTo("lossy"));
+                        LeaseLostException.class,
+                        loss -> assertThat(loss.lockName()).isEqualTo("lossy"));
         assertThat(context.isFree("lossy")).isTrue();
     }
 

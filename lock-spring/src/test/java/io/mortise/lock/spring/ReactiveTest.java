@@ -121,14 +121,16 @@ class ReactiveTest {
         }));
         assertThatThrownBy(() -> mono.block(LIMIT))
                 .isInstanceOf(IllegalArgumentException.class)
-                .satisfies(failure -> assertThat(failure.getSuppressed()).anyMatch(LeaseLostException.class::isInstance));
+                .satisfies(
+                        failure -> assertThat(failure.getSuppressed()).anyMatch(LeaseLostException.class::isInstance));
         assertThatThrownBy(() -> streams.failing().block(LIMIT)).isInstanceOf(IllegalArgumentException.class);
         assertThat(context.isFree("stream")).isTrue();
     }
 
     @Test
     void S01_aCancelledFluxReleasesTheLock() throws Exception {
-        assertThat(streams.flux(Flux.<String>never().startWith("first")).blockFirst(LIMIT)).isEqualTo("first");
+        assertThat(streams.flux(Flux.<String>never().startWith("first")).blockFirst(LIMIT))
+                .isEqualTo("first");
         awaitFree();
     }
 

@@ -91,9 +91,8 @@ class ReactiveTransactionTest {
 
     @Test
     void S07_aLossAfterTheMethodRollsTheTransactionBack() {
-        Mono<String> lossy = stock.owner()
-                .doOnNext(owner -> context.lose("stock"))
-                .as(transactions::transactional);
+        Mono<String> lossy =
+                stock.owner().doOnNext(owner -> context.lose("stock")).as(transactions::transactional);
         assertThatThrownBy(() -> lossy.block(LIMIT)).isInstanceOf(LeaseLostException.class);
         assertThat(events).containsExactly("rollback");
         assertThat(context.isFree("stock")).isTrue();
@@ -124,10 +123,8 @@ class ReactiveTransactionTest {
     /** Two publishers that run at the same time exclude each other, also in one transaction. */
     @Test
     void S01_publishersOfOneTransactionExcludeEachOther() {
-        Mono<String> both = stock.inside(Mono.never())
-                .mergeWith(stock.owner())
-                .next()
-                .as(transactions::transactional);
+        Mono<String> both =
+                stock.inside(Mono.never()).mergeWith(stock.owner()).next().as(transactions::transactional);
         assertThatThrownBy(() -> both.block(LIMIT)).isInstanceOf(LockBusyException.class);
         assertThat(events).containsExactly("rollback");
     }

@@ -47,7 +47,8 @@ class RetryTest {
 
     @Test
     void springRetryInsideTheLockStopsTheStart() {
-        assertThatThrownBy(() -> LockContext.start(RetryInside.class, Flaky.class).close())
+        assertThatThrownBy(
+                        () -> LockContext.start(RetryInside.class, Flaky.class).close())
                 .isInstanceOf(LockConfigurationException.class)
                 .hasMessageContaining("Flaky.call")
                 .hasMessageContaining("@EnableRetry(order = EnableLocking.DEFAULT_ORDER - 1)");

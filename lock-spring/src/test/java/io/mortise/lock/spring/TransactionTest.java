@@ -121,7 +121,9 @@ class TransactionTest {
     }
 
     private int rows() {
-        return context.bean(JdbcTemplate.class).queryForList("SELECT id FROM sold").size();
+        return context.bean(JdbcTemplate.class)
+                .queryForList("SELECT id FROM sold")
+                .size();
     }
 
     /** Records at each phase of the current transaction whether the lock is free. */
@@ -229,9 +231,9 @@ class TransactionTest {
     /** A caller that catches the exception of the call cannot commit all the same. */
     @Test
     void S07_aLossThatTheCallerIgnoresRollsTheOuterTransactionBack() {
-        assertThatThrownBy(() -> transactions.executeWithoutResult(status -> assertThatThrownBy(
-                                () -> stock.plain(() -> context.lose("stock")))
-                        .isInstanceOf(LeaseLostException.class)))
+        assertThatThrownBy(() -> transactions.executeWithoutResult(
+                        status -> assertThatThrownBy(() -> stock.plain(() -> context.lose("stock")))
+                                .isInstanceOf(LeaseLostException.class)))
                 .isInstanceOf(LeaseLostException.class);
         assertThat(rows()).isZero();
     }
