@@ -8,7 +8,8 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.beans.BeansException;
+import org.springframework.beans.factory.BeanNotOfRequiredTypeException;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodClassKey;
 
@@ -61,7 +62,7 @@ final class LockedMethods {
             return method.client().isEmpty()
                     ? beans.getBeanProvider(LockClient.class).getObject()
                     : beans.getBean(method.client(), LockClient.class);
-        } catch (BeansException e) {
+        } catch (NoSuchBeanDefinitionException | BeanNotOfRequiredTypeException e) { // an outage stays what it is (S15)
             String wanted =
                     method.client().isEmpty() ? "the LockClient bean" : "its LockClient \"" + method.client() + "\"";
             throw new LockConfigurationException(

@@ -45,7 +45,8 @@ final class ReactiveLocked {
     }
 
     private static Stream<Held> held(ContextView context) {
-        return context.<List<Held>>getOrDefault(ReactiveLocked.class, List.of()).stream();
+        List<Held> held = context.getOrDefault(ReactiveLocked.class, null);
+        return held == null ? Stream.empty() : held.stream();
     }
 
     private Context inside(Context context, Lease lease) {
@@ -73,10 +74,10 @@ final class ReactiveLocked {
     }
 
     /** Runs the method, on a copy of the invocation, because each subscription runs it. */
-    @SuppressWarnings("unchecked") // the caller knows the declared type
-    private <P> P body() {
+    @SuppressWarnings("unchecked") // to the caller it is what the method declares
+    private Publisher<Object> body() {
         try {
-            return (P) Objects.requireNonNull(
+            return (Publisher<Object>) Objects.requireNonNull(
                     invocation.invocableClone().proceed(), () -> locked.description() + ": the method returned null");
         } catch (RuntimeException | Error e) {
             throw e;
@@ -98,9 +99,7 @@ final class ReactiveLocked {
         Mono<Object> mono() {
             return Mono.<Object, Lease>usingWhen(
                             lease(),
-                            lease -> ReactiveLocked.this
-                                    .<Mono<Object>>body()
-                                    .contextWrite(outer -> inside(outer, lease)),
+                            lease -> Mono.from(body()).contextWrite(outer -> inside(outer, lease)),
                             this::complete,
                             this::fail,
                             this::end)
@@ -111,9 +110,7 @@ final class ReactiveLocked {
         Flux<Object> flux() {
             return Flux.<Object, Lease>usingWhen(
                             lease(),
-                            lease -> ReactiveLocked.this
-                                    .<Flux<Object>>body()
-                                    .contextWrite(outer -> inside(outer, lease)),
+                            lease -> Flux.from(body()).contextWrite(outer -> inside(outer, lease)),
                             this::complete,
                             this::fail,
                             this::end)

@@ -66,12 +66,12 @@ enum ReturnKind {
                             + "use DistributedLock.callAsync, or a function that returns Mono or CompletableFuture");
         }
         Class<?> type = method.getReturnType();
-        switch (type.getName()) {
-            case "reactor.core.publisher.Mono":
-                return MONO;
-            case "reactor.core.publisher.Flux":
-                return FLUX;
-            default:
+        // By their names: Reactor may be missing.
+        if (type.getName().equals("reactor.core.publisher.Mono")) {
+            return MONO;
+        }
+        if (type.getName().equals("reactor.core.publisher.Flux")) {
+            return FLUX;
         }
         if (type == CompletableFuture.class || type == CompletionStage.class) {
             return STAGE;

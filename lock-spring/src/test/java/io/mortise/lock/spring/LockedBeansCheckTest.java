@@ -25,6 +25,7 @@ import org.springframework.core.PriorityOrdered;
 /** Tests that an application whose locks would not work does not start. */
 class LockedBeansCheckTest {
     static class PrivateMethod {
+        @SuppressWarnings("UnusedMethod") // by the check alone
         @Locked(name = "x")
         private void call() {}
     }

@@ -4,11 +4,15 @@ package io.mortise.lock.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LeaseLostException;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.connect.Locks;
+import io.mortise.lock.memory.MemoryLocks;
+import io.mortise.lock.memory.MemoryStore;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
@@ -24,6 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
@@ -51,9 +56,9 @@ class LockedTest {
 
         @Locked(name = "'order/' + #order.id", maxWait = "0s")
         public long ship(@Nullable Order order) {
-            assertThat(order).isNotNull();
-            assertThat(context().isFree("order/" + order.id())).isFalse();
-            assertThat(CurrentLease.get().lockName()).isEqualTo("order/" + order.id());
+            String name = "order/" + Objects.requireNonNull(order).id();
+            assertThat(context().isFree(name)).isFalse();
+            assertThat(CurrentLease.get().lockName()).isEqualTo(name);
             return CurrentLease.fencingToken();
         }
 
@@ -339,6 +344,27 @@ class LockedTest {
                 Lease held = started.acquireElsewhere("twice")) {
             started.bean(UndecidedBean.class).call();
             assertThat(held.isHeld()).isTrue();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class UnreachableClient {
+        @Bean
+        @Lazy
+        @Primary
+        LockClient unreachable() {
+            MemoryStore store = MemoryStore.create();
+            store.faults().refuse();
+            return MemoryLocks.connect(store, ClientOptions.defaults());
+        }
+    }
+
+    @Test
+    void S15_anOutageIsNoWrongConfiguration() {
+        try (LockContext started = LockContext.start(UnreachableClient.class, UndecidedBean.class)) {
+            assertThatThrownBy(() -> started.bean(UndecidedBean.class).call())
+                    .isInstanceOf(BeanCreationException.class)
+                    .hasRootCauseInstanceOf(BackendUnavailableException.class);
         }
     }
 
