@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.spring;
+
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LeaseLostException;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.ReleaseOutcome;
+import java.time.Duration;
+import java.util.Deque;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
+
+/**
+ * A lock that a thread holds while a {@link Locked} method or a body of {@link LockTemplate} runs, and then until a surrounding
+ * transaction has completed.
+ */
+final class HeldLock {
+    /** The code that runs while the lock is held. */
+    @FunctionalInterface
+    interface Body<T extends @Nullable Object, X extends Throwable> {
+        T call(Lease lease) throws X;
+    }
+
+    /** Whether spring-tx is present. */
+    static final boolean TRANSACTIONS = ClassUtils.isPresent(
+            "org.springframework.transaction.support.TransactionSynchronizationManager",
+            HeldLock.class.getClassLoader());
+
+    /** The locks of a thread, innermost first. Concurrent, because a transaction may complete on another thread. */
+    private static final ThreadLocal<@Nullable Deque<HeldLock>> OF_THREAD = new ThreadLocal<>();
+
+    private final LockClient client;
+    private final Lease lease;
+    private final Deque<HeldLock> thread;
+    private boolean running = true;
+    private boolean untilCompletion;
+    private volatile CompletableFuture<?> work = CompletableFuture.completedFuture(null);
+
+    private HeldLock(LockClient client, Lease lease, Deque<HeldLock> thread) {
+        this.client = client;
+        this.lease = lease;
+        this.thread = thread;
+    }
+
+    /**
+     * Acquires the lock for the calling thread. If the thread already holds it for its transaction, without a method that runs, the
+     * same lease is used again: it cannot be released before the transaction has completed.
+     *
+     * @return null if another owner held the lock until the end of the wait
+     * @throws IllegalStateException if a method that is running on this thread holds the lock, so that the wait would be in vain
+     */
+    static @Nullable HeldLock acquire(LockClient client, DistributedLock lock, Duration maxWait) {
+        HeldLock own = ofThread(client, lock.name());
+        if (own != null) {
+            own.lease.ensureHeld();
+            own.running = true;
+            own.moveToFront();
+            return own;
+        }
+        Optional<Lease> lease;
+        try {
+            lease = lock.tryAcquire(maxWait);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new LockInterruptedException(lock.name(), e);
+        }
+        return lease.isEmpty() ? null : begin(client, lease.get());
+    }
+
+    private static HeldLock begin(LockClient client, Lease lease) {
+        Deque<HeldLock> thread = OF_THREAD.get();
+        if (thread == null) {
+            thread = new ConcurrentLinkedDeque<>();
+            OF_THREAD.set(thread);
+        }
+        HeldLock held = new HeldLock(client, lease, thread);
+        thread.addFirst(held);
+        try {
+            held.untilCompletion = TRANSACTIONS && TransactionLeases.register(held);
+        } catch (Throwable e) {
+            held.remove();
+            lease.close();
+            throw e;
+        }
+        return held;
+    }
+
+    private static @Nullable HeldLock ofThread(LockClient client, String name) {
+        Deque<HeldLock> thread = OF_THREAD.get();
+        if (thread == null) {
+            return null;
+        }
+        for (HeldLock held : thread) {
+            if (held.client == client && held.lease.lockName().equals(name) && held.work.isDone()) {
+                if (held.running) {
+                    throw new IllegalStateException(
+                            "lock \"" + name + "\" is held by a method that is running on this thread: "
+                                    + "locks are not reentrant, pass the lease along (S4)");
+                }
+                return held;
+            }
+        }
+        return null;
+    }
+
+    /** Returns the lease of the innermost method that is running on this thread, and has the lock of this name if one is given. */
+    static Optional<Lease> current(@Nullable String name) {
+        Deque<HeldLock> thread = OF_THREAD.get();
+        if (thread != null) {
+            for (HeldLock held : thread) {
+                if (held.running && (name == null || held.lease.lockName().equals(name))) {
+                    return Optional.of(held.lease);
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Throws a {@link LeaseLostException} if a method that is running on this thread has lost its lease. */
+    static void ensureRunningHeld() {
+        Deque<HeldLock> thread = OF_THREAD.get();
+        if (thread != null) {
+            for (HeldLock held : thread) {
+                if (held.running) {
+                    held.lease.ensureHeld();
+                }
+            }
+        }
+    }
+
+    Lease lease() {
+        return lease;
+    }
+
+    /** Runs the body, then releases the lock, or leaves that to the transaction. */
+    <T extends @Nullable Object, X extends Throwable> T call(Body<T, X> body) throws X {
+        T result;
+        try {
+            result = body.call(lease);
+        } catch (Throwable e) {
+            suppress(e, end());
+            throw e;
+        }
+        LeaseLostException loss = end();
+        if (loss != null) {
+            throw loss;
+        }
+        return result;
+    }
+
+    /** Runs the body, and releases the lock when its stage has completed and the transaction, if any, too. */
+    <T extends @Nullable Object, X extends Throwable> CompletableFuture<T> callStage(
+            Body<? extends CompletionStage<T>, X> body) throws X {
+        CompletableFuture<T> stage;
+        try {
+            stage = body.call(lease).toCompletableFuture();
+        } catch (Throwable e) {
+            suppress(e, end());
+            throw e;
+        }
+        CompletableFuture<T> result = new CompletableFuture<>();
+        running = false;
+        if (untilCompletion) {
+            work = stage.whenComplete((value, failure) -> complete(result, value, failure, loss(lease)));
+        } else {
+            remove();
+            stage.whenComplete((value, failure) -> lease.releaseAsync()
+                    .thenAccept(outcome -> complete(result, value, failure, lossOf(lease, outcome))));
+        }
+        return result;
+    }
+
+    /** Ends the method: returns the loss of the lease, if there was one. */
+    private @Nullable LeaseLostException end() {
+        running = false;
+        if (untilCompletion) {
+            return loss(lease);
+        }
+        remove();
+        return lossOf(lease, lease.release());
+    }
+
+    /** Releases the lock, when a stage that was returned inside the transaction has completed too. */
+    void releaseAfterCompletion() {
+        remove();
+        if (work.isDone()) {
+            lease.close();
+        } else {
+            work.whenComplete((value, failure) -> lease.releaseAsync());
+        }
+    }
+
+    private void moveToFront() {
+        thread.remove(this);
+        thread.addFirst(this);
+    }
+
+    private void remove() {
+        thread.remove(this);
+        if (thread.isEmpty() && OF_THREAD.get() == thread) {
+            OF_THREAD.remove();
+        }
+    }
+
+    private static <T extends @Nullable Object> void complete(
+            CompletableFuture<T> result, T value, @Nullable Throwable failure, @Nullable LeaseLostException loss) {
+        if (failure != null) {
+            suppress(failure, loss);
+            result.completeExceptionally(failure);
+        } else if (loss != null) {
+            result.completeExceptionally(loss);
+        } else {
+            result.complete(value);
+        }
+    }
+
+    /** Adds the loss to a failure that does not report it already. */
+    static void suppress(Throwable failure, @Nullable LeaseLostException loss) {
+        boolean reported = loss != null
+                && failure instanceof LeaseLostException other
+                && other.lockName().equals(loss.lockName());
+        if (loss != null && !reported) {
+            failure.addSuppressed(loss);
+        }
+    }
+
+    static @Nullable LeaseLostException lossOf(Lease lease, ReleaseOutcome outcome) {
+        return outcome == ReleaseOutcome.LOST ? loss(lease) : null;
+    }
+
+    static @Nullable LeaseLostException loss(Lease lease) {
+        try {
+            lease.ensureHeld();
+            return null;
+        } catch (LeaseLostException e) {
+            return e;
+        }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.spring;
+
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.LockClient;
+import java.lang.reflect.Method;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.support.AopUtils;
+
+/** Runs the methods with {@link Locked} while their locks are held. Thread-safe. */
+final class LockedInterceptor implements MethodInterceptor {
+    private static final Logger log = LoggerFactory.getLogger(LockedInterceptor.class);
+
+    private final LockedMethods methods;
+
+    LockedInterceptor(LockedMethods methods) {
+        this.methods = methods;
+    }
+
+    @Override
+    public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+        Method method = invocation.getMethod();
+        Object target = invocation.getThis();
+        LockedMethod locked =
+                methods.get(method, target == null ? method.getDeclaringClass() : AopUtils.getTargetClass(target));
+        LockClient client = methods.client(locked);
+        DistributedLock lock = client.named(name(locked, invocation), locked.options());
+        if (locked.returns() == ReturnKind.MONO || locked.returns() == ReturnKind.FLUX) {
+            return new ReactiveLocked(client, lock, locked, (ProxyMethodInvocation) invocation).publisher();
+        }
+        HeldLock held = HeldLock.acquire(client, lock, locked.maxWait());
+        if (held == null) {
+            logBusy(locked, lock);
+            if (locked.busy() == BusyPolicy.SKIP) {
+                return locked.returns().absent(locked.method());
+            }
+            LockBusyException busy = new LockBusyException(lock.name(), locked.maxWait());
+            if (locked.returns() == ReturnKind.VALUE) {
+                throw busy;
+            }
+            return CompletableFuture.failedFuture(busy);
+        }
+        return locked.returns() == ReturnKind.VALUE
+                ? held.<@Nullable Object, Throwable>call(lease -> invocation.proceed())
+                : held.<@Nullable Object, Throwable>callStage(lease -> stage(invocation.proceed(), locked));
+    }
+
+    private String name(LockedMethod locked, MethodInvocation invocation) {
+        try {
+            return locked.name()
+                    .evaluate(locked.method(), invocation.getArguments(), invocation.getThis(), methods.beans());
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(locked.description() + ": " + e.getMessage(), e);
+        }
+    }
+
+    static void logBusy(LockedMethod locked, DistributedLock lock) {
+        log.debug("event=busy lock=\"{}\" policy={} method=\"{}\"", lock.name(), locked.busy(), locked.description());
+    }
+
+    @SuppressWarnings("unchecked") // to the caller it is what the method declares
+    private static CompletionStage<@Nullable Object> stage(@Nullable Object result, LockedMethod locked) {
+        if (result instanceof CompletionStage<?> stage) {
+            return (CompletionStage<@Nullable Object>) stage;
+        }
+        if (result instanceof Future<?> future) {
+            return await(future);
+        }
+        throw new NullPointerException(locked.description() + ": the method returned null");
+    }
+
+    /** Waits as the caller, the interceptor of {@code @Async}, would do next. */
+    private static CompletionStage<@Nullable Object> await(Future<?> future) {
+        CompletableFuture<@Nullable Object> result = new CompletableFuture<>();
+        try {
+            result.complete(future.get());
+        } catch (ExecutionException e) {
+            result.completeExceptionally(e.getCause());
+        } catch (CancellationException e) {
+            result.completeExceptionally(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            result.completeExceptionally(e);
+        }
+        return result;
+    }
+}

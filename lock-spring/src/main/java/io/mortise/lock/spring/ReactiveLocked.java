@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.spring;
+
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LeaseLostException;
+import io.mortise.lock.LockClient;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.springframework.aop.ProxyMethodInvocation;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.SignalType;
+import reactor.util.context.Context;
+import reactor.util.context.ContextView;
+
+/**
+ * A call of a {@link Locked} method that returns a {@code Mono} or {@code Flux}: each subscription acquires the lock, runs the method
+ * and holds the lease until the publisher completes, fails or is cancelled. Loaded only if Reactor is present.
+ */
+final class ReactiveLocked {
+    /** A lock that a subscription holds. */
+    private record Held(LockClient client, Lease lease) {}
+
+    private final LockClient client;
+    private final DistributedLock lock;
+    private final LockedMethod locked;
+    private final ProxyMethodInvocation invocation;
+
+    ReactiveLocked(LockClient client, DistributedLock lock, LockedMethod locked, ProxyMethodInvocation invocation) {
+        this.client = client;
+        this.lock = lock;
+        this.locked = locked;
+        this.invocation = invocation;
+    }
+
+    /** Returns the lease of the innermost locked publisher. */
+    static Optional<Lease> current(ContextView context) {
+        return held(context).findFirst().map(Held::lease);
+    }
+
+    private static Stream<Held> held(ContextView context) {
+        List<Held> held = context.getOrDefault(ReactiveLocked.class, null);
+        return held == null ? Stream.empty() : held.stream();
+    }
+
+    private Context inside(Context context, Lease lease) {
+        return context.put(
+                ReactiveLocked.class,
+                Stream.concat(Stream.of(new Held(client, lease)), held(context)).toList());
+    }
+
+    /** Returns what the caller gets: a {@code Mono} or {@code Flux}, as the method does. */
+    Object publisher() {
+        return locked.returns() == ReturnKind.MONO
+                ? Mono.deferContextual(context -> new Hold(context).mono())
+                : Flux.deferContextual(context -> new Hold(context).flux());
+    }
+
+    private void refuseNested(ContextView context) {
+        boolean own = held(context)
+                .anyMatch(held -> held.client() == client
+                        && held.lease().lockName().equals(lock.name())
+                        && held.lease().isHeld());
+        if (own) {
+            throw new IllegalStateException("lock \"" + lock.name() + "\" is held by the publisher around this one: "
+                    + "locks are not reentrant, pass the lease along (S4)");
+        }
+    }
+
+    /** Runs the method, on a copy of the invocation, because each subscription runs it. */
+    @SuppressWarnings("unchecked") // to the caller it is what the method declares
+    private Publisher<Object> body() {
+        try {
+            return (Publisher<Object>) Objects.requireNonNull(
+                    invocation.invocableClone().proceed(), () -> locked.description() + ": the method returned null");
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw reactor.core.Exceptions.propagate(e);
+        }
+    }
+
+    /** The lock of one subscription. */
+    private final class Hold {
+        private volatile @Nullable CompletableFuture<Optional<Lease>> acquired;
+        private volatile @Nullable ReactiveTransactionLease inTransaction;
+        private volatile @Nullable LeaseLostException lost;
+
+        Hold(ContextView context) {
+            refuseNested(context);
+        }
+
+        Mono<Object> mono() {
+            return Mono.<Object, Lease>usingWhen(
+                            lease(),
+                            lease -> Mono.from(body()).contextWrite(outer -> inside(outer, lease)),
+                            this::complete,
+                            this::fail,
+                            this::end)
+                    .onErrorMap(this::unwrapped)
+                    .doFinally(this::abandon);
+        }
+
+        Flux<Object> flux() {
+            return Flux.<Object, Lease>usingWhen(
+                            lease(),
+                            lease -> Flux.from(body()).contextWrite(outer -> inside(outer, lease)),
+                            this::complete,
+                            this::fail,
+                            this::end)
+                    .onErrorMap(this::unwrapped)
+                    .doFinally(this::abandon);
+        }
+
+        /** Acquires the lock, or takes it from the transaction, to which a new lease is handed over; empty to skip the method. */
+        private Mono<Lease> lease() {
+            if (!HeldLock.TRANSACTIONS) {
+                return acquire();
+            }
+            return ReactiveTransactionLease.reuse(client, lock.name())
+                    .doOnNext(held -> inTransaction = held)
+                    .map(ReactiveTransactionLease::lease)
+                    .switchIfEmpty(Mono.defer(this::acquire)
+                            .flatMap(lease -> ReactiveTransactionLease.register(client, lease)
+                                    .doOnNext(held -> inTransaction = held)
+                                    .thenReturn(lease)));
+        }
+
+        private Mono<Lease> acquire() {
+            CompletableFuture<Optional<Lease>> request = lock.tryAcquireAsync(locked.maxWait());
+            acquired = request;
+            return Mono.fromFuture(request).flatMap(lease -> {
+                if (lease.isPresent()) {
+                    return Mono.just(lease.get());
+                }
+                LockedInterceptor.logBusy(locked, lock);
+                return locked.busy() == BusyPolicy.SKIP
+                        ? Mono.empty()
+                        : Mono.error(new LockBusyException(lock.name(), locked.maxWait()));
+            });
+        }
+
+        private Publisher<?> complete(Lease lease) {
+            return end(lease).flatMap(loss -> {
+                lost = loss;
+                return Mono.error(loss);
+            });
+        }
+
+        private Publisher<?> fail(Lease lease, Throwable failure) {
+            return end(lease).doOnNext(loss -> HeldLock.suppress(failure, loss));
+        }
+
+        /** Releases the lease, or leaves that to the transaction; gives the loss of the lease, or nothing. */
+        private Mono<LeaseLostException> end(Lease lease) {
+            ReactiveTransactionLease held = inTransaction;
+            if (held != null) {
+                held.ended();
+                return Mono.justOrEmpty(HeldLock.loss(lease));
+            }
+            return Mono.fromFuture(lease.releaseAsync())
+                    .flatMap(outcome -> Mono.justOrEmpty(HeldLock.lossOf(lease, outcome)));
+        }
+
+        /** Undoes that Reactor wraps a failure of the release. */
+        private Throwable unwrapped(Throwable failure) {
+            LeaseLostException loss = lost;
+            return loss != null && failure.getCause() == loss ? loss : failure;
+        }
+
+        /** Releases a lease that arrived while the subscription was cancelled; a second release of one has no effect (S5). */
+        private void abandon(SignalType signal) {
+            CompletableFuture<Optional<Lease>> request = acquired;
+            if (signal == SignalType.CANCEL && request != null && inTransaction == null) {
+                request.cancel(false);
+                request.thenAccept(lease -> lease.ifPresent(Lease::releaseAsync));
+            }
+        }
+    }
+}
