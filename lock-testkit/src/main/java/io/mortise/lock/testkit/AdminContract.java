@@ -22,7 +22,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** Tests that {@link LockAdmin} shows holders and waiters, lists locks and force-releases a grant. Rule S18. */
@@ -139,7 +138,7 @@ interface AdminContract extends Contract {
             held.add(client.named(other).acquire());
         }
         List<String> seen = new ArrayList<>();
-        eachPage(
+        ContractTestFixture.eachPage(
                 admin,
                 "page/",
                 10,
@@ -169,11 +168,12 @@ interface AdminContract extends Contract {
             held.put(lease.lockName(), lease);
         }
         List<String> atOnce = new ArrayList<>();
-        eachPage(admin, "page", 10_000, count, page -> page.locks().forEach(lock -> atOnce.add(lock.name())));
+        ContractTestFixture.eachPage(
+                admin, "page", 10_000, count, page -> page.locks().forEach(lock -> atOnce.add(lock.name())));
         assertThat(atOnce).as("in one page").containsExactlyInAnyOrderElementsOf(held.keySet());
         Set<String> kept = new HashSet<>(held.keySet());
         List<String> seen = new ArrayList<>();
-        eachPage(admin, "page", 7, 2 * count, page -> {
+        ContractTestFixture.eachPage(admin, "page", 7, 2 * count, page -> {
             page.locks().forEach(lock -> seen.add(lock.name()));
             String gone = page.locks().isEmpty() ? "" : page.locks().get(0).name();
             if (kept.remove(gone)) {
@@ -182,21 +182,6 @@ interface AdminContract extends Contract {
         });
         assertThat(seen).doesNotHaveDuplicates().containsAll(kept);
         held.values().forEach(Lease::releaseAsync);
-    }
-
-    /** Reads all pages of at most {@code limit} locks, one after the other. */
-    private static void eachPage(
-            LockAdmin admin, String prefix, int limit, int mostPages, Consumer<LockAdmin.Page> reader)
-            throws InterruptedException {
-        String cursor = "";
-        int pages = 0;
-        do {
-            LockAdmin.Page page = ContractTestFixture.await(admin.list(prefix, limit, cursor));
-            assertThat(page.locks()).hasSizeLessThanOrEqualTo(limit);
-            reader.accept(page);
-            cursor = page.next().orElse("");
-            assertThat(++pages).as("pages").isLessThan(mostPages);
-        } while (!cursor.isEmpty());
     }
 
     @Test

@@ -32,6 +32,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Assertions;
 
 /** Test fixture of one conformance test, with the backend, its clients and helper threads; closed after the test. */
@@ -210,6 +211,22 @@ public final class ContractTestFixture implements AutoCloseable {
 
     static LockStatus status(LockAdmin admin, String name) throws InterruptedException {
         return await(admin.status(name));
+    }
+
+    /** Reads all pages of at most {@code limit} locks, one after the other. */
+    static void eachPage(LockAdmin admin, String prefix, int limit, int mostPages, Consumer<LockAdmin.Page> reader)
+            throws InterruptedException {
+        String cursor = "";
+        int pages = 0;
+        do {
+            LockAdmin.Page page = await(admin.list(prefix, limit, cursor));
+            int size = page.locks().size();
+            Assertions.assertTrue(size <= limit, () -> size + " locks in a page of " + limit);
+            reader.accept(page);
+            cursor = page.next().orElse("");
+            pages++;
+            Assertions.assertTrue(pages < mostPages, "more than " + mostPages + " pages");
+        } while (!cursor.isEmpty());
     }
 
     /** Waits until the store has granted the lock to another client, which may not know it yet. */
