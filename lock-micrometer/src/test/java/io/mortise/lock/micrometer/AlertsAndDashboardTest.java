@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -49,14 +50,25 @@ class AlertsAndDashboardTest {
         scrapes = ScrapedLocks.scrapes();
     }
 
+    private static Object child(Object parent, String key) {
+        return Objects.requireNonNull(((Map<?, ?>) parent).get(key), key);
+    }
+
+    private static List<?> list(Object parent, String key) {
+        return (List<?>) child(parent, key);
+    }
+
+    private static String text(Object parent, String key) {
+        return (String) child(parent, key);
+    }
+
     /** Returns the expressions of the alert rules, by the name of the alert. */
     private static Map<String, String> rules() throws IOException {
         Map<String, String> expressions = new LinkedHashMap<>();
-        Map<?, ?> file = new Yaml().load(Files.readString(RULES));
-        for (Object group : (List<?>) file.get("groups")) {
-            for (Object rule : (List<?>) ((Map<?, ?>) group).get("rules")) {
-                Map<?, ?> fields = (Map<?, ?>) rule;
-                expressions.put((String) fields.get("alert"), (String) fields.get("expr"));
+        Object file = new Yaml().load(Files.readString(RULES));
+        for (Object group : list(file, "groups")) {
+            for (Object rule : list(group, "rules")) {
+                expressions.put(text(rule, "alert"), text(rule, "expr"));
             }
         }
         return expressions;
@@ -65,15 +77,12 @@ class AlertsAndDashboardTest {
     /** Returns the queries of the dashboard, with values for its variables, by panel and number. */
     private static Map<String, String> queries() throws IOException {
         Map<String, String> expressions = new LinkedHashMap<>();
-        Map<?, ?> dashboard = JSON.std.mapFrom(Files.readString(FOLDER.resolve("mortise-dashboard.json")));
-        for (Object panel : (List<?>) dashboard.get("panels")) {
-            Map<?, ?> fields = (Map<?, ?>) panel;
-            for (Object target : (List<?>) fields.get("targets")) {
+        Object dashboard = JSON.std.mapFrom(Files.readString(FOLDER.resolve("mortise-dashboard.json")));
+        for (Object panel : list(dashboard, "panels")) {
+            for (Object target : list(panel, "targets")) {
                 expressions.put(
-                        fields.get("title") + " " + ((Map<?, ?>) target).get("refId"),
-                        ((String) ((Map<?, ?>) target).get("expr"))
-                                .replace("$backend", ".*")
-                                .replace("$__rate_interval", "5m"));
+                        text(panel, "title") + " " + text(target, "refId"),
+                        text(target, "expr").replace("$backend", ".*").replace("$__rate_interval", "5m"));
             }
         }
         return expressions;

@@ -27,7 +27,11 @@ final class ListenerCost {
 
     private ListenerCost() {}
 
-    /** @param arguments the name of an {@link Observed}, the number of rounds, and the number of cycles in a round */
+    /**
+     * Measures, and prints the figures.
+     *
+     * @param arguments the name of an {@link Observed}, the number of rounds, and the number of cycles in a round
+     */
     public static void main(String[] arguments) throws Exception {
         Observed observed = Observed.valueOf(arguments[0]);
         int rounds = Integer.parseInt(arguments[1]);

@@ -77,7 +77,7 @@ class LockMetricsTest {
                         .sum())
                 .isOne();
         assertThat(timer("mortise.lock.acquire", outcome).totalTime(TimeUnit.NANOSECONDS))
-                .isEqualTo(time.toNanos());
+                .isEqualTo((double) time.toNanos());
         assertThat(timer("mortise.lock.acquire", outcome).count()).isOne();
         assertThat(gauge("mortise.lock.waiting")).isZero();
     }
