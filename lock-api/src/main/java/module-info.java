@@ -3,6 +3,7 @@
 module io.mortise.lock {
     requires org.slf4j;
     requires static transitive org.jspecify;
+    requires static jdk.jfr; // a runtime image without it records no events
     requires static com.google.errorprone.annotations;
 
     exports io.mortise.lock;

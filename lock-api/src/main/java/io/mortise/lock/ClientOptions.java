@@ -3,32 +3,37 @@ package io.mortise.lock;
 
 import io.mortise.lock.internal.DurationLimits;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 
 /**
- * Options of a client: its timeouts and the executor for callbacks. Immutable and thread-safe; each method with a parameter
+ * Options of a client: its timeouts, the executor for callbacks, and listeners. Immutable and thread-safe; each method with a parameter
  * returns a changed copy, and rejects an invalid value with an {@link IllegalArgumentException} (S14).
  */
 public final class ClientOptions {
-    private static final ClientOptions DEFAULTS =
-            new ClientOptions(Duration.ofSeconds(10), Duration.ofSeconds(5), Optional.empty(), Optional.empty());
+    private static final ClientOptions DEFAULTS = new ClientOptions(
+            Duration.ofSeconds(10), Duration.ofSeconds(5), Optional.empty(), Optional.empty(), List.of());
 
     private final Duration connectTimeout;
     private final Duration requestTimeout;
     private final Optional<Duration> unavailableAfter;
     private final Optional<Executor> callbackExecutor;
+    private final List<LockListener> listeners;
 
     private ClientOptions(
             Duration connectTimeout,
             Duration requestTimeout,
             Optional<Duration> unavailableAfter,
-            Optional<Executor> callbackExecutor) {
+            Optional<Executor> callbackExecutor,
+            List<LockListener> listeners) {
         this.connectTimeout = connectTimeout;
         this.requestTimeout = requestTimeout;
         this.unavailableAfter = unavailableAfter;
         this.callbackExecutor = callbackExecutor;
+        this.listeners = listeners;
     }
 
     /**
@@ -46,7 +51,11 @@ public final class ClientOptions {
      */
     public ClientOptions connectTimeout(Duration timeout) {
         return new ClientOptions(
-                DurationLimits.positive("connectTimeout", timeout), requestTimeout, unavailableAfter, callbackExecutor);
+                DurationLimits.positive("connectTimeout", timeout),
+                requestTimeout,
+                unavailableAfter,
+                callbackExecutor,
+                listeners);
     }
 
     /**
@@ -56,7 +65,11 @@ public final class ClientOptions {
      */
     public ClientOptions requestTimeout(Duration timeout) {
         return new ClientOptions(
-                connectTimeout, DurationLimits.positive("requestTimeout", timeout), unavailableAfter, callbackExecutor);
+                connectTimeout,
+                DurationLimits.positive("requestTimeout", timeout),
+                unavailableAfter,
+                callbackExecutor,
+                listeners);
     }
 
     /**
@@ -70,7 +83,8 @@ public final class ClientOptions {
                 connectTimeout,
                 requestTimeout,
                 Optional.of(DurationLimits.positive("unavailableAfter", timeout)),
-                callbackExecutor);
+                callbackExecutor,
+                listeners);
     }
 
     /**
@@ -81,7 +95,18 @@ public final class ClientOptions {
      */
     public ClientOptions callbackExecutor(Executor executor) {
         Objects.requireNonNull(executor, "executor");
-        return new ClientOptions(connectTimeout, requestTimeout, unavailableAfter, Optional.of(executor));
+        return new ClientOptions(connectTimeout, requestTimeout, unavailableAfter, Optional.of(executor), listeners);
+    }
+
+    /**
+     * Adds a listener to those that follow the acquires and leases of the client, for metrics and traces. A failure of one
+     * affects neither the locks nor the other listeners. Default: none.
+     */
+    public ClientOptions listener(LockListener listener) {
+        Objects.requireNonNull(listener, "listener");
+        List<LockListener> all = new ArrayList<>(listeners);
+        all.add(listener);
+        return new ClientOptions(connectTimeout, requestTimeout, unavailableAfter, callbackExecutor, List.copyOf(all));
     }
 
     /** Returns the {@linkplain #connectTimeout(Duration) connect timeout}. */
@@ -104,5 +129,10 @@ public final class ClientOptions {
     /** Returns the {@linkplain #callbackExecutor(Executor) callback executor}; empty if the client creates a pool. */
     public Optional<Executor> callbackExecutor() {
         return callbackExecutor;
+    }
+
+    /** Returns the {@linkplain #listener(LockListener) listeners}, in the order in which they were added. */
+    public List<LockListener> listeners() {
+        return listeners;
     }
 }

@@ -3,6 +3,7 @@ package io.mortise.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import java.time.Duration;
 import java.util.Map;
@@ -48,5 +49,18 @@ class OptionsTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> LockOptions.defaults().metadata(Map.of("k", "é".repeat(200))))
                 .withMessageContainingAll("1208", "1024");
+    }
+
+    @Test
+    @SuppressWarnings("NullAway")
+    void listenersAreAddedToACopy() {
+        LockListener first = (backend, lockName) -> null;
+        LockListener second = (backend, lockName) -> null;
+        ClientOptions one = ClientOptions.defaults().listener(first);
+        assertThat(one.listener(second).requestTimeout(Duration.ofSeconds(1)).listeners())
+                .containsExactly(first, second);
+        assertThat(one.listeners()).containsExactly(first);
+        assertThat(ClientOptions.defaults().listeners()).isEmpty();
+        assertThatNullPointerException().isThrownBy(() -> one.listener(null)).withMessage("listener");
     }
 }

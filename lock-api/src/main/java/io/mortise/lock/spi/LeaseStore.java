@@ -91,6 +91,11 @@ public interface LeaseStore extends AutoCloseable {
     /** Returns the endpoints of the store; see {@link LockBackend#endpoints()}. */
     String endpoints();
 
+    /** Returns the kind of store; see {@link LockBackend#kind()}. Default: {@code custom}. */
+    default String kind() {
+        return "custom";
+    }
+
     /** Closes the store's client, within about one second. Never throws. */
     @Override
     void close();

@@ -60,6 +60,11 @@ public final class LeaseStoreBackend implements LockBackend {
     }
 
     @Override
+    public String kind() {
+        return store.kind();
+    }
+
+    @Override
     public Set<Capability> capabilities() {
         return store instanceof ListableLeaseStore
                 ? Set.of(

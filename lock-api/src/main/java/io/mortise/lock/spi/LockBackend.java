@@ -19,6 +19,14 @@ public interface LockBackend extends AutoCloseable {
     /** Returns the servers of the store in readable form, without secrets. Every message about an outage contains them. */
     String endpoints();
 
+    /**
+     * Returns the kind of store in lower case, such as {@code redis}, by which metrics and traces distinguish the backends of an
+     * application; always the same one. Default: {@code custom}.
+     */
+    default String kind() {
+        return "custom";
+    }
+
     /** Returns the guarantees that this backend offers; always the same ones. */
     Set<Capability> capabilities();
 

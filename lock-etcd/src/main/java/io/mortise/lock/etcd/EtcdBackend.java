@@ -85,6 +85,11 @@ final class EtcdBackend implements LockBackend {
     }
 
     @Override
+    public String kind() {
+        return "etcd";
+    }
+
+    @Override
     public Set<Capability> capabilities() {
         return Set.of(
                 Capability.FENCING,

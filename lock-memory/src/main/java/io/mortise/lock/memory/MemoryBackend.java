@@ -61,6 +61,11 @@ final class MemoryBackend implements LockBackend {
     }
 
     @Override
+    public String kind() {
+        return "memory";
+    }
+
+    @Override
     public Set<Capability> capabilities() {
         return CAPABILITIES;
     }

@@ -160,6 +160,11 @@ final class RedisBackend implements LockBackend, RedisClusterConnectionRouter.Li
     }
 
     @Override
+    public String kind() {
+        return "redis";
+    }
+
+    @Override
     public Set<Capability> capabilities() {
         return Set.of(
                 Capability.FENCING,

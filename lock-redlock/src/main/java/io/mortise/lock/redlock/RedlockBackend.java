@@ -206,6 +206,11 @@ final class RedlockBackend implements LockBackend {
         return options.toString();
     }
 
+    @Override
+    public String kind() {
+        return "redlock";
+    }
+
     /** Returns no {@code FAIR}: the first contender to win a majority gets the lock, whatever its queue positions. */
     @Override
     public Set<Capability> capabilities() {

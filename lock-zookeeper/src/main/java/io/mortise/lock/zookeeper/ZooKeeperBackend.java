@@ -103,6 +103,11 @@ final class ZooKeeperBackend implements LockBackend {
     }
 
     @Override
+    public String kind() {
+        return "zookeeper";
+    }
+
+    @Override
     public Set<Capability> capabilities() {
         return Set.of(
                 Capability.FENCING,

@@ -6,6 +6,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.ClientClosedException;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.core.lease.HeldLease;
+import io.mortise.lock.core.listener.AcquireNotifier;
 import io.mortise.lock.core.runtime.RandomIds;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.LockClock;
@@ -29,6 +30,7 @@ public final class AcquireOperation {
     private final Duration leaseDuration;
     private final WaitPolicy waitPolicy;
     private final Consumer<AcquireOutcome> sink;
+    private final @Nullable AcquireNotifier observers; // null if nobody observes this acquire
 
     @GuardedBy("this")
     private final AcquireRetryPolicy retryPolicy;
@@ -92,6 +94,7 @@ public final class AcquireOperation {
                 leaseDuration,
                 with.clock().now());
         this.sink = sink;
+        this.observers = with.listeners().acquireStarted(name);
         this.retryPolicy = new AcquireRetryPolicy(name, waitPolicy, with.lastResponse(), with.random());
     }
 
@@ -105,6 +108,8 @@ public final class AcquireOperation {
         } else {
             if (with.queues().join(name, this)) {
                 attempt();
+            } else {
+                notifyWaiting();
             }
             if (hasEnded()) { // a concurrent close() may have run before join(), so that it did not leave the queue
                 leaveLocalQueue(false);
@@ -216,6 +221,7 @@ public final class AcquireOperation {
         } else if (result instanceof AttemptResult.Waiting waiting) {
             with.lastResponse().received();
             scheduleSelfWaitWarning();
+            notifyWaiting();
             proceed(policy -> policy.busy(waiting.retryAfter()), false);
         } else if (result instanceof AttemptResult.Displaced displaced) {
             displaced(displaced.why());
@@ -240,6 +246,9 @@ public final class AcquireOperation {
             }
         }
         if (delivered) {
+            if (observers != null) {
+                lease.observe(observers);
+            }
             try {
                 sink.accept(new AcquireOutcome.Leased(lease));
             } finally {
@@ -357,6 +366,7 @@ public final class AcquireOperation {
         if (decided == null) {
             return false;
         }
+        notifyEnd(decided);
         try {
             if (!(decided instanceof AcquireOutcome.Withdrawn)) {
                 sink.accept(decided);
@@ -366,6 +376,25 @@ public final class AcquireOperation {
                     && failed.cause() instanceof BackendUnavailableException);
         }
         return true;
+    }
+
+    private void notifyWaiting() {
+        if (observers != null && waitPolicy.mayWait()) {
+            observers.waiting();
+        }
+    }
+
+    private void notifyEnd(AcquireOutcome outcome) {
+        if (observers == null) {
+            return;
+        }
+        if (outcome instanceof AcquireOutcome.Failed failed) {
+            observers.failed(failed.cause());
+        } else if (outcome instanceof AcquireOutcome.Withdrawn) {
+            observers.withdrawn();
+        } else {
+            observers.busy();
+        }
     }
 
     private void leaveLocalQueue(boolean storeSilent) {

@@ -3,6 +3,7 @@ package io.mortise.lock.core.acquire;
 
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.core.lease.LeaseServices;
+import io.mortise.lock.core.listener.ListenerNotifier;
 import io.mortise.lock.core.runtime.LastResponse;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
@@ -16,6 +17,7 @@ public record AcquireServices(
         LastResponse lastResponse,
         LocalQueues queues,
         OpenAcquires open,
+        ListenerNotifier listeners,
         LeaseServices leases) {
     LockClock clock() {
         return leases.clock();

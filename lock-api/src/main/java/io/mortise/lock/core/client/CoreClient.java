@@ -17,6 +17,7 @@ import io.mortise.lock.core.lease.HeldLeases;
 import io.mortise.lock.core.lease.LeaseKeeper;
 import io.mortise.lock.core.lease.LeaseServices;
 import io.mortise.lock.core.lease.RenewalLog;
+import io.mortise.lock.core.listener.ListenerNotifier;
 import io.mortise.lock.core.runtime.CallbackExecutor;
 import io.mortise.lock.core.runtime.ClientScopedClock;
 import io.mortise.lock.core.runtime.CoreThreads;
@@ -98,6 +99,7 @@ public final class CoreClient implements LockClient {
                 lastResponse,
                 queues,
                 acquires,
+                new ListenerNotifier(backend.kind(), options.listeners(), clock, warnings),
                 new LeaseServices(
                         clock, options.requestTimeout(), fencing, keeper, holders, removals, callbacks, warnings));
     }

@@ -6,6 +6,7 @@ import io.mortise.lock.LeaseLostException;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.core.listener.AcquireNotifier;
 import io.mortise.lock.core.runtime.InterruptibleWait;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
@@ -50,6 +51,7 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
     private final AtomicBoolean lossHandled = new AtomicBoolean();
     private final AtomicBoolean selfWaitWarned = new AtomicBoolean();
     private volatile LockClock.@Nullable Timer maxHold;
+    private volatile @Nullable AcquireNotifier observers; // null if nobody observes this lease
 
     public HeldLease(
             LeaseServices with,
@@ -87,6 +89,24 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         }
         log.debug("event=granted lock=\"{}\" owner={} token={}", name, ownerId, token);
         return true;
+    }
+
+    /** Notifies the observers of the grant, and from now on of renewals and of the end. A loss before this call is passed on. */
+    public void observe(AcquireNotifier notifier) {
+        notifier.granted(this, validity.validUntil());
+        observers = notifier;
+        End ended = end.get();
+        if (ended != null && ended.loss() != null) {
+            notifier.lost(ended.loss());
+        }
+    }
+
+    @Override
+    public void extended() {
+        AcquireNotifier observing = observers;
+        if (observing != null && !hasEnded()) {
+            observing.renewed(validity.validUntil(), leaseDuration);
+        }
     }
 
     /** Ends a lease that is not delivered, and removes its grant from the store, unless a loss has already done so. */
@@ -225,6 +245,10 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
                             ownerId,
                             token,
                             reason);
+            AcquireNotifier observing = observers;
+            if (observing != null) {
+                observing.lost(reason);
+            }
             with.removals().remove(name, contender, leaseDuration);
         }
     }
@@ -259,20 +283,36 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         }
         stopWatching();
         log.debug("event=releasing lock=\"{}\" owner={} token={}", name, ownerId, token);
+        CompletableFuture<ReleaseOutcome> outcome = releaseOutcome();
         LockClock.Timer bound =
-                with.clock().schedule(with.requestTimeout(), () -> released.complete(ReleaseOutcome.UNKNOWN));
-        released.thenRun(bound::cancel);
+                with.clock().schedule(with.requestTimeout(), () -> outcome.complete(ReleaseOutcome.UNKNOWN));
+        outcome.thenRun(bound::cancel);
         with.removals().remove(name, contender, leaseDuration, new PendingCleanup.Listener<Boolean>() {
             @Override
             public void completed(Boolean wasThere, boolean firstTry) {
-                released.complete(outcome(wasThere, firstTry));
+                outcome.complete(outcome(wasThere, firstTry));
             }
 
             @Override
             public void givenUp(Throwable last) {
-                released.complete(ReleaseOutcome.UNKNOWN);
+                outcome.complete(ReleaseOutcome.UNKNOWN);
             }
         });
+    }
+
+    /** Returns the future to complete with the outcome of the release: the observers see it before the application does. */
+    private CompletableFuture<ReleaseOutcome> releaseOutcome() {
+        AcquireNotifier observing = observers;
+        if (observing == null) {
+            return released;
+        }
+        Duration heldFor = observing.held();
+        CompletableFuture<ReleaseOutcome> outcome = new CompletableFuture<>();
+        outcome.thenAccept(decided -> {
+            observing.released(decided, heldFor);
+            released.complete(decided);
+        });
+        return outcome;
     }
 
     /** Returns the outcome of a release. A missing grant means a loss, unless an earlier try may have removed it (S5). */

@@ -120,6 +120,11 @@ class ForwardingBackend implements LockBackend {
     }
 
     @Override
+    public String kind() {
+        return delegate.kind();
+    }
+
+    @Override
     public Set<Capability> capabilities() {
         return delegate.capabilities();
     }

@@ -55,6 +55,11 @@ final class RecordingBackend implements LockBackend {
     }
 
     @Override
+    public String kind() {
+        return delegate.kind();
+    }
+
+    @Override
     public Set<Capability> capabilities() {
         return delegate.capabilities();
     }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Callback that follows the acquires and leases of a client, for metrics, traces and logs; see
+ * {@link ClientOptions#listener}.
+ *
+ * <p>A listener only observes: what it throws is logged and changes nothing. Its methods run on the thread where the event
+ * happens, which may be the caller's, an I/O thread of the store's client, or the timer thread. They must not block, or renewals
+ * and other waiters are late. A listener may serve several clients, and is thread-safe. The methods of one
+ * {@link AcquireObserver} and of the {@link LeaseObserver} that it returns are called one at a time, in the order of the events,
+ * so observers need no synchronization of their own.
+ */
+@FunctionalInterface
+public interface LockListener {
+    /**
+     * Notifies that an acquire starts, before its first request. Runs on the thread of the caller. A call that fails before
+     * that, because of its arguments or an interrupt, is not reported.
+     *
+     * @param backend the kind of store, such as {@code redis}; the same text for all locks of a client
+     * @param lockName the name of the lock
+     * @return the observer of this acquire; null to ignore it
+     */
+    @Nullable
+    AcquireObserver acquireStarted(String backend, String lockName);
+
+    /**
+     * Callback that follows one acquire. Exactly one of {@link #granted}, {@link #busy}, {@link #withdrawn} and {@link #failed}
+     * is called, once, and before the caller has the result.
+     */
+    interface AcquireObserver {
+        /**
+         * Notifies that the acquire waits: another owner holds the lock, or earlier acquires of this client wait for it. Called
+         * at most once, and not for {@link DistributedLock#tryAcquire()}, which does not wait.
+         */
+        default void waiting() {}
+
+        /**
+         * Notifies that the lock is granted. If the caller of an asynchronous method has given up meanwhile, a release follows.
+         *
+         * @return the observer of the lease; null to ignore it, which is the default
+         */
+        default @Nullable LeaseObserver granted(Lease lease) {
+            return null;
+        }
+
+        /** Notifies that another owner held the lock until the time limit. */
+        default void busy() {}
+
+        /** Notifies that the caller gave up: it was interrupted, or it ended its future. */
+        default void withdrawn() {}
+
+        /**
+         * Notifies that the acquire failed.
+         *
+         * @param failure the exception that the caller gets
+         */
+        default void failed(LockException failure) {}
+    }
+
+    /** Callback that follows one lease. Exactly one of {@link #lost} and {@link #released} is called, once, and last. */
+    interface LeaseObserver {
+        /**
+         * Notifies that a renewal succeeded. If the lease depends on a session, each renewal of the session is reported for each
+         * lease on it.
+         *
+         * @param slack the time that was left until the deadline when the reply arrived. With a renewal after each third of the
+         *     lease, as all backends of Mortise have, about two thirds of the lease are left if the store is healthy
+         * @param leaseDuration the duration of the lease, or of the session, to compare the slack with
+         */
+        default void renewed(Duration slack, Duration leaseDuration) {}
+
+        /**
+         * Notifies of the loss of the lease (S7).
+         *
+         * @param held the time from the grant to the loss
+         */
+        default void lost(LossReason reason, Duration held) {}
+
+        /**
+         * Notifies that the release of the lease has an outcome. {@link ReleaseOutcome#LOST} means that the loss was found by
+         * the release.
+         *
+         * @param held the time from the grant to the call of the release
+         */
+        default void released(ReleaseOutcome outcome, Duration held) {}
+    }
+}
