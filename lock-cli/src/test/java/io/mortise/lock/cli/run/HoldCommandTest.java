@@ -9,11 +9,14 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.cli.run.LockctlProcess.Ended;
 import io.mortise.lock.connect.Locks;
 import io.mortise.lock.testkit.process.Await;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -66,12 +69,23 @@ class HoldCommandTest {
                 Lease held = client.named("x").acquire();
                 LockctlProcess script =
                         script("$LOCKCTL hold -u $URL y & $LOCKCTL hold -u $URL x & echo pids $! here; wait")) {
-            script.awaitOutput("held name=y"); // so the other hold waits, or is about to
+            script.awaitOutput("held name=y");
             long hold = pid(script);
+            // Its client has a timer when it waits. A hold that begins only after its script has ended outlives it.
+            Await.until("the other hold waits", LockctlProcess.TIMEOUT, () -> hasThread(hold, "mortise-timer-1"));
             script.signal("KILL").end();
 
             LockctlProcess.awaitEnd(List.of(hold));
             assertThat(held.isHeld()).isTrue();
+        }
+    }
+
+    private static boolean hasThread(long pid, String name) {
+        try (Stream<Path> threads = Files.list(Path.of("/proc/" + pid + "/task"))) {
+            return threads.map(thread -> LockctlProcess.read(thread.resolve("comm")))
+                    .anyMatch(comm -> comm.strip().equals(name));
+        } catch (IOException | UncheckedIOException e) {
+            return false; // a thread has ended meanwhile
         }
     }
 
