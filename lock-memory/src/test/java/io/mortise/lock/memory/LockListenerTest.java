@@ -268,7 +268,16 @@ class LockListenerTest {
 
         @Override
         public void released(ReleaseOutcome outcome, Duration held) {
-            throw new IllegalStateException("thrown by a test");
+            throw new UnprintableException();
+        }
+    }
+
+    private static final class UnprintableException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public String getMessage() {
+            throw new IllegalStateException("no text");
         }
     }
 

@@ -57,8 +57,17 @@ public final class ListenerNotifier {
         try {
             return call.get();
         } catch (Throwable e) { // whatever it is, the lock does not depend on it
-            warnings.warn("listener-failed", method, "method={} cause=\"{}\"", method, e.toString(), e);
+            logFailure(method, e);
             return null;
+        }
+    }
+
+    private void logFailure(String method, Throwable failure) {
+        String cause = failure.getClass().getName();
+        try {
+            warnings.warn("listener-failed", method, "method={} cause={}", method, cause, failure);
+        } catch (RuntimeException | Error unprintable) { // the failure's own text may fail
+            warnings.warn("listener-failed", method, "method={} cause={}", method, cause);
         }
     }
 }
