@@ -67,8 +67,8 @@ public interface LockListener {
          * Notifies that a renewal succeeded. If the lease depends on a session, each renewal of the session is reported for each
          * lease on it.
          *
-         * @param slack the time that was left until the deadline when the reply arrived. With a renewal after each third of the
-         *     lease, as all backends of Mortise have, about two thirds of the lease are left if the store is healthy
+         * @param slack the time that was left until the deadline when the reply arrived. With a
+         *     healthy store more than half of the lease is left: two thirds with a renewal after each third
          * @param leaseDuration the duration of the lease, or of the session, to compare the slack with
          */
         default void renewed(Duration slack, Duration leaseDuration) {}

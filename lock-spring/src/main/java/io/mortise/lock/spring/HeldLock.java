@@ -121,15 +121,14 @@ final class HeldLock {
         return Optional.empty();
     }
 
-    /** Throws a {@link LeaseLostException} if a method that is running on this thread has lost its lease. */
-    static void ensureRunningHeld() {
+    /**
+     * Throws a {@link LeaseLostException} if this thread has lost a lease, of a method that is running, or of one whose lock is held
+     * until a transaction completes. That need not be the current transaction, which may have used the lease all the same.
+     */
+    static void ensureAllHeld() {
         Deque<HeldLock> thread = OF_THREAD.get();
         if (thread != null) {
-            for (HeldLock held : thread) {
-                if (held.running) {
-                    held.lease.ensureHeld();
-                }
-            }
+            thread.forEach(held -> held.lease.ensureHeld());
         }
     }
 

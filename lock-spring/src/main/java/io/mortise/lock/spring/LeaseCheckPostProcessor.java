@@ -14,7 +14,7 @@ final class LeaseCheckPostProcessor implements BeanPostProcessor {
     private static final TransactionExecutionListener CHECK = new TransactionExecutionListener() {
         @Override
         public void beforeCommit(TransactionExecution transaction) {
-            HeldLock.ensureRunningHeld();
+            HeldLock.ensureAllHeld();
         }
     };
 

@@ -276,6 +276,37 @@ class TransactionTest {
     }
 
     @Test
+    void S07_aNewTransactionThatUsesTheLeaseOfTheOuterOneRollsBackAfterALoss() {
+        TransactionTemplate inner = new TransactionTemplate(context.bean(PlatformTransactionManager.class));
+        inner.setPropagationBehavior(TransactionTemplate.PROPAGATION_REQUIRES_NEW);
+        assertThatThrownBy(() -> transactions.executeWithoutResult(status -> {
+                    stock.plain(() -> {});
+                    assertThatThrownBy(() -> inner.executeWithoutResult(innerStatus -> {
+                                stock.plain(() -> {});
+                                context.lose("stock");
+                            }))
+                            .isInstanceOf(LeaseLostException.class);
+                }))
+                .isInstanceOf(LeaseLostException.class);
+        assertThat(rows()).isZero();
+    }
+
+    @Test
+    void S07_aMethodThatRunsJustBeforeTheCommitIsCheckedToo() {
+        assertThatThrownBy(() -> transactions.executeWithoutResult(status ->
+                        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                            @Override
+                            public void beforeCommit(boolean readOnly) {
+                                stock.plain(() -> {});
+                                context.lose("stock");
+                            }
+                        })))
+                .isInstanceOf(LeaseLostException.class);
+        assertThat(rows()).isZero();
+        assertThat(context.isFree("stock")).isTrue();
+    }
+
+    @Test
     void aStageInsideATransactionKeepsTheLockUntilBothHaveEnded() throws Exception {
         CompletableFuture<String> work = new CompletableFuture<>();
         CompletableFuture<String> result = transactions.execute(status -> stock.async(work));
