@@ -157,11 +157,7 @@ final class LockNameExpression {
             if (value == null) {
                 throw new IllegalArgumentException("its value is null");
             }
-            if (value instanceof Collection || value instanceof Map || value instanceof Optional) {
-                throw new IllegalArgumentException(
-                        "its value is a " + value.getClass().getSimpleName());
-            }
-            NameTextConverter.refuseIdentity(value.getClass());
+            NameTextConverter.refuseOtherTexts(value.getClass());
             return new LockName(value.toString()).value();
         } catch (EvaluationException | IllegalArgumentException | IllegalStateException e) {
             throw new IllegalArgumentException(
@@ -203,18 +199,23 @@ final class LockNameExpression {
         @Override
         public boolean canConvert(@Nullable TypeDescriptor from, TypeDescriptor to) {
             if (from != null && to.getType() == String.class) {
-                refuseIdentity(from.getType());
+                refuseOtherTexts(from.getType());
             }
             return super.canConvert(from, to);
         }
 
-        static void refuseIdentity(Class<?> type) {
+        static void refuseOtherTexts(Class<?> type) {
             Method text = type.isArray() ? null : ReflectionUtils.findMethod(type, "toString");
-            if (!type.isPrimitive()
+            boolean identity = !type.isPrimitive()
                     && !type.isInterface()
-                    && (text == null || text.getDeclaringClass() == Object.class)) {
-                throw new IllegalArgumentException(
-                        "a " + type.getTypeName() + " has another text in each process: use one of its properties");
+                    && (text == null || text.getDeclaringClass() == Object.class);
+            // The order of a set or a map may differ between processes.
+            boolean container = Collection.class.isAssignableFrom(type)
+                    || Map.class.isAssignableFrom(type)
+                    || type == Optional.class;
+            if (identity || container) {
+                throw new IllegalArgumentException("a " + type.getTypeName()
+                        + " may have another text in each process: use one of its properties or elements");
             }
         }
     }

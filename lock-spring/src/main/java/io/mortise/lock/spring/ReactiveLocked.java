@@ -124,7 +124,10 @@ final class ReactiveLocked {
                 return acquire();
             }
             return ReactiveTransactionLease.reuse(client, lock.name())
-                    .doOnNext(held -> inTransaction = held)
+                    .doOnNext(held -> {
+                        inTransaction = held;
+                        held.lease().ensureHeld();
+                    })
                     .map(ReactiveTransactionLease::lease)
                     .switchIfEmpty(Mono.defer(this::acquire)
                             .flatMap(lease -> ReactiveTransactionLease.register(client, lease)

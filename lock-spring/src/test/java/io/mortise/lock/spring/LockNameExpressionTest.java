@@ -121,6 +121,8 @@ class LockNameExpressionTest {
                 "#order",
                 "'order/' + #order",
                 "#order.parts",
+                "'batch/' + #order.parts",
+                "'batch/' + #order.lines",
                 "#root.args",
                 "'x' + #root.args",
                 "#order.note",
