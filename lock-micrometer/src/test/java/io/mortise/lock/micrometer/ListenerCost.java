@@ -17,7 +17,7 @@ import jdk.jfr.Recording;
  * the best round in nanoseconds, and the bytes that it allocates.
  */
 final class ListenerCost {
-    /** What observes the cycles. */
+    /** The kinds of observers whose cost is measured. */
     enum Observed {
         BY_NOBODY,
         BY_METRICS,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.spring;
 
-/** What a call of a {@link Locked} method does if another owner holds the lock until the end of the wait. */
+/** Decides what a call of a {@link Locked} method does if another owner holds the lock until the end of the wait. */
 public enum BusyPolicy {
     /** The call throws {@link LockBusyException}, or its future or publisher fails with it. */
     FAIL,

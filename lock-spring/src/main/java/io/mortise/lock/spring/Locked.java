@@ -53,7 +53,7 @@ public @interface Locked {
      */
     String maxHold() default "";
 
-    /** What the call does if the lock is busy until the end of the wait. */
+    /** Decides what the call does if the lock is busy until the end of the wait. Default: it fails. */
     BusyPolicy busy() default BusyPolicy.FAIL;
 
     /** The name of the {@link io.mortise.lock.LockClient} bean. Default: the only or primary bean of that type. */

@@ -10,7 +10,7 @@ import java.util.Objects;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 
 /**
- * What one {@link Locked} says, checked and with its placeholders resolved.
+ * The attributes of one {@link Locked} method, checked and with their placeholders resolved.
  *
  * @param method the annotated method
  * @param description the annotation and the method, for messages

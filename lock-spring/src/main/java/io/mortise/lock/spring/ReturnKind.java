@@ -15,7 +15,7 @@ import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.scheduling.annotation.Async;
 
-/** How a {@link Locked} method ends, which decides until when it holds the lease. */
+/** The kind of result of a {@link Locked} method, which decides until when it holds the lease. */
 enum ReturnKind {
     /** With its return, whatever the result is. */
     VALUE,

@@ -122,7 +122,7 @@ class AsyncTest {
         }
     }
 
-    /** What alturkovic/distributed-lock issue 14 reports: a lock that is held while the work is handed to another thread. */
+    /** Reproduces alturkovic/distributed-lock issue 14: a lock that is held while the work is handed to another thread. */
     @Test
     void S01_anAsyncMethodHoldsTheLockWhileItRunsOnItsThread() throws Exception {
         CompletableFuture<String> thread = new CompletableFuture<>();

@@ -84,7 +84,7 @@ class LockNameExpressionTest {
                 .isEmpty();
     }
 
-    /** What ShedLock issue 1284 shows: a text that looks like an expression, and silently is a name. */
+    /** Reproduces ShedLock issue 1284: a text that looks like an expression, and silently is a name. */
     @ParameterizedTest
     @ValueSource(
             strings = {

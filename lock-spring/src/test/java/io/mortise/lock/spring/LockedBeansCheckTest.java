@@ -238,7 +238,7 @@ class LockedBeansCheckTest {
         }
     }
 
-    /** What ShedLock issues 350 and 2061 report: a bean without a proxy, whose locks are ignored silently. */
+    /** Reproduces ShedLock issues 350 and 2061: a bean without a proxy, whose locks are ignored silently. */
     @Test
     void aBeanThatWasCreatedBeforeTheProxiesStopsTheStart() {
         assertThat(startFails(Early.class, EarlyBean.class))

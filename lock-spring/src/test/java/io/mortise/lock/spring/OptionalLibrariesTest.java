@@ -25,7 +25,7 @@ class OptionalLibrariesTest {
         }
     }
 
-    /** What an application without the libraries does. */
+    /** Runs what an application without the libraries does. */
     public static final class Application implements Runnable {
         @Override
         public void run() {

@@ -145,7 +145,7 @@ class TransactionTest {
         });
     }
 
-    /** What Redisson issues 2183 and 1878 and others report: a lock that is released before the commit. */
+    /** Reproduces Redisson issues 2183 and 1878: a lock that is released before the commit. */
     @Test
     void S01_theLockIsReleasedAfterTheCommitOfItsOwnTransaction() {
         stock.inTransaction(this::observe);

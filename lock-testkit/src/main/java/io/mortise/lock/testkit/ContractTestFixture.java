@@ -18,6 +18,7 @@ import io.mortise.lock.spi.support.Durations;
 import io.mortise.lock.testkit.report.RuleNotCheckedException;
 import io.mortise.lock.testkit.report.TestRecorder;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -94,6 +95,19 @@ public final class ContractTestFixture implements AutoCloseable {
         return client.capabilities().contains(Capability.PER_LOCK_LEASE)
                 ? LockOptions.defaults().leaseDuration(backend.lease())
                 : LockOptions.defaults();
+    }
+
+    /** Acquires short leases of that many locks, whose names are the prefix and a number, with all requests under way at once. */
+    List<Lease> acquireAll(LockClient client, String prefix, int count) throws InterruptedException {
+        List<CompletableFuture<Lease>> requests = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            requests.add(client.named(prefix + i, shortLease(client)).acquireAsync());
+        }
+        List<Lease> leases = new ArrayList<>();
+        for (CompletableFuture<Lease> request : requests) {
+            leases.add(ApiStyle.result(request));
+        }
+        return leases;
     }
 
     /**

@@ -249,7 +249,7 @@ interface CutLinkContract extends Contract {
         }
     }
 
-    /** What the client has seen before the cut says nothing about the lock now. */
+    /** A busy answer from before the cut says nothing about the lock now. */
     @ParameterizedTest
     @EnumSource
     default void S15_aCutIsNotReportedAsBusy(ApiStyle style) throws Exception {

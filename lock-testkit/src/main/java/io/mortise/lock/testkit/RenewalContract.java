@@ -295,14 +295,7 @@ interface RenewalContract extends Contract {
     @Test
     default void S07_hundredsOfLeasesAreAllRenewed() throws Exception {
         LockClient client = fixture().client();
-        List<CompletableFuture<Lease>> requests = new ArrayList<>();
-        for (int i = 0; i < 300; i++) {
-            requests.add(client.named("x" + i, fixture().shortLease(client)).acquireAsync());
-        }
-        List<Lease> leases = new ArrayList<>();
-        for (CompletableFuture<Lease> request : requests) {
-            leases.add(ApiStyle.result(request));
-        }
+        List<Lease> leases = fixture().acquireAll(client, "x", 300);
         ContractTestFixture.throughout(
                 "more than a lease has passed",
                 fixture().backend().lease().multipliedBy(4).dividedBy(3),

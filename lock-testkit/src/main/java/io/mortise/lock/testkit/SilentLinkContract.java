@@ -393,13 +393,13 @@ interface SilentLinkContract extends Contract {
         LockClient silent = fixture().client(SHORT_TIMEOUTS);
         LockClient other = fixture().client();
         ContractTestFixture.onlyIf(other, Capability.CRASH_RELEASE);
-        List<Lease> expired = acquireAll(silent, "x", 80);
+        List<Lease> expired = fixture().acquireAll(silent, "x", 80);
         fixture().faultInjector().silence(silent, "S05 for many expired leases");
         ContractTestFixture.eventually(
                 "S02: the leases end by themselves",
                 fixture().backend().takeoverWithin(),
                 () -> expired.stream().noneMatch(Lease::isHeld));
-        List<Lease> next = acquireAll(other, "y", 120); // a store may drop ended leases when it gets new ones
+        List<Lease> next = fixture().acquireAll(other, "y", 120); // a store may drop ended leases when it gets new ones
         for (Lease lease : expired) {
             next.add(other.named(lease.lockName(), fixture().shortLease(other))
                     .tryAcquire(fixture().backend().takeoverWithin())
@@ -445,18 +445,6 @@ interface SilentLinkContract extends Contract {
                 .containsAll(held.stream().map(Lease::lockName).toList())
                 .doesNotHaveDuplicates();
         held.forEach(Lease::releaseAsync);
-    }
-
-    private List<Lease> acquireAll(LockClient client, String prefix, int count) throws InterruptedException {
-        List<CompletableFuture<Lease>> requests = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            requests.add(client.named(prefix + i, fixture().shortLease(client)).acquireAsync());
-        }
-        List<Lease> leases = new ArrayList<>();
-        for (CompletableFuture<Lease> request : requests) {
-            leases.add(ApiStyle.result(request));
-        }
-        return leases;
     }
 
     /** The waiter's own lease says nothing about when the holder's ends. */

@@ -23,6 +23,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -383,14 +384,21 @@ interface SlowLinkContract extends Contract {
         LockClient slow = fixture().client(IMPATIENT);
         LockClient other = fixture().client();
         other.named("x").run(Lease::ensureHeld); // the first use of a lock may need additional round trips
-        fixture().faultInjector().delay(slow, LATE, "S08 for a late request");
         long sent = System.nanoTime();
-        CompletableFuture<Optional<Lease>> attempt = slow.named("x").tryAcquireAsync(Duration.ZERO);
-        ContractTestFixture.letPass(
-                "the request is sent", IMPATIENT.requestTimeout().dividedBy(5));
-        fixture().faultInjector().delay(slow, Duration.ZERO, "S08 for a late request"); // the withdrawal is not late
+        CompletableFuture<Optional<Lease>> attempt =
+                sendLate(slow, "S08 for a late request", () -> slow.named("x").tryAcquireAsync(Duration.ZERO));
         assertThat(catchThrowable(() -> ApiStyle.result(attempt))).isInstanceOf(BackendUnavailableException.class);
         assertFreeAfterLateRequest(other, sent);
+    }
+
+    /** Sends the first request so that it is executed late, and those that follow, such as its withdrawal, at once. */
+    private <T> T sendLate(LockClient slow, String rule, Supplier<T> request) throws Exception {
+        fixture().faultInjector().delay(slow, LATE, rule);
+        T sent = request.get();
+        ContractTestFixture.letPass(
+                "the request is sent", IMPATIENT.requestTimeout().dividedBy(5));
+        fixture().faultInjector().delay(slow, Duration.ZERO, rule);
+        return sent;
     }
 
     /** The late request is not the one that was granted; it is executed after the release of that grant. */
@@ -399,13 +407,11 @@ interface SlowLinkContract extends Contract {
         LockClient slow = fixture().client(IMPATIENT);
         LockClient other = fixture().client();
         other.named("x").run(Lease::ensureHeld); // the first use of a lock may need additional round trips
-        fixture().faultInjector().delay(slow, LATE, "S08 for a late request of an earlier try");
         long sent = System.nanoTime();
-        CompletableFuture<Lease> requested = slow.named("x").acquireAsync();
-        ContractTestFixture.letPass(
-                "the request is sent", IMPATIENT.requestTimeout().dividedBy(5));
-        fixture().faultInjector().delay(slow, Duration.ZERO, "S08 for a late request of an earlier try");
-        Lease lease = ApiStyle.result(requested);
+        Lease lease = ApiStyle.result(sendLate(
+                slow,
+                "S08 for a late request of an earlier try",
+                () -> slow.named("x").acquireAsync()));
         ContractTestFixture.assertConsistent(lease.release(), lease);
         assertFreeAfterLateRequest(other, sent);
     }
