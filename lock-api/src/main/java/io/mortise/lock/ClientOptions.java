@@ -3,37 +3,44 @@ package io.mortise.lock;
 
 import io.mortise.lock.internal.DurationLimits;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * Options of a client: its timeouts, the executor for callbacks, and listeners. Immutable and thread-safe; each method with a parameter
  * returns a changed copy, and rejects an invalid value with an {@link IllegalArgumentException} (S14).
  */
 public final class ClientOptions {
-    private static final ClientOptions DEFAULTS = new ClientOptions(
-            Duration.ofSeconds(10), Duration.ofSeconds(5), Optional.empty(), Optional.empty(), List.of());
+    private static final ClientOptions DEFAULTS = new ClientOptions(new Values());
 
-    private final Duration connectTimeout;
-    private final Duration requestTimeout;
-    private final Optional<Duration> unavailableAfter;
-    private final Optional<Executor> callbackExecutor;
-    private final List<LockListener> listeners;
+    /** The values of the options; not changed any more once an instance has them. */
+    private static final class Values {
+        private Duration connectTimeout = Duration.ofSeconds(10);
+        private Duration requestTimeout = Duration.ofSeconds(5);
+        private Optional<Duration> unavailableAfter = Optional.empty();
+        private Optional<Executor> callbackExecutor = Optional.empty();
+        private List<LockListener> listeners = List.of();
+    }
 
-    private ClientOptions(
-            Duration connectTimeout,
-            Duration requestTimeout,
-            Optional<Duration> unavailableAfter,
-            Optional<Executor> callbackExecutor,
-            List<LockListener> listeners) {
-        this.connectTimeout = connectTimeout;
-        this.requestTimeout = requestTimeout;
-        this.unavailableAfter = unavailableAfter;
-        this.callbackExecutor = callbackExecutor;
-        this.listeners = listeners;
+    private final Values values; // final, so that an instance may be passed to other threads in any way
+
+    private ClientOptions(Values values) {
+        this.values = values;
+    }
+
+    private ClientOptions copy(Consumer<Values> change) {
+        Values changed = new Values();
+        changed.connectTimeout = values.connectTimeout;
+        changed.requestTimeout = values.requestTimeout;
+        changed.unavailableAfter = values.unavailableAfter;
+        changed.callbackExecutor = values.callbackExecutor;
+        changed.listeners = values.listeners;
+        change.accept(changed);
+        return new ClientOptions(changed);
     }
 
     /**
@@ -50,12 +57,7 @@ public final class ClientOptions {
      * @param timeout more than zero, at most 36,500 days
      */
     public ClientOptions connectTimeout(Duration timeout) {
-        return new ClientOptions(
-                DurationLimits.positive("connectTimeout", timeout),
-                requestTimeout,
-                unavailableAfter,
-                callbackExecutor,
-                listeners);
+        return copy(changed -> changed.connectTimeout = DurationLimits.positive("connectTimeout", timeout));
     }
 
     /**
@@ -64,12 +66,7 @@ public final class ClientOptions {
      * @param timeout more than zero, at most 36,500 days
      */
     public ClientOptions requestTimeout(Duration timeout) {
-        return new ClientOptions(
-                connectTimeout,
-                DurationLimits.positive("requestTimeout", timeout),
-                unavailableAfter,
-                callbackExecutor,
-                listeners);
+        return copy(changed -> changed.requestTimeout = DurationLimits.positive("requestTimeout", timeout));
     }
 
     /**
@@ -79,12 +76,8 @@ public final class ClientOptions {
      * @param timeout more than zero, at most 36,500 days
      */
     public ClientOptions unavailableAfter(Duration timeout) {
-        return new ClientOptions(
-                connectTimeout,
-                requestTimeout,
-                Optional.of(DurationLimits.positive("unavailableAfter", timeout)),
-                callbackExecutor,
-                listeners);
+        return copy(changed ->
+                changed.unavailableAfter = Optional.of(DurationLimits.positive("unavailableAfter", timeout)));
     }
 
     /**
@@ -95,7 +88,7 @@ public final class ClientOptions {
      */
     public ClientOptions callbackExecutor(Executor executor) {
         Objects.requireNonNull(executor, "executor");
-        return new ClientOptions(connectTimeout, requestTimeout, unavailableAfter, Optional.of(executor), listeners);
+        return copy(changed -> changed.callbackExecutor = Optional.of(executor));
     }
 
     /**
@@ -104,35 +97,34 @@ public final class ClientOptions {
      */
     public ClientOptions listener(LockListener listener) {
         Objects.requireNonNull(listener, "listener");
-        List<LockListener> all = new ArrayList<>(listeners);
-        all.add(listener);
-        return new ClientOptions(connectTimeout, requestTimeout, unavailableAfter, callbackExecutor, List.copyOf(all));
+        return copy(changed -> changed.listeners =
+                Stream.concat(changed.listeners.stream(), Stream.of(listener)).toList());
     }
 
     /** Returns the {@linkplain #connectTimeout(Duration) connect timeout}. */
     public Duration connectTimeout() {
-        return connectTimeout;
+        return values.connectTimeout;
     }
 
     /** Returns the {@linkplain #requestTimeout(Duration) request timeout}. */
     public Duration requestTimeout() {
-        return requestTimeout;
+        return values.requestTimeout;
     }
 
     /**
      * Returns the {@linkplain #unavailableAfter(Duration) outage that ends an unbounded wait}; empty for the lease duration.
      */
     public Optional<Duration> unavailableAfter() {
-        return unavailableAfter;
+        return values.unavailableAfter;
     }
 
     /** Returns the {@linkplain #callbackExecutor(Executor) callback executor}; empty if the client creates a pool. */
     public Optional<Executor> callbackExecutor() {
-        return callbackExecutor;
+        return values.callbackExecutor;
     }
 
     /** Returns the {@linkplain #listener(LockListener) listeners}, in the order in which they were added. */
     public List<LockListener> listeners() {
-        return listeners;
+        return values.listeners;
     }
 }

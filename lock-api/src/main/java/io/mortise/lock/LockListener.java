@@ -74,16 +74,17 @@ public interface LockListener {
         default void renewed(Duration slack, Duration leaseDuration) {}
 
         /**
-         * Notifies of the loss of the lease (S7).
+         * Notifies of the loss of the lease (S7). A loss that only the release found is one too, with the reason
+         * {@link LossReason.Kind#REMOVED}.
          *
-         * @param held the time from the grant to the loss
+         * @param held the time from the grant to the loss, or to the call of the release that found it
          */
         default void lost(LossReason reason, Duration held) {}
 
         /**
-         * Notifies that the release of the lease has an outcome. {@link ReleaseOutcome#LOST} means that the loss was found by
-         * the release.
+         * Notifies that the release of the lease has an outcome.
          *
+         * @param outcome {@link ReleaseOutcome#RELEASED} or {@link ReleaseOutcome#UNKNOWN}
          * @param held the time from the grant to the call of the release
          */
         default void released(ReleaseOutcome outcome, Duration held) {}

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -15,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -137,6 +139,28 @@ class FlightRecorderTest {
             });
             assertThat(names(events)).containsExactly("LockHold");
         }
+    }
+
+    /** The log line and the event of a loss agree, whoever notices it. */
+    @Test
+    void S07_aLossThatOnlyTheReleaseFindsIsRecordedAndLogged() throws Exception {
+        String name = UUID.randomUUID().toString(); // one log serves all tests
+        MemoryStore store = MemoryStore.create(new ManualClock());
+        try (LockClient client = MemoryLocks.connect(store, ClientOptions.defaults())) {
+            List<RecordedEvent> events = recorded(() -> {
+                Lease lease = client.named(name).acquire();
+                store.faults().expireUnnoticed(name);
+                assertThat(lease.release()).isEqualTo(ReleaseOutcome.LOST);
+                assertThat(lease.release()).isEqualTo(ReleaseOutcome.LOST);
+            });
+            assertThat(names(events)).containsExactlyInAnyOrder("LockHold", "LeaseLoss");
+            assertThat(only(events, "LockHold").getString("outcome")).isEqualTo("lost");
+            RecordedEvent loss = only(events, "LeaseLoss");
+            assertThat(loss.getString("reason")).isEqualTo("removed");
+            assertThat(loss.getString("detail")).contains("when it was released");
+        }
+        Path log = Path.of(System.getProperty("org.slf4j.simpleLogger.logFile"));
+        assertThat(Files.readString(log)).containsOnlyOnce("event=lost lock=\"" + name + "\"");
     }
 
     @Test

@@ -191,7 +191,7 @@ class LockListenerTest {
         Lease lease = lock.acquire();
         faults.expireUnnoticed("x");
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.LOST);
-        assertThat(events.take()).containsExactly("start memory x", "granted 1", "released LOST after 0");
+        assertThat(events.take()).containsExactly("start memory x", "granted 1", "lost REMOVED after 0");
     }
 
     @Test

@@ -123,9 +123,6 @@ public final class LockMetrics implements LockListener {
         @Override
         public void released(ReleaseOutcome outcome, Duration held) {
             meters.held.decrementAndGet();
-            if (outcome == ReleaseOutcome.LOST) {
-                meters.lost(LossReason.Kind.REMOVED); // found by the release
-            }
             meters.held(outcome, held);
         }
     }

@@ -34,6 +34,8 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
     private record End(@Nullable LossReason loss) {}
 
     private static final End RELEASE = new End(null);
+    private static final LossReason FOUND_BY_RELEASE =
+            new LossReason(LossReason.Kind.REMOVED, "the store no longer had the grant when it was released");
 
     private final LeaseServices with;
     private final LockName name;
@@ -161,10 +163,9 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
             return validity.reason()
                     .orElseGet(() -> new LossReason(LossReason.Kind.EXPIRED, "the deadline has passed"));
         }
-        boolean missing = released.getNow(ReleaseOutcome.UNKNOWN) == ReleaseOutcome.LOST;
-        return new LossReason(
-                LossReason.Kind.REMOVED,
-                missing ? "the store no longer had the grant when it was released" : "the lease was released");
+        return released.getNow(ReleaseOutcome.UNKNOWN) == ReleaseOutcome.LOST
+                ? FOUND_BY_RELEASE
+                : new LossReason(LossReason.Kind.REMOVED, "the lease was released");
     }
 
     @Override
@@ -236,21 +237,25 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         End ended = end.get();
         LossReason reason = ended == null ? null : ended.loss();
         if (reason != null && lossHandled.compareAndSet(false, true)) {
-            with.warnings()
-                    .warn(
-                            "lost",
-                            reason.kind(),
-                            "lock=\"{}\" owner={} token={} reason=\"{}\"",
-                            name,
-                            ownerId,
-                            token,
-                            reason);
+            logLoss(reason);
             AcquireNotifier observing = observers;
             if (observing != null) {
                 observing.lost(reason);
             }
             with.removals().remove(name, contender, leaseDuration);
         }
+    }
+
+    private void logLoss(LossReason reason) {
+        with.warnings()
+                .warn(
+                        "lost",
+                        reason.kind(),
+                        "lock=\"{}\" owner={} token={} reason=\"{}\"",
+                        name,
+                        ownerId,
+                        token,
+                        reason);
     }
 
     /** Handles a loss that affects no other lease. */
@@ -300,19 +305,32 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         });
     }
 
-    /** Returns the future to complete with the outcome of the release: the observers see it before the application does. */
+    /** Returns the future to complete with the outcome of the release: log and observers have it before the application. */
     private CompletableFuture<ReleaseOutcome> releaseOutcome() {
         AcquireNotifier observing = observers;
-        if (observing == null) {
-            return released;
-        }
-        Duration heldFor = observing.held();
+        Duration heldFor = observing == null ? Duration.ZERO : observing.held();
         CompletableFuture<ReleaseOutcome> outcome = new CompletableFuture<>();
         outcome.thenAccept(decided -> {
-            observing.released(decided, heldFor);
-            released.complete(decided);
+            try {
+                report(decided, observing, heldFor);
+            } finally {
+                released.complete(decided);
+            }
         });
         return outcome;
+    }
+
+    /** Reports the outcome of a release. A loss that it found is reported as any other loss. */
+    private void report(ReleaseOutcome outcome, @Nullable AcquireNotifier observing, Duration heldFor) {
+        boolean loss = outcome == ReleaseOutcome.LOST;
+        if (loss) {
+            logLoss(FOUND_BY_RELEASE);
+        }
+        if (observing != null && loss) {
+            observing.lost(FOUND_BY_RELEASE, heldFor);
+        } else if (observing != null) {
+            observing.released(outcome, heldFor);
+        }
     }
 
     /** Returns the outcome of a release. A missing grant means a loss, unless an earlier try may have removed it (S5). */

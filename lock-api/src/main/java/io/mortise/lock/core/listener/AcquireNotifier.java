@@ -112,9 +112,17 @@ public final class AcquireNotifier {
         });
     }
 
-    /** Notifies of a loss. */
+    /** Notifies of a loss now. */
     public void lost(LossReason reason) {
-        Duration held = held();
+        lost(reason, held());
+    }
+
+    /**
+     * Notifies of a loss.
+     *
+     * @param held the value of {@link #held} at the loss, or when the release that found it was called
+     */
+    public void lost(LossReason reason, Duration held) {
         endLease(() -> notifyAll("lost", leaseObservers, observer -> observer.lost(reason, held)));
     }
 
@@ -168,7 +176,13 @@ public final class AcquireNotifier {
             delivering = true;
         }
         for (Runnable next = event; next != null; next = next()) {
-            next.run();
+            Runnable current = next;
+            with.guarded(
+                    "deliver",
+                    () -> { // a failure must not keep the later events, nor fail the lock
+                        current.run();
+                        return null;
+                    });
         }
     }
 

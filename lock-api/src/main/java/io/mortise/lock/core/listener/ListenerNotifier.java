@@ -67,7 +67,11 @@ public final class ListenerNotifier {
         try {
             warnings.warn("listener-failed", method, "method={} cause={}", method, cause, failure);
         } catch (RuntimeException | Error unprintable) { // the failure's own text may fail
-            warnings.warn("listener-failed", method, "method={} cause={}", method, cause);
+            try {
+                warnings.warn("listener-failed", method, "method={} cause={}", method, cause);
+            } catch (RuntimeException | Error ignored) {
+                // The log itself fails. The lock does not depend on it either.
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ import io.mortise.lock.LockListener;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.core.runtime.ThrottledLog;
+import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.lang.reflect.Proxy;
@@ -110,6 +111,25 @@ class AcquireNotifierTest {
         notifier.lost(REMOVED);
         notifier.renewed(clock.now().plus(LEASE), LEASE);
         notifier.released(ReleaseOutcome.UNKNOWN, Duration.ZERO);
+        assertThat(events).containsExactly("granted", "lost after 0");
+    }
+
+    /** Not even a log that fails in turn, here by its clock, stops the delivery of the later events. */
+    @Test
+    void aFailureThatCannotBeLoggedStopsNoLaterEvent() {
+        LockClock broken = (LockClock) Proxy.newProxyInstance(
+                LockClock.class.getClassLoader(), new Class<?>[] {LockClock.class}, (proxy, method, arguments) -> {
+                    throw new IllegalStateException("no clock");
+                });
+        AcquireNotifier unlogged =
+                Objects.requireNonNull(new ListenerNotifier("test", List.of(listener), clock, new ThrottledLog(broken))
+                        .acquireStarted(new LockName("x")));
+        whenWaiting = () -> {
+            unlogged.granted(NO_LEASE, clock.now().plus(LEASE));
+            throw new IllegalStateException("the observer failed");
+        };
+        unlogged.waiting();
+        unlogged.lost(REMOVED);
         assertThat(events).containsExactly("granted", "lost after 0");
     }
 
