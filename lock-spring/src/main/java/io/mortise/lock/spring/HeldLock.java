@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.Deque;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import org.jspecify.annotations.Nullable;
@@ -138,13 +139,50 @@ final class HeldLock {
 
     /** Runs the body, then releases the lock, or leaves that to the transaction. */
     <T extends @Nullable Object, X extends Throwable> T call(Body<T, X> body) throws X {
-        T result;
+        return ended(run(body));
+    }
+
+    /**
+     * Runs a body whose result may be a stage although its type does not say so. Then the lock is held until the stage completes.
+     *
+     * @param type the type of the result
+     * @param description the method, for messages
+     * @throws IllegalStateException if the work of the result ends later, and its end cannot be observed
+     */
+    <X extends Throwable> @Nullable Object callAny(Body<@Nullable Object, X> body, Class<?> type, String description)
+            throws X {
+        Object result = this.<@Nullable Object, X>run(lease -> {
+            Object value = body.call(lease);
+            if (!isStage(value, type)) {
+                return ReturnKind.refuseLate(
+                        value, description, "declare CompletableFuture, Mono or Flux as the type of the result");
+            }
+            return value;
+        });
+        return isStage(result, type) ? until((CompletionStage<?>) result) : ended(result);
+    }
+
+    /** Returns whether the result is a stage, for which a {@code CompletableFuture} can be returned. */
+    private static boolean isStage(@Nullable Object result, Class<?> type) {
+        return result instanceof CompletionStage<?> && type.isAssignableFrom(CompletableFuture.class);
+    }
+
+    /** Runs the body, and releases the lock when its stage has completed and the transaction, if any, too. */
+    <T extends @Nullable Object, X extends Throwable> CompletableFuture<T> callStage(
+            Body<? extends CompletionStage<T>, X> body) throws X {
+        return until(run(body));
+    }
+
+    private <T extends @Nullable Object, X extends Throwable> T run(Body<T, X> body) throws X {
         try {
-            result = body.call(lease);
+            return body.call(lease);
         } catch (Throwable e) {
             suppress(e, end());
             throw e;
         }
+    }
+
+    private <T extends @Nullable Object> T ended(T result) {
         LeaseLostException loss = end();
         if (loss != null) {
             throw loss;
@@ -152,20 +190,18 @@ final class HeldLock {
         return result;
     }
 
-    /** Runs the body, and releases the lock when its stage has completed and the transaction, if any, too. */
-    <T extends @Nullable Object, X extends Throwable> CompletableFuture<T> callStage(
-            Body<? extends CompletionStage<T>, X> body) throws X {
-        CompletableFuture<T> stage;
-        try {
-            stage = body.call(lease).toCompletableFuture();
-        } catch (Throwable e) {
-            suppress(e, end());
-            throw e;
-        }
+    /** Ends the method, but not the use of the lock, which goes on until the stage completes. */
+    private <T extends @Nullable Object> CompletableFuture<T> until(CompletionStage<T> stage) {
         CompletableFuture<T> result = new CompletableFuture<>();
         running = false;
         if (untilCompletion) {
-            work = stage.whenComplete((value, failure) -> complete(result, value, failure, loss(lease)));
+            CompletableFuture<@Nullable Void> done = new CompletableFuture<>();
+            work = done; // not the result, which the caller may complete or cancel
+            stage.whenComplete((value, failure) -> {
+                LeaseLostException loss = loss(lease);
+                done.complete(null);
+                complete(result, value, failure, loss);
+            });
         } else {
             remove();
             stage.whenComplete((value, failure) -> lease.releaseAsync()
@@ -209,8 +245,11 @@ final class HeldLock {
     private static <T extends @Nullable Object> void complete(
             CompletableFuture<T> result, T value, @Nullable Throwable failure, @Nullable LeaseLostException loss) {
         if (failure != null) {
-            suppress(failure, loss);
-            result.completeExceptionally(failure);
+            // A dependent stage fails with a wrapper, which CompletableFuture.get() drops, with what it has suppressed.
+            Throwable cause =
+                    failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+            suppress(cause, loss);
+            result.completeExceptionally(cause);
         } else if (loss != null) {
             result.completeExceptionally(loss);
         } else {

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BinaryOperator;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -38,7 +39,6 @@ import org.springframework.util.ReflectionUtils;
 
 /** The name of the lock of one method: a constant, or an expression that each call evaluates. Immutable and thread-safe. */
 final class LockNameExpression {
-    private static final Pattern PLACEHOLDER = Pattern.compile("\\$\\{[^}]*}");
     private static final Pattern CONSTANT = Pattern.compile("[\\p{L}\\p{N} \\-_.:/~]*");
     private static final Set<String> ROOT_PROPERTIES = Set.of("target", "targetClass", "method", "args");
     private static final String CONSTANT_RULE = "a constant has only letters, digits, spaces and - _ . : / ~, "
@@ -63,11 +63,13 @@ final class LockNameExpression {
      * @throws IllegalArgumentException if the text is neither a valid name nor a valid expression for the method
      */
     static LockNameExpression of(String raw, Method method, UnaryOperator<String> placeholders) {
-        String text = placeholders.apply(raw);
         // The values of placeholders do not decide: one with a quote in it is still a text.
-        if (!CONSTANT.matcher(PLACEHOLDER.matcher(raw).replaceAll("")).matches()) {
-            return new LockNameExpression(text, parse(text, method));
+        if (!CONSTANT.matcher(replacePlaceholders(raw, (placeholder, quote) -> ""))
+                .matches()) {
+            String code = replacePlaceholders(raw, (placeholder, quote) -> quoted(placeholder, quote, placeholders));
+            return new LockNameExpression(code, parse(code, method));
         }
+        String text = placeholders.apply(raw);
         String name = new LockName(text).value();
         for (String parameter : parameterNames(method)) {
             if (name.startsWith(parameter + ".")) {
@@ -76,6 +78,53 @@ final class LockNameExpression {
             }
         }
         return new LockNameExpression(name, null);
+    }
+
+    /** Returns the value of a placeholder as a part of a text in quotes, so that it is never evaluated. */
+    private static String quoted(String placeholder, String quote, UnaryOperator<String> placeholders) {
+        if (quote.isEmpty()) {
+            throw new IllegalArgumentException("name has " + placeholder
+                    + " outside of quotes, where its value would be evaluated: write '" + placeholder + "'");
+        }
+        return placeholders.apply(placeholder).replace(quote, quote + quote);
+    }
+
+    /**
+     * Replaces each placeholder, which ends at the brace that closes its first one: it may contain others.
+     *
+     * @param replacement gets the placeholder, and the quote that opens the text in which it stands, or nothing
+     */
+    private static String replacePlaceholders(String raw, BinaryOperator<String> replacement) {
+        StringBuilder result = new StringBuilder();
+        String quote = "";
+        for (int i = 0; i < raw.length(); i++) {
+            int end = raw.startsWith("${", i) ? endOfPlaceholder(raw, i) : -1;
+            String next = end < 0 ? raw.substring(i, i + 1) : raw.substring(i, end);
+            if (end >= 0) {
+                result.append(replacement.apply(next, quote));
+                i = end - 1;
+                continue;
+            }
+            if (next.equals("'") || next.equals("\"")) {
+                // A doubled quote inside a text closes and opens it, which comes to the same.
+                quote = quote.isEmpty() ? next : quote.equals(next) ? "" : quote;
+            }
+            result.append(next);
+        }
+        return result.toString();
+    }
+
+    /** Returns the index after the placeholder that begins at the index, or -1 if it is not closed. */
+    private static int endOfPlaceholder(String raw, int begin) {
+        int depth = 0;
+        for (int i = begin + 1; i < raw.length(); i++) {
+            char next = raw.charAt(i);
+            depth += next == '{' ? 1 : next == '}' ? -1 : 0;
+            if (depth == 0) {
+                return i + 1;
+            }
+        }
+        return -1;
     }
 
     private static SpelExpression parse(String text, Method method) {

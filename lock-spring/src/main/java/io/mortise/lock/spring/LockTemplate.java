@@ -68,14 +68,19 @@ public final class LockTemplate {
         }
     }
 
-    /** Does the same as {@link #run}, for a body with a result. */
+    /**
+     * Does the same as {@link #run}, for a body with a result.
+     *
+     * @throws IllegalStateException also if the body returns an incomplete future, or a publisher or stream: its work would go on
+     *     after the release
+     */
     public <T, X extends Exception> T call(String name, LeaseFunction<T, X> body) throws X {
         Objects.requireNonNull(body, "body");
         HeldLock held = acquire(name);
         if (held == null) {
             throw new LockBusyException(name, maxWait);
         }
-        return held.<T, X>call(body::call);
+        return held.<T, X>call(lease -> ended(body.call(lease)));
     }
 
     /**
@@ -103,8 +108,13 @@ public final class LockTemplate {
         HeldLock held = acquire(name);
         return held == null
                 ? Optional.empty()
-                : Optional.of(
-                        held.<T, X>call(lease -> Objects.requireNonNull(body.call(lease), "the body returned null")));
+                : Optional.of(held.<T, X>call(
+                        lease -> Objects.requireNonNull(ended(body.call(lease)), "the body returned null")));
+    }
+
+    /** Refuses a result whose work has not ended with the body. */
+    private static <T> T ended(T result) {
+        return ReturnKind.refuseLate(result, "the body of a LockTemplate", "use DistributedLock.callAsync");
     }
 
     private @Nullable HeldLock acquire(String name) {

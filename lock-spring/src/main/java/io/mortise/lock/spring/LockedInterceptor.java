@@ -38,21 +38,44 @@ final class LockedInterceptor implements MethodInterceptor {
         if (locked.returns() == ReturnKind.MONO || locked.returns() == ReturnKind.FLUX) {
             return new ReactiveLocked(client, lock, locked, (ProxyMethodInvocation) invocation).publisher();
         }
-        HeldLock held = HeldLock.acquire(client, lock, locked.maxWait());
-        if (held == null) {
-            logBusy(locked, lock);
-            if (locked.busy() == BusyPolicy.SKIP) {
-                return locked.returns().absent(locked.method());
-            }
-            LockBusyException busy = new LockBusyException(lock.name(), locked.maxWait());
-            if (locked.returns() == ReturnKind.VALUE) {
-                throw busy;
-            }
-            return CompletableFuture.failedFuture(busy);
-        }
         return locked.returns() == ReturnKind.VALUE
-                ? held.<@Nullable Object, Throwable>call(lease -> invocation.proceed())
-                : held.<@Nullable Object, Throwable>callStage(lease -> stage(invocation.proceed(), locked));
+                ? value(client, lock, locked, invocation)
+                : future(client, lock, locked, invocation);
+    }
+
+    private static @Nullable Object value(
+            LockClient client, DistributedLock lock, LockedMethod locked, MethodInvocation invocation)
+            throws Throwable {
+        HeldLock held = HeldLock.acquire(client, lock, locked.maxWait());
+        return held == null
+                ? skipped(locked, lock)
+                : held.<Throwable>callAny(
+                        lease -> invocation.proceed(), locked.method().getReturnType(), locked.description());
+    }
+
+    /** Runs a method that returns a future: what prevents that it runs fails the future, and is not thrown. */
+    private static @Nullable Object future(
+            LockClient client, DistributedLock lock, LockedMethod locked, MethodInvocation invocation)
+            throws Throwable {
+        HeldLock held;
+        try {
+            held = HeldLock.acquire(client, lock, locked.maxWait());
+            if (held == null) {
+                return skipped(locked, lock);
+            }
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+        return held.<@Nullable Object, Throwable>callStage(lease -> stage(invocation.proceed(), locked));
+    }
+
+    /** Returns the result of a call for which the lock is busy. */
+    private static @Nullable Object skipped(LockedMethod locked, DistributedLock lock) {
+        logBusy(locked, lock);
+        if (locked.busy() == BusyPolicy.SKIP) {
+            return locked.returns().absent(locked.method(), locked.targetClass());
+        }
+        throw new LockBusyException(lock.name(), locked.maxWait());
     }
 
     private String name(LockedMethod locked, MethodInvocation invocation) {
@@ -79,19 +102,28 @@ final class LockedInterceptor implements MethodInterceptor {
         throw new NullPointerException(locked.description() + ": the method returned null");
     }
 
-    /** Waits as the caller, the interceptor of {@code @Async}, would do next. */
+    /**
+     * Waits as the caller, the interceptor of {@code @Async}, would do next. A caller that cancels its future interrupts this
+     * thread, but not the work, so the wait goes on: the lease must not end before the work.
+     */
     private static CompletionStage<@Nullable Object> await(Future<?> future) {
-        CompletableFuture<@Nullable Object> result = new CompletableFuture<>();
+        boolean interrupted = false;
         try {
-            result.complete(future.get());
-        } catch (ExecutionException e) {
-            result.completeExceptionally(e.getCause());
-        } catch (CancellationException e) {
-            result.completeExceptionally(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            result.completeExceptionally(e);
+            while (true) {
+                try {
+                    return CompletableFuture.completedFuture(future.get());
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                } catch (ExecutionException e) {
+                    return CompletableFuture.failedFuture(e.getCause() == null ? e : e.getCause());
+                } catch (CancellationException e) {
+                    return CompletableFuture.failedFuture(e);
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
-        return result;
     }
 }

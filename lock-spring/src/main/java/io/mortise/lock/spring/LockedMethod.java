@@ -13,6 +13,7 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
  * The attributes of one {@link Locked} method, checked and with their placeholders resolved.
  *
  * @param method the annotated method
+ * @param targetClass the class of the bean
  * @param description the annotation and the method, for messages
  * @param name the name of the lock
  * @param maxWait the longest time to wait; zero for one attempt
@@ -23,6 +24,7 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
  */
 record LockedMethod(
         Method method,
+        Class<?> targetClass,
         String description,
         LockNameExpression name,
         Duration maxWait,
@@ -34,15 +36,17 @@ record LockedMethod(
     /**
      * Reads the annotation of a method.
      *
+     * @param targetClass the class of the bean
      * @throws LockConfigurationException if it is invalid, with the method and the attribute
      */
-    static LockedMethod of(Method method, LockedMethods texts) {
+    static LockedMethod of(Method method, Class<?> targetClass, LockedMethods texts) {
         Locked locked = Objects.requireNonNull(AnnotatedElementUtils.findMergedAnnotation(method, Locked.class));
         String description = "@Locked on " + method.getDeclaringClass().getSimpleName() + "." + method.getName();
         try {
-            ReturnKind returns = ReturnKind.of(method, locked.busy());
+            ReturnKind returns = ReturnKind.of(method, targetClass, locked.busy());
             return new LockedMethod(
                     method,
+                    targetClass,
                     description,
                     LockNameExpression.of(locked.name(), method, texts::resolve),
                     maxWait(locked, texts),

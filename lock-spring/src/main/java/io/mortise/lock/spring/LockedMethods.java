@@ -36,7 +36,7 @@ final class LockedMethods {
     LockedMethod get(Method method, Class<?> targetClass) {
         return known.computeIfAbsent(
                 new MethodClassKey(method, targetClass),
-                key -> LockedMethod.of(AopUtils.getMostSpecificMethod(method, targetClass), this));
+                key -> LockedMethod.of(AopUtils.getMostSpecificMethod(method, targetClass), targetClass, this));
     }
 
     /** Returns the longest wait where neither an annotation nor the application says otherwise. */

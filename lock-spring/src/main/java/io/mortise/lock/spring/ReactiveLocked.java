@@ -9,10 +9,12 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.transaction.reactive.TransactionSynchronizationManager;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
@@ -89,7 +91,11 @@ final class ReactiveLocked {
     /** The lock of one subscription. */
     private final class Hold {
         private volatile @Nullable CompletableFuture<Optional<Lease>> acquired;
+        private volatile boolean cancelled;
         private volatile @Nullable ReactiveTransactionLease inTransaction;
+        private final AtomicBoolean takenOver =
+                new AtomicBoolean(); // the acquired lease: by a transaction, or to be released
+        private final AtomicBoolean ended = new AtomicBoolean(); // for the transaction
         private volatile @Nullable LeaseLostException lost;
 
         Hold(ContextView context) {
@@ -104,7 +110,7 @@ final class ReactiveLocked {
                             this::fail,
                             this::end)
                     .onErrorMap(this::unwrapped)
-                    .doFinally(this::abandon);
+                    .doFinally(this::ended);
         }
 
         Flux<Object> flux() {
@@ -115,7 +121,7 @@ final class ReactiveLocked {
                             this::fail,
                             this::end)
                     .onErrorMap(this::unwrapped)
-                    .doFinally(this::abandon);
+                    .doFinally(this::ended);
         }
 
         /** Acquires the lock, or takes it from the transaction, to which a new lease is handed over; empty to skip the method. */
@@ -124,20 +130,46 @@ final class ReactiveLocked {
                 return acquire();
             }
             return ReactiveTransactionLease.reuse(client, lock.name())
-                    .doOnNext(held -> {
-                        inTransaction = held;
-                        held.lease().ensureHeld();
-                    })
-                    .map(ReactiveTransactionLease::lease)
+                    .map(this::reuse)
                     .switchIfEmpty(Mono.defer(this::acquire)
-                            .flatMap(lease -> ReactiveTransactionLease.register(client, lease)
-                                    .doOnNext(held -> inTransaction = held)
+                            .flatMap(lease -> ReactiveTransactionLease.current()
+                                    .doOnNext(transaction -> leaveTo(transaction, lease))
                                     .thenReturn(lease)));
+        }
+
+        private Lease reuse(ReactiveTransactionLease held) {
+            inTransaction = held;
+            LeaseLostException loss = HeldLock.loss(held.lease());
+            if (loss != null) {
+                endInTransaction(); // now, since what follows the failure may be the next to use the lease
+                throw loss;
+            }
+            return held.lease();
+        }
+
+        /** Leaves the release to the transaction, unless the subscription was cancelled meanwhile, which releases the lease. */
+        private void leaveTo(TransactionSynchronizationManager transaction, Lease lease) {
+            if (!takenOver.compareAndSet(false, true)) {
+                return;
+            }
+            try {
+                inTransaction = ReactiveTransactionLease.register(transaction, client, lease);
+            } catch (Throwable e) {
+                takenOver.set(false);
+                abandon();
+                throw e;
+            }
+            if (cancelled) {
+                endInTransaction();
+            }
         }
 
         private Mono<Lease> acquire() {
             CompletableFuture<Optional<Lease>> request = lock.tryAcquireAsync(locked.maxWait());
             acquired = request;
+            if (cancelled) { // before anybody could cancel the request
+                abandon();
+            }
             return Mono.fromFuture(request).flatMap(lease -> {
                 if (lease.isPresent()) {
                     return Mono.just(lease.get());
@@ -162,9 +194,8 @@ final class ReactiveLocked {
 
         /** Releases the lease, or leaves that to the transaction; gives the loss of the lease, or nothing. */
         private Mono<LeaseLostException> end(Lease lease) {
-            ReactiveTransactionLease held = inTransaction;
-            if (held != null) {
-                held.ended();
+            if (inTransaction != null) {
+                endInTransaction();
                 return Mono.justOrEmpty(HeldLock.loss(lease));
             }
             return Mono.fromFuture(lease.releaseAsync())
@@ -177,10 +208,28 @@ final class ReactiveLocked {
             return loss != null && failure.getCause() == loss ? loss : failure;
         }
 
-        /** Releases a lease that arrived while the subscription was cancelled; a second release of one has no effect (S5). */
-        private void abandon(SignalType signal) {
+        /** Ends what no other step has ended, such as after a cancellation at any time. */
+        private void ended(SignalType signal) {
+            endInTransaction();
+            if (signal == SignalType.CANCEL) {
+                cancelled = true;
+                abandon();
+                endInTransaction(); // the lease may have been left to the transaction just now
+            }
+        }
+
+        /** Lets later publishers of the transaction use the lease, only once, since one may do so already. */
+        private void endInTransaction() {
+            ReactiveTransactionLease held = inTransaction;
+            if (held != null && ended.compareAndSet(false, true)) {
+                held.ended();
+            }
+        }
+
+        /** Withdraws the request, or releases its lease unless a transaction will. A second release has no effect (S5). */
+        private void abandon() {
             CompletableFuture<Optional<Lease>> request = acquired;
-            if (signal == SignalType.CANCEL && request != null && inTransaction == null) {
+            if (request != null && takenOver.compareAndSet(false, true)) {
                 request.cancel(false);
                 request.thenAccept(lease -> lease.ifPresent(Lease::releaseAsync));
             }

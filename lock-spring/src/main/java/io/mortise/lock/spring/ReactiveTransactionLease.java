@@ -20,13 +20,12 @@ final class ReactiveTransactionLease implements TransactionSynchronization {
         this.lease = lease;
     }
 
-    /** Leaves the release to the current transaction; empty if there is none. */
-    static Mono<ReactiveTransactionLease> register(LockClient client, Lease lease) {
-        return current().map(transaction -> {
-            ReactiveTransactionLease registered = new ReactiveTransactionLease(client, lease);
-            transaction.registerSynchronization(registered);
-            return registered;
-        });
+    /** Leaves the release to the transaction. */
+    static ReactiveTransactionLease register(
+            TransactionSynchronizationManager transaction, LockClient client, Lease lease) {
+        ReactiveTransactionLease registered = new ReactiveTransactionLease(client, lease);
+        transaction.registerSynchronization(registered);
+        return registered;
     }
 
     /** Returns the lease that the current transaction already holds for a publisher that has ended; empty if there is none. */
@@ -41,7 +40,8 @@ final class ReactiveTransactionLease implements TransactionSynchronization {
                         .findFirst()));
     }
 
-    private static Mono<TransactionSynchronizationManager> current() {
+    /** Returns the current transaction; empty if there is none. */
+    static Mono<TransactionSynchronizationManager> current() {
         return TransactionSynchronizationManager.forCurrentTransaction()
                 .onErrorComplete(NoTransactionException.class)
                 .filter(transaction ->

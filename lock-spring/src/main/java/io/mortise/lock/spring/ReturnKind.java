@@ -11,6 +11,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.scheduling.annotation.Async;
@@ -28,14 +29,20 @@ enum ReturnKind {
     /** When its {@code Flux} completes. */
     FLUX;
 
-    /** Types whose work goes on after the return, and whose end cannot be observed in general. */
+    /** Types whose work goes on after the return, or only begins then, and whose end cannot be observed in general. */
     private static final Set<String> REFUSED = Set.of(
             "org.reactivestreams.Publisher",
+            "java.util.concurrent.CompletionStage",
             "java.util.concurrent.Flow$Publisher",
             "java.util.concurrent.Callable",
             "java.util.concurrent.Future",
+            "java.util.stream.BaseStream",
+            "java.util.Iterator",
+            "java.util.Spliterator",
+            "kotlin.sequences.Sequence",
             "kotlinx.coroutines.flow.Flow",
             "kotlinx.coroutines.Job",
+            "io.smallrye.mutiny.Uni",
             "org.springframework.web.context.request.async.DeferredResult",
             "org.springframework.web.context.request.async.WebAsyncTask",
             "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
@@ -44,20 +51,22 @@ enum ReturnKind {
     /**
      * Returns the kind of the method.
      *
+     * @param targetClass the class of the bean, which decides what a type variable is
      * @throws IllegalArgumentException if the lease could not be held until the end of its work, or if the method has no result
      *     that says that it was skipped
      */
-    static ReturnKind of(Method method, BusyPolicy busy) {
-        ReturnKind kind = of(method);
-        if (busy == BusyPolicy.SKIP && !kind.canBeAbsent(method)) {
+    static ReturnKind of(Method method, Class<?> targetClass, BusyPolicy busy) {
+        ResolvableType result = ResolvableType.forMethodReturnType(method, targetClass);
+        ReturnKind kind = of(method, targetClass, result);
+        if (busy == BusyPolicy.SKIP && !kind.canBeAbsent(method, result)) {
             throw new IllegalArgumentException(
-                    "busy is SKIP, but " + method.getReturnType().getSimpleName()
+                    "busy is SKIP, but " + result.toClass().getSimpleName()
                             + " has no value for a skipped call: return void, Optional or a type with @Nullable, or use FAIL");
         }
         return kind;
     }
 
-    private static ReturnKind of(Method method) {
+    private static ReturnKind of(Method method, Class<?> targetClass, ResolvableType result) {
         Class<?>[] parameters = method.getParameterTypes();
         if (parameters.length > 0
                 && parameters[parameters.length - 1].getName().equals("kotlin.coroutines.Continuation")) {
@@ -65,7 +74,18 @@ enum ReturnKind {
                     "a suspend function ends after its return, which cannot be observed here: "
                             + "use DistributedLock.callAsync, or a function that returns Mono or CompletableFuture");
         }
-        Class<?> type = method.getReturnType();
+        Class<?> type = result.toClass();
+        ReturnKind kind = of(type, isAsync(method, targetClass));
+        if (kind == VALUE) {
+            refuse(type);
+        }
+        if (kind != VALUE || type == Optional.class || isA(type, Set.of("org.springframework.http.HttpEntity"))) {
+            refuse(result.getGeneric(0).toClass()); // the value in the wrapper
+        }
+        return kind;
+    }
+
+    private static ReturnKind of(Class<?> type, boolean async) {
         // By their names: Reactor may be missing.
         if (type.getName().equals("reactor.core.publisher.Mono")) {
             return MONO;
@@ -76,38 +96,62 @@ enum ReturnKind {
         if (type == CompletableFuture.class || type == CompletionStage.class) {
             return STAGE;
         }
-        if (type == Future.class && isAsync(method)) {
-            return FUTURE;
-        }
-        if (isRefused(type)) {
+        return type == Future.class && async ? FUTURE : VALUE;
+    }
+
+    private static boolean isAsync(Method method, Class<?> targetClass) {
+        return Stream.of(method, method.getDeclaringClass(), targetClass)
+                .anyMatch(element -> AnnotatedElementUtils.hasAnnotation(element, Async.class));
+    }
+
+    private static void refuse(Class<?> type) {
+        if (isLate(type)) {
             throw new IllegalArgumentException("the work of a " + type.getSimpleName()
-                    + " ends after the return, which cannot be observed here: return CompletableFuture, Mono or Flux");
+                    + " ends after the return, which cannot be observed here: return CompletableFuture, Mono or Flux, "
+                    + "or a collection with what it gives");
         }
-        return VALUE;
     }
 
-    private static boolean isAsync(Method method) {
-        return AnnotatedElementUtils.hasAnnotation(method, Async.class)
-                || AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), Async.class);
+    private static boolean isLate(Class<?> type) {
+        return isA(type, REFUSED)
+                || type.getName().startsWith("io.reactivex.")
+                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
     }
 
-    private static boolean isRefused(@Nullable Class<?> type) {
+    private static boolean isA(@Nullable Class<?> type, Set<String> names) {
         return type != null
-                && (REFUSED.contains(type.getName())
-                        || type.getName().startsWith("io.reactivex.")
-                        || isRefused(type.getSuperclass())
-                        || Arrays.stream(type.getInterfaces()).anyMatch(ReturnKind::isRefused));
+                && (names.contains(type.getName())
+                        || isA(type.getSuperclass(), names)
+                        || Arrays.stream(type.getInterfaces()).anyMatch(each -> isA(each, names)));
     }
 
-    private boolean canBeAbsent(Method method) {
+    /**
+     * Checks a result whose type did not say whether its work ends later, such as {@code Object}.
+     *
+     * @param origin what returned it, for the message
+     * @param advice what to do instead
+     * @throws IllegalStateException if the work ends later
+     */
+    static <T extends @Nullable Object> T refuseLate(T result, String origin, String advice) {
+        Object value = result instanceof Optional<?> optional ? optional.orElse(null) : result;
+        boolean ended = value instanceof Future<?> future && future.isDone();
+        if (value != null && !ended && isLate(value.getClass())) {
+            throw new IllegalStateException(origin + " returned a "
+                    + value.getClass().getName()
+                    + ", whose work may go on without the lock, which is released now: " + advice);
+        }
+        return result;
+    }
+
+    private boolean canBeAbsent(Method method, ResolvableType result) {
         return switch (this) {
             case MONO, FLUX -> true;
             case STAGE, FUTURE -> {
-                Class<?> value = valueOfStage(method);
+                Class<?> value = result.getGeneric(0).resolve();
                 yield value == Void.class || value == Optional.class;
             }
             case VALUE -> {
-                Class<?> type = method.getReturnType();
+                Class<?> type = result.toClass();
                 yield type == void.class || type == Void.class || type == Optional.class || isNullable(method);
             }
         };
@@ -115,16 +159,14 @@ enum ReturnKind {
 
     /** Returns the result of a call that was skipped; not for {@link #MONO} and {@link #FLUX}, which are empty then. */
     @Nullable
-    Object absent(Method method) {
+    Object absent(Method method, Class<?> targetClass) {
+        ResolvableType result = ResolvableType.forMethodReturnType(method, targetClass);
         return switch (this) {
             case STAGE, FUTURE ->
-                CompletableFuture.completedFuture(valueOfStage(method) == Optional.class ? Optional.empty() : null);
-            default -> method.getReturnType() == Optional.class ? Optional.empty() : null;
+                CompletableFuture.completedFuture(
+                        result.getGeneric(0).resolve() == Optional.class ? Optional.empty() : null);
+            default -> result.toClass() == Optional.class ? Optional.empty() : null;
         };
-    }
-
-    private static @Nullable Class<?> valueOfStage(Method method) {
-        return ResolvableType.forMethodReturnType(method).getGeneric(0).resolve();
     }
 
     /** Accepts the annotation of any library: JSpecify's stands on the type, others stand on the method. */

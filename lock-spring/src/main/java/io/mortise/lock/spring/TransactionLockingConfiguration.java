@@ -2,6 +2,7 @@
 package io.mortise.lock.spring;
 
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
@@ -12,7 +13,7 @@ import org.springframework.context.annotation.Role;
 class TransactionLockingConfiguration {
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static LeaseCheckPostProcessor mortiseLeaseCheckPostProcessor() {
-        return new LeaseCheckPostProcessor();
+    static LeaseCheckPostProcessor mortiseLeaseCheckPostProcessor(ConfigurableListableBeanFactory beans) {
+        return new LeaseCheckPostProcessor(beans);
     }
 }

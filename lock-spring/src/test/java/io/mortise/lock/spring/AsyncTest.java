@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.Lease;
 import io.mortise.lock.LeaseLostException;
+import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -14,6 +16,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
@@ -21,6 +26,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /** Tests methods whose work ends after their return. */
 class AsyncTest {
@@ -70,7 +77,30 @@ class AsyncTest {
         }
     }
 
-    private final LockContext context = LockContext.start(AsyncConfiguration.class, Jobs.class);
+    /** Methods whose type does not say that their work ends after their return. */
+    static class Vague {
+        @Locked(name = "job", maxWait = "0s")
+        public Object object(Object work) {
+            return work;
+        }
+
+        @Locked(name = "job", maxWait = "0s")
+        public <T> T generic(T work) {
+            return work;
+        }
+    }
+
+    abstract static class Base<T> {
+        @Locked(name = "job", maxWait = "0s")
+        public T inherited(T work) {
+            return work;
+        }
+    }
+
+    static class Stages extends Base<CompletableFuture<String>> {}
+
+    private final LockContext context =
+            LockContext.start(AsyncConfiguration.class, Jobs.class, Vague.class, Stages.class);
     private final Jobs jobs = context.bean(Jobs.class);
     private final Jobs target = java.util.Objects.requireNonNull(
             (Jobs) org.springframework.aop.framework.AopProxyUtils.getSingletonTarget(jobs));
@@ -145,5 +175,121 @@ class AsyncTest {
         work.run();
         assertThat(result.get()).isEqualTo("done");
         assertThat(context.isFree("job")).isTrue();
+    }
+
+    @Test
+    @SuppressWarnings("unchecked")
+    void S01_aStageThatTheTypeHidesIsHeldUntilItCompletes() throws Exception {
+        Vague vague = context.bean(Vague.class);
+        List<UnaryOperator<CompletableFuture<String>>> methods = List.of(
+                context.bean(Stages.class)::inherited,
+                vague::generic,
+                work -> (CompletableFuture<String>) vague.object(work),
+                work -> (CompletableFuture<String>) vague.object(work.minimalCompletionStage()));
+        for (UnaryOperator<CompletableFuture<String>> method : methods) {
+            CompletableFuture<String> work = new CompletableFuture<>();
+            CompletableFuture<String> result = method.apply(work);
+            assertThat(context.isFree("job")).isFalse();
+            work.complete("done");
+            assertThat(result.get()).isEqualTo("done");
+            assertThat(context.isFree("job")).isTrue();
+        }
+        assertThat(vague.object("x")).isEqualTo("x");
+    }
+
+    @Test
+    void S01_workThatTheTypeHidesAndThatCannotBeObservedFailsTheCall() {
+        Vague vague = context.bean(Vague.class);
+        FutureTask<String> done = new FutureTask<>(() -> "done");
+        for (Object work : List.of(done, Mono.just("x"), Flux.just("x"), Stream.of("x"), Optional.of(done))) {
+            assertThatThrownBy(() -> vague.object(work))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("Vague.object")
+                    .hasMessageContaining("without the lock");
+        }
+        done.run();
+        assertThat(vague.object(done)).isSameAs(done);
+        assertThat(context.isFree("job")).isTrue();
+    }
+
+    @Test
+    void S07_theLossIsSuppressedByTheExceptionThatTheCallerGets() {
+        CompletableFuture<String> work = new CompletableFuture<>();
+        IllegalArgumentException failure = new IllegalArgumentException("the work failed");
+        CompletableFuture<String> result = jobs.stage(work.thenApply(value -> value)); // wraps the failure
+        CompletableFuture<Throwable> seen = new CompletableFuture<>();
+        result.whenComplete((value, thrown) -> seen.complete(thrown));
+        context.lose("job");
+        work.completeExceptionally(failure);
+        assertThatThrownBy(result::get).cause().isSameAs(failure);
+        assertThat(failure.getSuppressed())
+                .hasOnlyElementsOfType(LeaseLostException.class)
+                .hasSize(1);
+        assertThat(seen.join()).isSameAs(failure);
+    }
+
+    /** The future is released before it completes: no other thread sees the result while the lock is held. */
+    @Test
+    void S05_theLockIsFreeWhenTheFutureCompletes() {
+        CompletableFuture<String> work = new CompletableFuture<>();
+        CompletableFuture<Boolean> free = jobs.stage(work).thenApply(value -> context.isFree("job"));
+        work.complete("done");
+        assertThat(free.join()).isTrue();
+    }
+
+    @Test
+    void whatPreventsTheMethodFailsTheFuture() {
+        Thread.currentThread().interrupt();
+        CompletableFuture<String> interrupted = jobs.stage(new CompletableFuture<>());
+        assertThat(Thread.interrupted()).isTrue();
+        assertThatThrownBy(interrupted::get).cause().isInstanceOf(LockInterruptedException.class);
+        context.bean(LockTemplate.class).run("job", lease -> {
+            CompletableFuture<String> nested = jobs.stage(new CompletableFuture<>());
+            assertThatThrownBy(nested::get).cause().isInstanceOf(IllegalStateException.class);
+        });
+    }
+
+    /** A cancellation interrupts the thread that waits for the inner future, whose work does not end by that. */
+    @Test
+    void S01_aCancelledAsyncFutureHoldsTheLockUntilItsWorkEnds() throws Exception {
+        CountDownLatch interrupted = new CountDownLatch(1);
+        CompletableFuture<Thread> waiter = new CompletableFuture<>();
+        FutureTask<String> work = new FutureTask<>(() -> "done") {
+            @Override
+            public String get() throws InterruptedException, ExecutionException {
+                waiter.complete(Thread.currentThread());
+                try {
+                    return super.get();
+                } catch (InterruptedException e) {
+                    interrupted.countDown();
+                    throw e;
+                }
+            }
+        };
+        Future<String> result = jobs.future(work);
+        Thread thread = waiter.get();
+        assertThat(result.cancel(true)).isTrue();
+        assertThat(interrupted.await(50, TimeUnit.SECONDS)).isTrue();
+        assertThat(context.other().named("job").tryAcquire(Duration.ofMillis(200)))
+                .as("the work still runs")
+                .isEmpty();
+        work.run();
+        thread.join(50_000);
+        assertThat(context.isFree("job")).isTrue();
+    }
+
+    /** The methods of {@code CompletionStage} suffice: a stage need not support {@code toCompletableFuture}. */
+    @Test
+    void S01_aStageWithoutAFutureIsHeldUntilItCompletes() throws Exception {
+        CompletableFuture<String> work = new CompletableFuture<>() {
+            @Override
+            public CompletableFuture<String> toCompletableFuture() {
+                throw new UnsupportedOperationException();
+            }
+        };
+        CompletableFuture<String> result = jobs.stage(work);
+        assertThat(context.isFree("job")).isFalse();
+        work.complete("done");
+        assertThat(result.get()).isEqualTo("done");
     }
 }

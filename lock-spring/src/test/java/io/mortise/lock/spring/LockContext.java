@@ -9,6 +9,7 @@ import io.mortise.lock.memory.MemoryStore;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.MapPropertySource;
@@ -48,6 +49,14 @@ final class LockContext implements AutoCloseable {
 
     static LockContext start(Map<String, Object> properties, Class<?>... configuration) {
         LockContext started = new LockContext(properties, configuration);
+        started.context.register(Locking.class);
+        return started.refresh();
+    }
+
+    /** Starts a context with @EnableLocking, whose parent is the other one. */
+    static LockContext startUnder(ApplicationContext parent, Class<?>... configuration) {
+        LockContext started = new LockContext(Map.of(), configuration);
+        started.context.setParent(parent);
         started.context.register(Locking.class);
         return started.refresh();
     }

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.util.PropertyPlaceholderHelper;
 
 class LockNameExpressionTest {
     public static class Order {
@@ -148,5 +149,41 @@ class LockNameExpressionTest {
         assertThat(LockNameExpression.of("report-${x}", METHOD, text -> text.replace("${x}", "#count"))
                         .constant())
                 .contains("report-#count");
+    }
+
+    private static LockNameExpression of(String text, Map<String, String> values) {
+        return LockNameExpression.of(
+                text,
+                METHOD,
+                each -> new PropertyPlaceholderHelper("${", "}", ":", null, true)
+                        .replacePlaceholders(each, values::get));
+    }
+
+    @Test
+    void aConstantMayHavePlaceholdersInPlaceholders() {
+        assertThat(of("report-${a:${b}}", Map.of("b", "'x' + #count")).constant())
+                .contains("report-'x' + #count");
+        assertThat(of("${a:${b:c}/d}-e", Map.of()).constant()).contains("c/d-e");
+        assertThat(of("${a:#count}", Map.of()).constant()).contains("#count");
+        assertThat(of("${a.${b}}", Map.of("b", "x", "a.x", "#p1")).constant()).contains("#p1");
+    }
+
+    @Test
+    void inAnExpressionTheValueOfAPlaceholderIsAText() {
+        Map<String, String> values = Map.of("a", "it's \"x\" + #count");
+        for (String text : List.of("'${a}/' + #count", "\"${a}/\" + #count", "'${b:${a}}/' + #count")) {
+            assertThat(of(text, values)
+                            .evaluate(METHOD, new Object[] {null, 7}, "the bean", new DefaultListableBeanFactory()))
+                    .as(text)
+                    .isEqualTo("it's \"x\" + #count/7");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"${a} + #count", "'x''y' + ${a}", "#root.args[${b:${a}}]", "'${a}' + ${a}"})
+    void S14_aPlaceholderOutsideOfQuotesIsRefusedInAnExpression(String text) {
+        assertThatThrownBy(() -> of(text, Map.of("a", "1")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("outside of quotes");
     }
 }

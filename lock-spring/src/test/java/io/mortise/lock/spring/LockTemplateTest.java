@@ -10,10 +10,12 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import reactor.core.publisher.Mono;
 
 class LockTemplateTest {
     private final LockContext context = LockContext.start();
@@ -96,5 +98,19 @@ class LockTemplateTest {
             assertThat(started.bean(LockTemplate.class))
                     .isSameAs(started.context().getBean("own"));
         }
+    }
+
+    @Test
+    void S01_aBodyWhoseWorkGoesOnFailsTheCall() {
+        CompletableFuture<String> work = new CompletableFuture<>();
+        assertThatThrownBy(() -> locks.call("job", lease -> work))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("DistributedLock.callAsync");
+        assertThatThrownBy(() -> locks.tryCall("job", lease -> Mono.just("x")))
+                .isInstanceOf(IllegalStateException.class);
+        work.complete("done");
+        CompletableFuture<String> done = locks.call("job", lease -> work);
+        assertThat(done).isSameAs(work);
+        assertThat(context.isFree("job")).isTrue();
     }
 }

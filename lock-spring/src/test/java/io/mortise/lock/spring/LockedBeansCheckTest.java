@@ -5,10 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.LockConfigurationException;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
 import kotlin.coroutines.Continuation;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,6 +26,9 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Scope;
 import org.springframework.core.PriorityOrdered;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ReactiveTypeDescriptor;
+import reactor.core.publisher.Mono;
 
 /** Tests that an application whose locks would not work does not start. */
 class LockedBeansCheckTest {
@@ -91,6 +99,74 @@ class LockedBeansCheckTest {
         }
     }
 
+    interface OwnStage extends CompletionStage<String> {}
+
+    static class StageSubtype {
+        @Locked(name = "x")
+        public OwnStage call() {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    static class LazyStream {
+        @Locked(name = "x")
+        public Stream<String> call() {
+            return Stream.empty();
+        }
+    }
+
+    static class LazyIterator {
+        @Locked(name = "x")
+        public Iterator<String> call() {
+            return Collections.emptyIterator();
+        }
+    }
+
+    static class WrappedFuture {
+        @Locked(name = "x")
+        public Optional<Future<String>> call() {
+            return Optional.empty();
+        }
+    }
+
+    static class StreamLater {
+        @Locked(name = "x")
+        public CompletableFuture<Stream<String>> call() {
+            return new CompletableFuture<>();
+        }
+    }
+
+    /** A type as those of Mutiny are, which are known to Spring by an adapter. */
+    static final class AdaptedType {}
+
+    static class Adapted {
+        @Locked(name = "x")
+        public AdaptedType call() {
+            return new AdaptedType();
+        }
+    }
+
+    abstract static class GenericBase<T> {
+        @Locked(name = "x")
+        public T call() {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    static class GenericFuture extends GenericBase<Future<String>> {}
+
+    interface GenericJob<T> {
+        @Locked(name = "x")
+        T call();
+    }
+
+    static class BridgedFuture implements GenericJob<Future<String>> {
+        @Override
+        public Future<String> call() {
+            return new CompletableFuture<>();
+        }
+    }
+
     static class LaterCall {
         @Locked(name = "x")
         public Callable<String> call() {
@@ -145,11 +221,28 @@ class LockedBeansCheckTest {
             classes = {
                 PrivateMethod.class, StaticMethod.class, FinalMethod.class, Suspend.class, SkippedInt.class,
                 SkippedString.class, SkippedStage.class, PlainFuture.class, PlainPublisher.class, FlowPublisher.class,
+                StageSubtype.class, LazyStream.class, LazyIterator.class, WrappedFuture.class, StreamLater.class,
                 LaterCall.class, EmptyName.class, UnknownParameter.class, BadExpression.class, BadWait.class,
                 BadLease.class, BadPlaceholder.class, UnknownClient.class
             })
     void S14_aMistakeStopsTheStartAndIsNamed(Class<?> bean) {
         assertThat(startFails(bean)).hasMessageStartingWith("@Locked on " + bean.getSimpleName() + ".call");
+    }
+
+    @Test
+    void S14_aTypeThatSpringKnowsByAnAdapterIsRefused() {
+        ReactiveAdapterRegistry.getSharedInstance()
+                .registerReactiveType(
+                        ReactiveTypeDescriptor.singleOptionalValue(AdaptedType.class, AdaptedType::new),
+                        adapted -> Mono.empty(),
+                        publisher -> new AdaptedType());
+        assertThat(startFails(Adapted.class)).hasMessageContaining("the work of a AdaptedType");
+    }
+
+    @Test
+    void S14_aTypeVariableIsWhatTheBeanSays() {
+        assertThat(startFails(GenericFuture.class)).hasMessageContaining("the work of a Future");
+        assertThat(startFails(BridgedFuture.class)).hasMessageContaining("the work of a Future");
     }
 
     @Test

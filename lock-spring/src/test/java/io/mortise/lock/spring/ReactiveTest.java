@@ -4,17 +4,26 @@ package io.mortise.lock.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LeaseLostException;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.memory.MemoryLocks;
+import io.mortise.lock.memory.MemoryStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import reactor.core.Disposable;
+import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.SignalType;
 import reactor.core.publisher.Sinks;
 import reactor.util.retry.Retry;
 
@@ -55,9 +64,37 @@ class ReactiveTest {
         }
     }
 
+    /** A client that grants at once, on the caller's thread, and runs an action with each acquire. */
+    @Configuration(proxyBeanMethods = false)
+    static class Watched {
+        private final AtomicReference<Runnable> atAcquire = new AtomicReference<>(() -> {});
+
+        @Bean(autowireCandidate = false, defaultCandidate = false)
+        LockClient watched() {
+            return MemoryLocks.connect(
+                    MemoryStore.create(),
+                    ClientOptions.defaults().callbackExecutor(Runnable::run).listener((backend, name) -> {
+                        atAcquire.get().run();
+                        return null;
+                    }));
+        }
+
+        @Bean
+        Inner inner() {
+            return new Inner();
+        }
+    }
+
+    static class Inner {
+        @Locked(name = "watched", maxWait = "0s", client = "watched")
+        public Mono<String> mono() {
+            return Mono.just("ran");
+        }
+    }
+
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
-    private final LockContext context = LockContext.start(Streams.class);
+    private final LockContext context = LockContext.start(Streams.class, Watched.class);
     private final Streams streams = context.bean(Streams.class);
 
     @AfterEach
@@ -165,5 +202,27 @@ class ReactiveTest {
     @Test
     void outsideThereIsNoCurrentLease() {
         assertThatThrownBy(() -> ReactiveCurrentLease.get().block(LIMIT)).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void S10_aCancellationDuringTheCallOfTheAcquireLeavesNoLease() throws Exception {
+        CompletableFuture<String> end = new CompletableFuture<>();
+        BaseSubscriber<String> subscriber = new BaseSubscriber<>() {
+            @Override
+            protected void hookOnNext(String value) {
+                end.complete(value);
+            }
+
+            @Override
+            protected void hookFinally(SignalType signal) {
+                end.complete(signal.toString());
+            }
+        };
+        context.bean(Watched.class).atAcquire.set(subscriber::cancel);
+        context.bean(Inner.class).mono().subscribe(subscriber);
+        assertThat(end.join()).isEqualTo(SignalType.CANCEL.toString());
+        context.bean(Watched.class).atAcquire.set(() -> {});
+        LockClient client = context.context().getBean("watched", LockClient.class);
+        assertThat(client.named("watched").tryAcquire(Duration.ZERO)).isPresent();
     }
 }

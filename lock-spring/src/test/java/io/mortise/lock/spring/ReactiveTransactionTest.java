@@ -18,6 +18,7 @@ import org.springframework.transaction.reactive.TransactionSynchronizationManage
 import org.springframework.transaction.reactive.TransactionalOperator;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /** Tests leases and reactive transactions. */
 class ReactiveTransactionTest {
@@ -127,5 +128,34 @@ class ReactiveTransactionTest {
                 stock.inside(Mono.never()).mergeWith(stock.owner()).next().as(transactions::transactional);
         assertThatThrownBy(() -> both.block(LIMIT)).isInstanceOf(LockBusyException.class);
         assertThat(events).containsExactly("rollback");
+    }
+
+    /** A publisher that finds the lease lost ends its use, so that no later one acquires another lease beside it. */
+    @Test
+    void S07_aLostLeaseStaysThatOfTheTransaction() {
+        Mono<String> all = stock.owner()
+                .doOnNext(owner -> context.lose("stock"))
+                .then(stock.owner().onErrorResume(LeaseLostException.class, failure -> {
+                    events.add("lost");
+                    return Mono.empty();
+                }))
+                .then(stock.owner().doOnNext(owner -> events.add("ran")))
+                .as(transactions::transactional);
+        assertThatThrownBy(() -> all.block(LIMIT)).isInstanceOf(LeaseLostException.class);
+        assertThat(events).containsExactly("lost", "rollback");
+    }
+
+    @Test
+    void S10_aCancelledPublisherLeavesItsLeaseToTheTransaction() {
+        Sinks.Empty<String> started = Sinks.empty();
+        Mono<String> both = Mono.firstWithSignal(
+                        stock.inside(Mono.<String>never().doOnSubscribe(ignored -> started.tryEmitEmpty())),
+                        started.asMono())
+                .then(stock.owner())
+                .doOnNext(owner -> events.add(context.isFree("stock") ? "free" : "locked"))
+                .as(transactions::transactional);
+        assertThat(both.blockOptional(LIMIT)).isPresent();
+        assertThat(events).containsExactly("locked", "commit locked");
+        assertThat(context.isFree("stock")).isTrue();
     }
 }

@@ -8,19 +8,17 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LeaseLostException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
-import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.DataSourceTransactionManager;
-import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Propagation;
@@ -31,29 +29,6 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /** Tests leases and transactions on a database. */
 class TransactionTest {
-    @Configuration(proxyBeanMethods = false)
-    static class Database {
-        @Bean
-        DataSource dataSource() {
-            return new DriverManagerDataSource("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
-        }
-
-        @Bean
-        PlatformTransactionManager transactionManager(DataSource source) {
-            return new DataSourceTransactionManager(source);
-        }
-
-        @Bean
-        JdbcTemplate jdbc(DataSource source) {
-            return new JdbcTemplate(source);
-        }
-
-        @Bean
-        TransactionTemplate transactions(PlatformTransactionManager manager) {
-            return new TransactionTemplate(manager);
-        }
-    }
-
     @Configuration(proxyBeanMethods = false)
     @EnableTransactionManagement
     static class DefaultOrder {}
@@ -108,7 +83,7 @@ class TransactionTest {
     }
 
     private void start(Class<?> order) {
-        context = LockContext.start(Database.class, order, Stock.class);
+        context = LockContext.start(TestDatabase.class, order, Stock.class);
         stock = context.bean(Stock.class);
         jdbc = context.bean(JdbcTemplate.class);
         transactions = context.bean(TransactionTemplate.class);
@@ -341,5 +316,59 @@ class TransactionTest {
                         })))
                 .isInstanceOf(LeaseLostException.class);
         assertThat(jdbc.queryForList("SELECT id FROM sold", Integer.class)).containsExactly(7, 3);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Outer {
+        @Bean
+        static BeanPostProcessor early(PlatformTransactionManager manager) {
+            return new BeanPostProcessor() {};
+        }
+    }
+
+    private void assertChecked(LockContext withLocks, TransactionTemplate template, JdbcTemplate rows) {
+        LockTemplate locks = withLocks.bean(LockTemplate.class);
+        assertThatThrownBy(() -> locks.run(
+                        "stock",
+                        lease -> template.executeWithoutResult(status -> {
+                            rows.update("INSERT INTO sold VALUES (9)");
+                            withLocks.lose("stock");
+                        })))
+                .isInstanceOf(LeaseLostException.class);
+        assertThat(rows.queryForList("SELECT id FROM sold")).isEmpty();
+    }
+
+    @Test
+    void S07_aManagerOfAParentContextIsCheckedToo() {
+        try (AnnotationConfigApplicationContext parent = new AnnotationConfigApplicationContext(TestDatabase.class);
+                LockContext child = LockContext.startUnder(parent)) {
+            JdbcTemplate rows = parent.getBean(JdbcTemplate.class);
+            rows.execute("CREATE TABLE sold (id INT)");
+            assertChecked(child, parent.getBean(TransactionTemplate.class), rows);
+        }
+    }
+
+    @Test
+    void S07_aManagerThatWasCreatedTooEarlyIsCheckedToo() {
+        try (LockContext early = LockContext.start(TestDatabase.class, Outer.class)) {
+            JdbcTemplate rows = early.bean(JdbcTemplate.class);
+            rows.execute("CREATE TABLE sold (id INT)");
+            assertChecked(early, early.bean(TransactionTemplate.class), rows);
+        }
+    }
+
+    /** The caller may cancel its future; the work goes on, and so must the lease. */
+    @Test
+    void S01_aCancelledStageInATransactionKeepsTheLockUntilItsWorkEnds() throws Exception {
+        CompletableFuture<String> work = new CompletableFuture<>();
+        transactions.executeWithoutResult(status -> {
+            assertThat(stock.async(work).cancel(true)).isTrue();
+            assertThatThrownBy(() -> stock.plain(() -> {})).isInstanceOf(LockBusyException.class);
+        });
+        assertThat(context.isFree("stock")).isFalse();
+        work.complete("done");
+        try (Lease next = context.other().named("stock").acquire()) {
+            assertThat(next.isHeld()).isTrue();
+        }
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.LockClient;
 import io.mortise.lock.spring.LockTemplate;
+import io.mortise.lock.spring.TestDatabase;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,16 +16,11 @@ import java.util.UUID;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.DataSourceTransactionManager;
-import org.springframework.jdbc.datasource.DriverManagerDataSource;
-import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 
 /** Tests that {@code docs/spring.md} shows code of this package, and that the code works. */
@@ -33,22 +29,7 @@ class SpringPageTest {
 
     @Configuration(proxyBeanMethods = false)
     @EnableTransactionManagement
-    static class Database {
-        @Bean
-        DataSource dataSource() {
-            return new DriverManagerDataSource("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
-        }
-
-        @Bean
-        PlatformTransactionManager transactionManager(DataSource source) {
-            return new DataSourceTransactionManager(source);
-        }
-
-        @Bean
-        JdbcTemplate jdbc(DataSource source) {
-            return new JdbcTemplate(source);
-        }
-    }
+    static class Transactions {}
 
     @Test
     void thePageShowsTheCodeOfThisPackage() throws IOException {
@@ -79,7 +60,7 @@ class SpringPageTest {
                     .getPropertySources()
                     .addFirst(new MapPropertySource("test", Map.of("locks.url", "memory:" + UUID.randomUUID())));
             context.register(LockConfiguration.class, PageSnippets.TestLocks.class, PageSnippets.Retries.class);
-            context.register(Database.class, ShippingService.class);
+            context.register(TestDatabase.class, Transactions.class, ShippingService.class);
             context.register(PageSnippets.Reports.class, PageSnippets.Accounts.class);
             context.refresh();
 
