@@ -29,7 +29,8 @@ public interface LockListener {
 
     /**
      * Callback that follows one acquire. Exactly one of {@link #granted}, {@link #busy}, {@link #withdrawn} and {@link #failed}
-     * is called, once, and before the caller has the result.
+     * is called, once. That is before the caller has the result, unless the caller ends its future itself, or another thread is
+     * notifying of an earlier event of the acquire: it then notifies of this one too.
      */
     interface AcquireObserver {
         /**

@@ -153,24 +153,28 @@ final class HeldLock {
             throws X {
         Object result = this.<@Nullable Object, X>run(lease -> {
             Object value = body.call(lease);
-            if (!isStage(value, type)) {
-                return ReturnKind.refuseLate(
-                        value, description, "declare CompletableFuture, Mono or Flux as the type of the result");
-            }
-            return value;
+            return value instanceof CompletionStage<?> stage && type.isAssignableFrom(CompletableFuture.class)
+                    ? followed(stage)
+                    : ReturnKind.refuseLate(
+                            value, description, "declare CompletableFuture, Mono or Flux as the type of the result");
         });
-        return isStage(result, type) ? until((CompletionStage<?>) result) : ended(result);
-    }
-
-    /** Returns whether the result is a stage, for which a {@code CompletableFuture} can be returned. */
-    private static boolean isStage(@Nullable Object result, Class<?> type) {
-        return result instanceof CompletionStage<?> && type.isAssignableFrom(CompletableFuture.class);
+        return result instanceof Followed<?> stage ? until(stage) : ended(result);
     }
 
     /** Runs the body, and releases the lock when its stage has completed and the transaction, if any, too. */
     <T extends @Nullable Object, X extends Throwable> CompletableFuture<T> callStage(
             Body<? extends CompletionStage<T>, X> body) throws X {
-        return until(run(body));
+        return until(this.<Followed<T>, X>run(lease -> followed(body.call(lease))));
+    }
+
+    /** A future of this class, to which dependents can be added without a failure. */
+    private static final class Followed<T extends @Nullable Object> extends CompletableFuture<T> {}
+
+    /** Returns a future that completes as the stage, which may be of a class of the application, and throw here. */
+    private static <T extends @Nullable Object> Followed<T> followed(CompletionStage<T> stage) {
+        Followed<T> future = new Followed<>();
+        stage.whenComplete((value, failure) -> complete(future, value, failure, null));
+        return future;
     }
 
     private <T extends @Nullable Object, X extends Throwable> T run(Body<T, X> body) throws X {
@@ -191,7 +195,7 @@ final class HeldLock {
     }
 
     /** Ends the method, but not the use of the lock, which goes on until the stage completes. */
-    private <T extends @Nullable Object> CompletableFuture<T> until(CompletionStage<T> stage) {
+    private <T extends @Nullable Object> CompletableFuture<T> until(Followed<T> stage) {
         CompletableFuture<T> result = new CompletableFuture<>();
         running = false;
         if (untilCompletion) {

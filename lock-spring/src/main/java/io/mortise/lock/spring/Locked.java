@@ -29,7 +29,8 @@ public @interface Locked {
      * The name of the lock: a constant, or an expression in the Spring Expression Language.
      *
      * <p>It is a constant if it has only letters, digits, spaces and {@code - _ . : / ~}, apart from placeholders. Everything else is
-     * an expression, such as {@code 'order/' + #order.id}. An expression may use the parameters by name or as {@code #p0}, {@code #p1}
+     * an expression, such as {@code 'order/' + #order.id}. The value of a placeholder is never evaluated, so in an expression a
+     * placeholder must stand in quotes. An expression may use the parameters by name or as {@code #p0}, {@code #p1}
      * …, beans such as {@code @tenants}, and {@code #root.target}, {@code #root.targetClass}, {@code #root.method} and
      * {@code #root.args}. Its value must not be null, nor an object whose text differs between processes.
      */

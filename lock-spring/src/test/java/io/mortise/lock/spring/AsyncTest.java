@@ -17,6 +17,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -291,5 +292,17 @@ class AsyncTest {
         assertThat(context.isFree("job")).isFalse();
         work.complete("done");
         assertThat(result.get()).isEqualTo("done");
+    }
+
+    @Test
+    void aStageThatTakesNoDependentsReleasesTheLock() {
+        CompletableFuture<String> broken = new CompletableFuture<>() {
+            @Override
+            public CompletableFuture<String> whenComplete(BiConsumer<? super String, ? super Throwable> action) {
+                throw new UnsupportedOperationException();
+            }
+        };
+        assertThatThrownBy(() -> jobs.stage(broken)).isInstanceOf(UnsupportedOperationException.class);
+        assertThat(context.isFree("job")).isTrue();
     }
 }

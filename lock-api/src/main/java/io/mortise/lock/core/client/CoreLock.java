@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -165,7 +166,10 @@ public final class CoreLock implements DistributedLock {
         } catch (Throwable e) {
             stage = CompletableFuture.failedFuture(e);
         }
-        stage.whenComplete((value, failure) -> lease.releaseAsync().thenAccept(outcome -> {
+        stage.whenComplete((value, thrown) -> lease.releaseAsync().thenAccept(outcome -> {
+            // get() drops the wrapper of a dependent stage's failure, with what the wrapper has suppressed.
+            Throwable failure =
+                    thrown instanceof CompletionException && thrown.getCause() != null ? thrown.getCause() : thrown;
             if (failure != null) {
                 if (outcome == ReleaseOutcome.LOST) {
                     failure.addSuppressed(lost(lease));

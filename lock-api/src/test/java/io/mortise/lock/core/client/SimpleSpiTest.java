@@ -313,7 +313,8 @@ class SimpleSpiTest {
     @Test
     void S07_aFailureOfAnAsynchronousBodyKeepsTheLossAsSuppressed() {
         CompletableFuture<Void> body = new CompletableFuture<>();
-        CompletableFuture<Void> call = one.named("x").callAsync(lease -> body);
+        // A dependent stage wraps the failure.
+        CompletableFuture<Void> call = one.named("x").callAsync(lease -> body.thenApply(value -> value));
         store.rows.clear();
         IllegalStateException failure = new IllegalStateException("of the body");
         body.completeExceptionally(failure);
