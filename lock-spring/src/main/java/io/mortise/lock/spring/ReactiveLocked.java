@@ -93,9 +93,11 @@ final class ReactiveLocked {
         private volatile @Nullable CompletableFuture<Optional<Lease>> acquired;
         private volatile boolean cancelled;
         private volatile @Nullable ReactiveTransactionLease inTransaction;
-        private final AtomicBoolean takenOver =
-                new AtomicBoolean(); // the acquired lease: by a transaction, or to be released
-        private final AtomicBoolean ended = new AtomicBoolean(); // for the transaction
+        /** Whether the acquired lease was left to a transaction, or abandoned; the first one decides. */
+        private final AtomicBoolean takenOver = new AtomicBoolean();
+        /** Whether this publisher has ended its use of the transaction's lease. */
+        private final AtomicBoolean ended = new AtomicBoolean();
+
         private volatile @Nullable LeaseLostException lost;
 
         Hold(ContextView context) {

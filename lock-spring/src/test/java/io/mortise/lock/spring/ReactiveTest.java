@@ -14,7 +14,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
@@ -67,14 +66,14 @@ class ReactiveTest {
     /** A client that grants at once, on the caller's thread, and runs an action with each acquire. */
     @Configuration(proxyBeanMethods = false)
     static class Watched {
-        private final AtomicReference<Runnable> atAcquire = new AtomicReference<>(() -> {});
+        private volatile Runnable atAcquire = () -> {};
 
         @Bean(autowireCandidate = false, defaultCandidate = false)
         LockClient watched() {
             return MemoryLocks.connect(
                     MemoryStore.create(),
                     ClientOptions.defaults().callbackExecutor(Runnable::run).listener((backend, name) -> {
-                        atAcquire.get().run();
+                        atAcquire.run();
                         return null;
                     }));
         }
@@ -218,10 +217,10 @@ class ReactiveTest {
                 end.complete(signal.toString());
             }
         };
-        context.bean(Watched.class).atAcquire.set(subscriber::cancel);
+        context.bean(Watched.class).atAcquire = subscriber::cancel;
         context.bean(Inner.class).mono().subscribe(subscriber);
         assertThat(end.join()).isEqualTo(SignalType.CANCEL.toString());
-        context.bean(Watched.class).atAcquire.set(() -> {});
+        context.bean(Watched.class).atAcquire = () -> {};
         LockClient client = context.context().getBean("watched", LockClient.class);
         assertThat(client.named("watched").tryAcquire(Duration.ZERO)).isPresent();
     }

@@ -313,8 +313,8 @@ class SimpleSpiTest {
     @Test
     void S07_aFailureOfAnAsynchronousBodyKeepsTheLossAsSuppressed() {
         CompletableFuture<Void> body = new CompletableFuture<>();
-        // A dependent stage wraps the failure.
-        CompletableFuture<Void> call = one.named("x").callAsync(lease -> body.thenApply(value -> value));
+        // A copy is a dependent stage, which wraps the failure.
+        CompletableFuture<Void> call = one.named("x").callAsync(lease -> body.copy());
         store.rows.clear();
         IllegalStateException failure = new IllegalStateException("of the body");
         body.completeExceptionally(failure);
