@@ -200,7 +200,7 @@ final class HeldLock {
         running = false;
         if (untilCompletion) {
             CompletableFuture<@Nullable Void> done = new CompletableFuture<>();
-            work = done; // not the result, which the caller may complete or cancel
+            work = done; // completes after the loss is read: the release that follows would look like one
             stage.whenComplete((value, failure) -> {
                 LeaseLostException loss = loss(lease);
                 done.complete(null);
