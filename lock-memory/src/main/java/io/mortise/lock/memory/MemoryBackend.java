@@ -148,7 +148,7 @@ final class MemoryBackend implements LockBackend {
 
     /** Sends a message from the store to a contender, subject to the injected faults. */
     void push(boolean hint, Runnable message) {
-        if (!hint || !(faults.losesHints() || store.faults().losesHints())) {
+        if (!faults.loses(hint) && !store.faults().loses(hint)) {
             pass(message);
         }
     }

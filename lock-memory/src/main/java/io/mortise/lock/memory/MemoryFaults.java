@@ -48,7 +48,8 @@ public final class MemoryFaults {
 
     /**
      * Makes every request fail immediately, with {@link io.mortise.lock.BackendUnavailableException} and without any effect in
-     * the store.
+     * the store. Meanwhile no holder is notified that its grant was removed, as over a cut connection; it finds out by its next
+     * renewal.
      */
     public synchronized void refuse() {
         refusing = true;
@@ -206,8 +207,9 @@ public final class MemoryFaults {
         return delay;
     }
 
-    synchronized boolean losesHints() {
-        return losesHints;
+    /** Returns whether a message of the store is lost: a hint, or the notification of a loss. */
+    synchronized boolean loses(boolean hint) {
+        return hint ? losesHints : refuses();
     }
 
     /** Returns whether a new client would get no response. */

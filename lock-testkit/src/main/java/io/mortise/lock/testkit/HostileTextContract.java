@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 /** Tests that hostile text stored by another client can harm neither a client nor a terminal. Rule S19. */
 interface HostileTextContract extends Contract {
-    /** Line breaks, an escape sequence, quotes, separators of various formats, incomplete escapes, right-to-left text. */
+    /** Line breaks, an escape sequence, quotes, separators and escapes of various formats, incomplete escapes, right-to-left text. */
     List<String> HOSTILE = List.of(
             "a\nb",
             "a\r\nowner=root",
@@ -30,6 +30,8 @@ interface HostileTextContract extends Contract {
             "= & ; , : |",
             "%0A%",
             "%",
+            "a+b%20c%2B",
+            "caf\u00e9 \ud83d\ude00",
             "\\n\\",
             "{\"a\":[1]}",
             "${x} $(x) <x/>",

@@ -170,6 +170,21 @@ class AcquireOperationTest {
         assertThat(second).isNotDone();
     }
 
+    /** Each "busy" reply comes after a part of the lease duration, so it must not start the time of the warning again. */
+    @Test
+    void S04_repliesDoNotDelayTheWarningOfAProcessThatWaitsForItself() {
+        Duration step = LEASE.dividedBy(4);
+        CompletableFuture<Lease> first = client.named("x").acquireAsync();
+        contenders.get(0).last().complete(granted(LEASE.multipliedBy(10)));
+        HeldLease held = (HeldLease) first.join();
+        client.named("x").acquireAsync();
+        for (int reply = 0; reply < 4; reply++) {
+            contenders.get(1).last().complete(new AttemptResult.Waiting(step));
+            clock.advance(step);
+        }
+        assertThat(held.selfWaitWarned()).isTrue();
+    }
+
     @Test
     void S16_closeWaitsForAPendingAttemptAndSendsNoNewOne() {
         CompletableFuture<Lease> first = client.named("x").acquireAsync();

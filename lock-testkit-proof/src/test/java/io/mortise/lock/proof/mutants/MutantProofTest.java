@@ -42,7 +42,7 @@ class MutantProofTest extends MutantTrials {
                 .map(mutant -> "| %s | %s | `%s` |\n".formatted(mutant.rule(), mutant.defect(), mutant.killer()))
                 .collect(Collectors.joining());
         String page = Files.readString(DOC);
-        String head = page.substring(0, page.indexOf(TABLE) + TABLE.length());
+        String head = page.substring(0, page.lastIndexOf(TABLE) + TABLE.length());
         if (Boolean.getBoolean("mortise.mutants.write")) {
             Files.writeString(DOC, head + table);
         }
