@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.spring.boot;
+
+import io.mortise.lock.connect.Locks;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.aot.hint.TypeReference;
+
+/** What a native image needs for the backends on the class path: the providers and the scripts. */
+final class LockRuntimeHints implements RuntimeHintsRegistrar {
+    @Override
+    public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+        hints.resources()
+                .registerPattern("META-INF/services/io.mortise.lock.spi.LockProvider")
+                .registerPattern("io/mortise/lock/**/*.lua");
+        for (Locks.ProviderInfo provider : Locks.providers()) {
+            hints.reflection()
+                    .registerType(
+                            TypeReference.of(provider.providerClass()), MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.spring.boot;
+
+import io.mortise.lock.LockClient;
+import io.mortise.lock.spring.EnableLocking;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+import org.springframework.scheduling.TaskScheduler;
+
+/**
+ * Auto-configuration of {@link io.mortise.lock.spring.Locked}, of the {@link io.mortise.lock.spring.LockTemplate}, and of the order of
+ * the shutdown. Needs a {@link LockClient}.
+ */
+@AutoConfiguration(after = LockClientAutoConfiguration.class)
+@ConditionalOnBean(LockClient.class)
+public final class LockingAutoConfiguration {
+    /** Creates the configuration; called by Spring. */
+    LockingAutoConfiguration() {}
+
+    /**
+     * Has the context close its clients after the executors and schedulers that may run locked work (S16). They end what they run
+     * either in their phase, which precedes the destruction of all beans, or when they are destroyed.
+     */
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static SmartInitializingSingleton mortiseShutdownOrder(ConfigurableListableBeanFactory beans) {
+        return () -> {
+            for (String client : beans.getBeanNamesForType(LockClient.class, false, false)) {
+                Set<String> needed = Set.of(beans.getDependenciesForBean(client));
+                for (Class<?> type : new Class<?>[] {Executor.class, TaskScheduler.class}) {
+                    for (String worker : beans.getBeanNamesForType(type, false, false)) {
+                        if (!needed.contains(worker) && !worker.equals(client)) {
+                            ((org.springframework.beans.factory.support.DefaultSingletonBeanRegistry) beans)
+                                    .registerDependentBean(client, worker);
+                        }
+                    }
+                }
+            }
+        };
+    }
+
+    /** Applies unless the application has {@link EnableLocking} itself, perhaps with another order. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnMissingBean(name = "mortiseLockedAdvisor")
+    @EnableLocking
+    static class Enabled {}
+}
