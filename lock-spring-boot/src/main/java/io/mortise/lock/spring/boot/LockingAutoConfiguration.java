@@ -39,8 +39,7 @@ public final class LockingAutoConfiguration {
                 for (Class<?> type : new Class<?>[] {Executor.class, TaskScheduler.class}) {
                     for (String worker : beans.getBeanNamesForType(type, false, false)) {
                         if (!needed.contains(worker) && !worker.equals(client)) {
-                            ((org.springframework.beans.factory.support.DefaultSingletonBeanRegistry) beans)
-                                    .registerDependentBean(client, worker);
+                            beans.registerDependentBean(client, worker);
                         }
                     }
                 }
