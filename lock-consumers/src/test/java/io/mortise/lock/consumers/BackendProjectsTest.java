@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -60,7 +58,8 @@ class BackendProjectsTest {
 
     @Test
     void theExampleOnNatsPassesTheKit() throws Exception {
-        Path project = copy(ROOT.resolve("lock-examples/nats-backend"), directory.resolve("nats-backend"));
+        Path project =
+                ConsumerBuild.copy(ROOT.resolve("lock-examples/nats-backend"), directory.resolve("nats-backend"));
         assertThat(project.resolve("pom.xml"))
                 .content()
                 .as("the version of this build")
@@ -75,20 +74,5 @@ class BackendProjectsTest {
             build.runMaven(project, "verify", "-Dtest=" + test + "#S01_clients*+S03_*+S05_a*+S08_the*");
         }
         assertThat(ConsumerBuild.testsRun(project, test)).isGreaterThan(WHOLE_KIT ? 200 : 10);
-    }
-
-    private static Path copy(Path from, Path to) throws IOException {
-        List<Path> files;
-        try (Stream<Path> all = Files.walk(from)) {
-            files = all.filter(file ->
-                            Files.isRegularFile(file) && !from.relativize(file).startsWith("target"))
-                    .toList();
-        }
-        for (Path file : files) {
-            Path copy = to.resolve(from.relativize(file));
-            Files.createDirectories(copy.getParent());
-            Files.copy(file, copy);
-        }
-        return to;
     }
 }

@@ -128,6 +128,22 @@ final class ConsumerBuild {
         }
     }
 
+    /** Copies a project without what was built there, and returns the copy. */
+    static Path copy(Path from, Path to) throws IOException {
+        List<Path> files;
+        try (Stream<Path> all = Files.walk(from)) {
+            files = all.filter(file ->
+                            Files.isRegularFile(file) && !from.relativize(file).startsWith("target"))
+                    .toList();
+        }
+        for (Path file : files) {
+            Path copy = to.resolve(from.relativize(file));
+            Files.createDirectories(copy.getParent());
+            Files.copy(file, copy);
+        }
+        return to;
+    }
+
     /** Returns the number of tests that ran and were not skipped. */
     static int testsRun(Path project, String testClass) throws IOException {
         String report = Files.readString(project.resolve("target/surefire-reports/TEST-" + testClass + ".xml"));

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LockListener;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.servers.redis.RedisTestServer;
 import java.io.IOException;
@@ -149,7 +150,7 @@ class ActuatorTest {
             application.locks().named("a").run(lease -> {});
             JsonNode meter = application.get("metrics/mortise.lock.acquire?tag=outcome:granted");
             assertThat(meter.get("measurements").get(0).get("value").asInt()).isEqualTo(1);
-            assertThat(application.context().getBeansOfType(io.mortise.lock.LockListener.class))
+            assertThat(application.context().getBeansOfType(LockListener.class))
                     .containsOnlyKeys("mortiseLockMetrics", "mortiseLockWaitTracing");
         }
     }
