@@ -7,6 +7,7 @@ import io.mortise.lock.spring.CurrentLease;
 import io.mortise.lock.spring.LockTemplate;
 import io.mortise.lock.spring.Locked;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.TypeReference;
@@ -24,6 +25,7 @@ import org.springframework.core.test.tools.TestCompiler;
 import org.springframework.test.context.support.TestPropertySourceUtils;
 
 /** Tests that a context that was processed ahead of time locks its methods, and the hints for a native image. */
+@Timeout(300) // compilers and servers, perhaps on a busy machine
 class AotTest {
     /** An argument whose property is part of a name. */
     public record Order(long id) {}
