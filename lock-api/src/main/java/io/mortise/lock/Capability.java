@@ -21,5 +21,7 @@ public enum Capability {
     /** {@link LockHolder} has the owner id, host, process id and metadata of the holder (S18). */
     HOLDER_INFO,
     /** {@link LockAdmin#list} finds all locks that are held. */
-    LIST
+    LIST,
+    /** {@link Lease#releaseAfter} works: the store keeps a lock taken for a while after its lease has ended (S5). */
+    DELAYED_RELEASE
 }

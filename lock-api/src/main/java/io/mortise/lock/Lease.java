@@ -85,6 +85,30 @@ public interface Lease extends AutoCloseable {
     CompletableFuture<ReleaseOutcome> releaseAsync();
 
     /**
+     * Ends the lease now, but lets the store keep the lock taken for {@code delay}; waits as long as {@link #release()} does.
+     *
+     * <p>Nobody holds the lock meanwhile, and nothing renews it: it becomes free by itself, even if the client closes or the
+     * process ends. That happens no earlier than {@code delay} after this call, and no later than {@code delay} after the store
+     * executed the request, plus the granularity of its expiry (S5). {@link LockAdmin#forceRelease} frees it earlier. If the
+     * lease has ended already, nothing is kept, and the outcome is that of the first release.
+     *
+     * @param delay zero or more, zero being the same as {@link #release()}; at most 1 hour, on Redlock at most its
+     *     {@code maxLease}
+     * @return whether the grant was valid until this call
+     * @throws UnsupportedOperationException if the backend does not offer {@link Capability#DELAYED_RELEASE}; the lease is
+     *     still held then
+     * @throws IllegalArgumentException if {@code delay} is out of range; the lease is still held then (S14)
+     */
+    ReleaseOutcome releaseAfter(Duration delay);
+
+    /**
+     * Ends the lease as {@link #releaseAfter} does, without blocking.
+     *
+     * @return a new future, which never fails; cancelling it does not stop the release
+     */
+    CompletableFuture<ReleaseOutcome> releaseAfterAsync(Duration delay);
+
+    /**
      * Returns a backend-specific extension, such as a fencing condition for the application's own writes to the store.
      *
      * @return empty if the backend has no extension of that type

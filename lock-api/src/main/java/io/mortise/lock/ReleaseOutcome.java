@@ -3,7 +3,7 @@ package io.mortise.lock;
 
 /** The result of releasing a lease. */
 public enum ReleaseOutcome {
-    /** The grant was valid until the release, and is now deleted. */
+    /** The grant was valid until the release, and is now deleted, or kept for the delay of {@link Lease#releaseAfter}. */
     RELEASED,
     /** The grant had already ended before the release, so another owner may have held the lock in the meantime. */
     LOST,

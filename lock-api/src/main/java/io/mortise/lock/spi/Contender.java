@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.spi;
 
+import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -29,6 +31,19 @@ public interface Contender {
      *     existed and none can appear later. If it fails, the outcome is unknown and the core retries
      */
     CompletionStage<Boolean> end();
+
+    /**
+     * Releases the grant with a delay: from now on it depends on no client, session or renewal, and the store drops it when the
+     * delay has passed. Never creates a grant again. Idempotent; a repetition replaces the delay. The core calls it only on a
+     * backend with {@link io.mortise.lock.Capability#DELAYED_RELEASE}, and calls {@link #attempt()} no more. Default: fails.
+     *
+     * @param delay more than zero, counted from the execution of the request; the store rounds it up
+     * @return a stage with whether the grant existed and is kept for the delay. If it fails, the outcome is unknown and the core
+     *     retries with the rest of the delay
+     */
+    default CompletionStage<Boolean> endAfter(Duration delay) {
+        return CompletableFuture.failedFuture(new UnsupportedOperationException("no DELAYED_RELEASE"));
+    }
 
     /**
      * Gives up the session or connection on which the contender depends, so that the store removes the contender without a

@@ -53,6 +53,9 @@ public interface LeaseStore extends AutoCloseable {
      * {@link ObservedExpiryDetector} cannot know that a grant has ended, and extends it until another
      * attempt has taken the lock.
      *
+     * <p>A delayed release ({@link io.mortise.lock.Lease#releaseAfter}) is the last renewal of its grant, with another duration.
+     *
+     * @param lease from when the request is executed; 1 ms to 1 h, and for a delayed release longer or shorter than the lease so far
      * @return a stage with those of the grants that the store no longer has, including the ended ones
      */
     CompletionStage<Set<Grant>> renew(Collection<Grant> grants, Duration lease);

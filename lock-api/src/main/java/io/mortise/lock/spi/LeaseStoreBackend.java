@@ -6,6 +6,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockException;
+import io.mortise.lock.internal.DurationLimits;
 import io.mortise.lock.spi.LeaseStore.Grant;
 import io.mortise.lock.spi.support.Durations;
 import io.mortise.lock.spi.support.StageFailures;
@@ -72,13 +73,24 @@ public final class LeaseStoreBackend implements LockBackend {
                         Capability.CRASH_RELEASE,
                         Capability.PER_LOCK_LEASE,
                         Capability.HOLDER_INFO,
-                        Capability.LIST)
-                : Set.of(Capability.FENCING, Capability.CRASH_RELEASE, Capability.PER_LOCK_LEASE);
+                        Capability.LIST,
+                        Capability.DELAYED_RELEASE)
+                : Set.of(
+                        Capability.FENCING,
+                        Capability.CRASH_RELEASE,
+                        Capability.PER_LOCK_LEASE,
+                        Capability.DELAYED_RELEASE);
     }
 
     @Override
     public Duration leaseDuration(Optional<Duration> requested) {
         return store.leaseDuration(requested);
+    }
+
+    /** Applies the limits of leases, since {@link LeaseStore#renew} sets the delay as the duration of a last lease. */
+    @Override
+    public void checkReleaseDelay(Duration delay) {
+        store.leaseDuration(Optional.of(Durations.longer(delay, DurationLimits.SHORTEST_LEASE)));
     }
 
     @Override
@@ -102,18 +114,20 @@ public final class LeaseStoreBackend implements LockBackend {
 
     private void renew(Duration lease, Map<Grant, StoreGrantValidity> due) {
         MonotonicInstant until = LockClock.deadline(context.clock().now(), lease);
-        send("renew " + due.size() + " leases", () -> store.renew(Set.copyOf(due.keySet()), lease))
-                .whenComplete((removed, failure) -> {
-                    for (StoreGrantValidity mine : due.values()) {
-                        if (failure != null) {
-                            mine.renewalUnknown(failure);
-                        } else if (removed.contains(mine.grant)) {
-                            mine.removed("the store no longer has the grant");
-                        } else {
-                            mine.extend(until);
-                        }
-                    }
-                });
+        CompletionStage<Set<Grant>> renewal =
+                send("renew " + due.size() + " leases", () -> store.renew(Set.copyOf(due.keySet()), lease));
+        due.values().forEach(mine -> mine.lastRenewal = renewal);
+        renewal.whenComplete((removed, failure) -> {
+            for (StoreGrantValidity mine : due.values()) {
+                if (failure != null) {
+                    mine.renewalUnknown(failure);
+                } else if (removed.contains(mine.grant)) {
+                    mine.removed("the store no longer has the grant");
+                } else {
+                    mine.extend(until);
+                }
+            }
+        });
     }
 
     @Override
@@ -161,6 +175,7 @@ public final class LeaseStoreBackend implements LockBackend {
     private static final class StoreGrantValidity extends GrantValidity {
         private final Grant grant;
         private final Duration lease;
+        private volatile CompletionStage<?> lastRenewal = CompletableFuture.completedFuture(null);
 
         StoreGrantValidity(LockClock clock, Grant grant, Duration lease, MonotonicInstant validUntil) {
             super(clock, Durations.divide(lease, RENEWALS_PER_LEASE), validUntil);
@@ -175,6 +190,8 @@ public final class LeaseStoreBackend implements LockBackend {
         private final Grant grant;
         /** When the first attempt without a response was sent; that attempt may still execute. */
         private @Nullable MonotonicInstant unknownSince;
+
+        private @Nullable StoreGrantValidity validity; // null before the grant
 
         StoreContender(LockRequest request) {
             this.request = request;
@@ -210,8 +227,10 @@ public final class LeaseStoreBackend implements LockBackend {
             if (sent.isAfter(from.plus(Durations.divide(lease, RENEWALS_PER_LEASE)))) {
                 return displaced("the reply that granted the lock was lost too long ago");
             }
-            return new AttemptResult.Granted(
-                    token, new StoreGrantValidity(context.clock(), grant, lease, LockClock.deadline(from, lease)));
+            StoreGrantValidity valid =
+                    new StoreGrantValidity(context.clock(), grant, lease, LockClock.deadline(from, lease));
+            validity = valid;
+            return new AttemptResult.Granted(token, valid);
         }
 
         /** Uses a new attempt id if an attempt had no response: it may still create a grant under this id, at any time. */
@@ -231,6 +250,26 @@ public final class LeaseStoreBackend implements LockBackend {
             CompletionStage<Boolean> released = release();
             sweepIfUnknown();
             return released;
+        }
+
+        /** Extends the grant once more, by the delay, when a renewal that would undo this has ended. */
+        @Override
+        public CompletionStage<Boolean> endAfter(Duration delay) {
+            StoreGrantValidity held = validity;
+            CompletionStage<?> last = held == null ? CompletableFuture.completedFuture(null) : held.lastRenewal;
+            MonotonicInstant at = context.clock().now().plus(delay);
+            return last.handle((renewed, failure) -> extendUntil(at)).thenCompose(kept -> kept);
+        }
+
+        private CompletionStage<Boolean> extendUntil(MonotonicInstant at) {
+            Duration left = Durations.longer(context.clock().until(at), Duration.ofMillis(1));
+            return send(
+                            "delayed release of lock \"" + request.name() + "\"",
+                            () -> store.renew(Set.of(grant), Durations.roundUpToMillis(left)))
+                    .thenApply(removed -> {
+                        context.clock().schedule(left, this::sweepIfUnknown); // earlier it would remove the grant
+                        return !removed.contains(grant);
+                    });
         }
 
         /**

@@ -41,6 +41,14 @@ public interface LockBackend extends AutoCloseable {
     Duration leaseDuration(Optional<Duration> requested);
 
     /**
+     * Rejects a delay of {@link Contender#endAfter} that the store does not support. Does no I/O. Default: accepts all.
+     *
+     * @param delay more than zero, at most 1 h
+     * @throws IllegalArgumentException if the store does not support it; the message names the limit (S14)
+     */
+    default void checkReleaseDelay(Duration delay) {}
+
+    /**
      * Returns whether the store has a queue of waiters. If true, each waiter is a contender in that queue. If false, the core
      * queues the waiters of this process, and sends the requests of one at a time.
      */

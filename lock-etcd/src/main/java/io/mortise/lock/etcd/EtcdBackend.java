@@ -97,7 +97,8 @@ final class EtcdBackend implements LockBackend {
                 Capability.PUSH,
                 Capability.CRASH_RELEASE,
                 Capability.HOLDER_INFO,
-                Capability.LIST);
+                Capability.LIST,
+                Capability.DELAYED_RELEASE);
     }
 
     @Override

@@ -36,7 +36,8 @@ final class MemoryBackend implements LockBackend {
             Capability.CRASH_RELEASE,
             Capability.PER_LOCK_LEASE,
             Capability.HOLDER_INFO,
-            Capability.LIST));
+            Capability.LIST,
+            Capability.DELAYED_RELEASE));
 
     private final MemoryStore store;
     private final MemoryFaults faults;

@@ -161,7 +161,7 @@ public final class MemoryStore {
                 case GRANTED -> new AttemptResult.Granted(entry.token, Objects.requireNonNull(entry.grant));
                 case NEW, QUEUED -> new AttemptResult.Waiting(retryAfter(entry));
                 case REMOVED -> new AttemptResult.Displaced("the store removed the entry");
-                case ENDED -> new AttemptResult.Displaced("withdrawn");
+                case RELEASED_LATER, ENDED -> new AttemptResult.Displaced("withdrawn");
             };
         });
     }
@@ -186,11 +186,28 @@ public final class MemoryStore {
             entry.state = MemoryStoredContender.State.ENDED; // an attempt that executes later is rejected (S8)
             if (queue != null && was == MemoryStoredContender.State.QUEUED) {
                 return queue.waiting.remove(entry);
-            } else if (queue != null && was == MemoryStoredContender.State.GRANTED) {
+            } else if (queue != null
+                    && (was == MemoryStoredContender.State.GRANTED
+                            || was == MemoryStoredContender.State.RELEASED_LATER)) {
                 handOff(queue, messages);
                 return true;
             }
             return false;
+        });
+    }
+
+    /** Releases an entry, but keeps its lock for the delay. Returns whether it was granted. */
+    boolean endAfter(MemoryStoredContender entry, Duration delay) {
+        requests.incrementAndGet();
+        return apply(messages -> {
+            current(entry.name, messages);
+            if (entry.state != MemoryStoredContender.State.GRANTED
+                    && entry.state != MemoryStoredContender.State.RELEASED_LATER) {
+                return false;
+            }
+            entry.state = MemoryStoredContender.State.RELEASED_LATER; // a renewal that executes later changes nothing
+            entry.expiresAt = now().plus(delay);
+            return true;
         });
     }
 

@@ -24,6 +24,8 @@ final class MemoryStoredContender {
         QUEUED,
         /** Holds the lock. */
         GRANTED,
+        /** Released by its contender, but keeps the lock until its time has passed. */
+        RELEASED_LATER,
         /** Removed by the store: its lease expired, an operator removed it, or it was a dead waiter. */
         REMOVED,
         /** Released or withdrawn by its contender. */
@@ -59,7 +61,10 @@ final class MemoryStoredContender {
 
     LockHolder holder() {
         return OwnerRecordCodec.parse(
-                ownerRecord, state == State.GRANTED ? OptionalLong.of(token) : OptionalLong.empty());
+                ownerRecord,
+                state == State.GRANTED || state == State.RELEASED_LATER
+                        ? OptionalLong.of(token)
+                        : OptionalLong.empty());
     }
 
     /** Returns the message that wakes the contender. */

@@ -161,6 +161,16 @@ final class PeerLease implements Lease {
     }
 
     @Override
+    public ReleaseOutcome releaseAfter(Duration delay) {
+        throw new UnsupportedOperationException("not offered by the peers' adapters");
+    }
+
+    @Override
+    public CompletableFuture<ReleaseOutcome> releaseAfterAsync(Duration delay) {
+        throw new UnsupportedOperationException("not offered by the peers' adapters");
+    }
+
+    @Override
     public <T> Optional<T> unwrap(Class<T> type) {
         return Optional.empty();
     }

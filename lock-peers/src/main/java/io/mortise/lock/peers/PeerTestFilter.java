@@ -16,7 +16,8 @@ final class PeerTestFilter {
             Capability.FAIR.name(),
             Capability.PER_LOCK_LEASE.name(),
             Capability.HOLDER_INFO.name(),
-            Capability.LIST.name());
+            Capability.LIST.name(),
+            Capability.DELAYED_RELEASE.name());
 
     private static final List<Excluded> EXCLUDED = List.of(
             never("S13_operators.*|S18_.*", "names and holders that an operator can read"),

@@ -173,7 +173,8 @@ final class RedisBackend implements LockBackend, RedisClusterConnectionRouter.Li
                 Capability.CRASH_RELEASE,
                 Capability.PER_LOCK_LEASE,
                 Capability.HOLDER_INFO,
-                Capability.LIST);
+                Capability.LIST,
+                Capability.DELAYED_RELEASE);
     }
 
     /** Rounds up, because Redis counts expiry times in milliseconds. */

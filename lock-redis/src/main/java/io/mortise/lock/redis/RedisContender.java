@@ -262,6 +262,39 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         return done;
     }
 
+    @Override
+    public CompletionStage<Boolean> endAfter(Duration delay) {
+        CompletableFuture<Boolean> done = new CompletableFuture<>();
+        RedisNodeClient node = node();
+        String[] args = {
+            request.attemptId(), String.valueOf(Durations.roundUpToMillis(delay).toMillis())
+        };
+        node.run(RedisLockScript.RELEASE_AFTER.script(), keys.all(), args, new ReplyHandler() {
+            @Override
+            public void onReply(List<Object> values) {
+                removal.onReply(node.epoch(), new ServerTime((Long) values.get(1)));
+                boolean kept = values.get(0).equals(1L);
+                if (kept && removal.mayStillExecute()) { // it would set the expiry to the lease again
+                    done.completeExceptionally(
+                            new BackendUnavailableException(what() + ": an earlier request may still be executed"));
+                    return;
+                }
+                backend.contenders().remove(request.attemptId());
+                done.complete(kept);
+            }
+
+            @Override
+            public void onFailure(Throwable cause, boolean notExecuted) {
+                done.completeExceptionally(RedisErrors.of(cause, what(), backend.endpoints()));
+            }
+
+            private String what() {
+                return "delayed release of lock \"" + request.name() + "\"";
+            }
+        });
+        return done;
+    }
+
     /** Lets the grant and the queue entry expire; a message that arrives before then triggers a withdrawal. */
     @Override
     public void abandon() {

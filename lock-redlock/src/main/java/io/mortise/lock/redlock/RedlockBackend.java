@@ -220,7 +220,8 @@ final class RedlockBackend implements LockBackend {
                 Capability.CRASH_RELEASE,
                 Capability.PER_LOCK_LEASE,
                 Capability.HOLDER_INFO,
-                Capability.LIST);
+                Capability.LIST,
+                Capability.DELAYED_RELEASE);
     }
 
     /** Rounds up to milliseconds, the unit of Redis, and rejects a lease that one slow master could use up. */
@@ -230,6 +231,15 @@ final class RedlockBackend implements LockBackend {
         options.checkLease(rounded, nodeTimeout);
         options.checkMaxLease(rounded);
         return rounded;
+    }
+
+    /** Rejects a delay beyond {@code maxLease}: a master that has lost its data votes again after that time. */
+    @Override
+    public void checkReleaseDelay(Duration delay) {
+        if (delay.compareTo(options.maxLease()) > 0) {
+            throw new IllegalArgumentException(
+                    "delay is " + delay + ", must be at most maxLease, " + options.maxLease());
+        }
     }
 
     @Override

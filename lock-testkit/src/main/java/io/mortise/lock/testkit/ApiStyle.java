@@ -29,6 +29,11 @@ enum ApiStyle {
         ReleaseOutcome release(Lease lease) {
             return lease.release();
         }
+
+        @Override
+        ReleaseOutcome releaseAfter(Lease lease, Duration delay) {
+            return lease.releaseAfter(delay);
+        }
     },
     ASYNC {
         @Override
@@ -45,6 +50,11 @@ enum ApiStyle {
         ReleaseOutcome release(Lease lease) throws InterruptedException {
             return result(lease.releaseAsync());
         }
+
+        @Override
+        ReleaseOutcome releaseAfter(Lease lease, Duration delay) throws InterruptedException {
+            return result(lease.releaseAfterAsync(delay));
+        }
     };
 
     abstract Lease acquire(DistributedLock lock) throws InterruptedException;
@@ -52,6 +62,8 @@ enum ApiStyle {
     abstract Optional<Lease> tryAcquire(DistributedLock lock, Duration maxWait) throws InterruptedException;
 
     abstract ReleaseOutcome release(Lease lease) throws InterruptedException;
+
+    abstract ReleaseOutcome releaseAfter(Lease lease, Duration delay) throws InterruptedException;
 
     /**
      * Returns the result, or throws the exception that the blocking style would have thrown. An interrupt cancels the future,

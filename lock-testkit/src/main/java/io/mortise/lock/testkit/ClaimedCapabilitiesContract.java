@@ -11,6 +11,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockOptions;
+import io.mortise.lock.ReleaseOutcome;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Map;
@@ -40,6 +41,7 @@ interface ClaimedCapabilitiesContract extends Contract {
             case PER_LOCK_LEASE -> this::leasePerLock;
             case HOLDER_INFO -> this::holderInfo;
             case LIST -> this::list;
+            case DELAYED_RELEASE -> this::delayedRelease;
         };
         check.run(client, client.capabilities().contains(capability));
     }
@@ -172,6 +174,20 @@ interface ClaimedCapabilitiesContract extends Contract {
             assertThatThrownBy(() -> ContractTestFixture.await(
                             client.admin().orElseThrow().list("", 10, "")))
                     .isInstanceOf(UnsupportedOperationException.class);
+        }
+    }
+
+    private void delayedRelease(LockClient client, boolean claimed) throws InterruptedException {
+        Lease lease = client.named("x").acquire();
+        Duration delay = Duration.ofSeconds(1);
+        if (claimed) {
+            assertThat(lease.releaseAfter(delay)).isEqualTo(ReleaseOutcome.RELEASED);
+        } else {
+            assertThatThrownBy(() -> lease.releaseAfter(delay))
+                    .isInstanceOf(UnsupportedOperationException.class)
+                    .hasMessageContaining(Capability.DELAYED_RELEASE.name());
+            assertThat(lease.isHeld()).as("held after the refusal").isTrue();
+            lease.close();
         }
     }
 }

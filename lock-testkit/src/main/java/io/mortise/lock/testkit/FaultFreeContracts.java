@@ -5,6 +5,7 @@ package io.mortise.lock.testkit;
 interface FaultFreeContracts
         extends ExclusionContract,
                 ReleaseContract,
+                DelayedReleaseContract,
                 BystanderContract,
                 CallbackContract,
                 WithdrawalContract,

@@ -91,7 +91,6 @@ public final class CoreClient implements LockClient {
 
     private AcquireServices collaborators(LockBackend backend) {
         ContenderRemovals removals = new ContenderRemovals(clock, lastResponse, cleanups, this::wakeLocalQueue);
-        boolean fencing = backend.capabilities().contains(Capability.FENCING);
         return new AcquireServices(
                 backend,
                 options,
@@ -101,7 +100,7 @@ public final class CoreClient implements LockClient {
                 acquires,
                 new ListenerNotifier(backend.kind(), options.listeners(), clock, warnings),
                 new LeaseServices(
-                        clock, options.requestTimeout(), fencing, keeper, holders, removals, callbacks, warnings));
+                        clock, options.requestTimeout(), backend, keeper, holders, removals, callbacks, warnings));
     }
 
     private void wakeLocalQueue(LockName name) {

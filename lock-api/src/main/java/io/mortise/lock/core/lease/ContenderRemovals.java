@@ -6,8 +6,11 @@ import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.MonotonicInstant;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /** Removes contenders from the store, and retries each removal until the store responds. Rule S8. Thread-safe. */
 public final class ContenderRemovals {
@@ -36,9 +39,32 @@ public final class ContenderRemovals {
 
     /** Does the same as {@link #remove(LockName, Contender, Duration)}, and notifies a listener of the end. */
     void remove(LockName name, Contender contender, Duration lease, PendingCleanup.Listener<Boolean> listener) {
+        remove(name, contender, lease, contender::end, listener);
+    }
+
+    /** Ends the grant of a contender, but lets the store keep it until then; notifies a listener of the end (S5). */
+    void removeAt(
+            LockName name,
+            Contender contender,
+            Duration lease,
+            MonotonicInstant at,
+            PendingCleanup.Listener<Boolean> listener) {
+        Supplier<CompletionStage<Boolean>> removal = () -> {
+            Duration left = clock.until(at); // less on each try, so that a retry keeps the lock no longer
+            return Durations.isPositive(left) ? contender.endAfter(left) : contender.end();
+        };
+        remove(name, contender, lease, removal, listener);
+    }
+
+    private void remove(
+            LockName name,
+            Contender contender,
+            Duration lease,
+            Supplier<CompletionStage<Boolean>> removal,
+            PendingCleanup.Listener<Boolean> listener) {
         MonotonicInstant until = clock.now().plus(lease);
         cleanups.begin(new PendingCleanup<Boolean>(
-                "withdrawal from lock \"" + name + "\"", contender::end, until, new PendingCleanup.Listener<Boolean>() {
+                "withdrawal from lock \"" + name + "\"", removal, until, new PendingCleanup.Listener<Boolean>() {
                     @Override
                     public void completed(Boolean wasThere, boolean firstTry) {
                         lastResponse.received();

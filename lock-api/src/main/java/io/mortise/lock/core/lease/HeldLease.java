@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.core.lease;
 
+import io.mortise.lock.Capability;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LeaseLostException;
 import io.mortise.lock.LockOptions;
@@ -8,12 +9,14 @@ import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.core.listener.AcquireNotifier;
 import io.mortise.lock.core.runtime.InterruptibleWait;
+import io.mortise.lock.internal.DurationLimits;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.MonotonicInstant;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -135,7 +138,7 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
 
     @Override
     public long fencingToken() {
-        if (!with.fencing()) {
+        if (!with.backend().capabilities().contains(Capability.FENCING)) {
             throw new UnsupportedOperationException("this backend gives no fencing tokens");
         }
         return token;
@@ -266,22 +269,52 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
 
     @Override
     public ReleaseOutcome release() {
-        beginRelease();
+        beginRelease(Duration.ZERO);
         return InterruptibleWait.awaitOr(released, ReleaseOutcome.UNKNOWN);
     }
 
     @Override
     public CompletableFuture<ReleaseOutcome> releaseAsync() {
-        beginRelease();
+        beginRelease(Duration.ZERO);
+        return outcomeForCaller();
+    }
+
+    @Override
+    public ReleaseOutcome releaseAfter(Duration delay) {
+        beginRelease(checked(delay));
+        return InterruptibleWait.awaitOr(released, ReleaseOutcome.UNKNOWN);
+    }
+
+    @Override
+    public CompletableFuture<ReleaseOutcome> releaseAfterAsync(Duration delay) {
+        beginRelease(checked(delay));
+        return outcomeForCaller();
+    }
+
+    private Duration checked(Duration delay) {
+        DurationLimits.within("delay", delay, Duration.ZERO, DurationLimits.LONGEST_LEASE);
+        if (!with.backend().capabilities().contains(Capability.DELAYED_RELEASE)) {
+            throw new UnsupportedOperationException("this backend cannot keep a lock after its lease has ended: "
+                    + "it does not offer " + Capability.DELAYED_RELEASE);
+        }
+        if (Durations.isPositive(delay)) {
+            with.backend().checkReleaseDelay(delay);
+        }
+        return delay;
+    }
+
+    private CompletableFuture<ReleaseOutcome> outcomeForCaller() {
         CompletableFuture<ReleaseOutcome> result = new CompletableFuture<>();
         released.thenAccept(outcome -> with.callbacks().execute(() -> result.complete(outcome)));
         return result;
     }
 
-    private void beginRelease() {
+    /** @param delay how long the store keeps the lock after this call; zero to remove the grant */
+    private void beginRelease(Duration delay) {
         if (hasEnded()) {
             return;
         }
+        MonotonicInstant at = with.clock().now().plus(delay);
         checkDeadlines(); // if the deadline has passed, this is a loss, even if the timer has not run yet
         if (!end.compareAndSet(null, RELEASE)) {
             return;
@@ -292,7 +325,7 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         LockClock.Timer bound =
                 with.clock().schedule(with.requestTimeout(), () -> outcome.complete(ReleaseOutcome.UNKNOWN));
         outcome.thenRun(bound::cancel);
-        with.removals().remove(name, contender, leaseDuration, new PendingCleanup.Listener<Boolean>() {
+        PendingCleanup.Listener<Boolean> listener = new PendingCleanup.Listener<>() {
             @Override
             public void completed(Boolean wasThere, boolean firstTry) {
                 outcome.complete(outcome(wasThere, firstTry));
@@ -302,7 +335,12 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
             public void givenUp(Throwable last) {
                 outcome.complete(ReleaseOutcome.UNKNOWN);
             }
-        });
+        };
+        if (delay.isZero()) {
+            with.removals().remove(name, contender, leaseDuration, listener);
+        } else {
+            with.removals().removeAt(name, contender, leaseDuration, at, listener);
+        }
     }
 
     /** Returns the future to complete with the outcome of the release: log and observers have it before the application. */

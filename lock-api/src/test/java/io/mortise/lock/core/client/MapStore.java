@@ -36,6 +36,9 @@ public final class MapStore implements LeaseStore {
     /** The delay with which acquires execute; if it is not zero, their replies are lost. */
     volatile Duration executionDelay = Duration.ZERO;
 
+    /** The delay with which the renewals that are sent now execute and are replied to. */
+    volatile Duration renewalDelay = Duration.ZERO;
+
     private final AtomicLong tokens = new AtomicLong();
     private final LockClock clock;
 
@@ -75,6 +78,16 @@ public final class MapStore implements LeaseStore {
 
     @Override
     public CompletionStage<Set<Grant>> renew(Collection<Grant> grants, Duration lease) {
+        if (!renewalDelay.isZero()) {
+            CompletableFuture<Set<Grant>> reply = new CompletableFuture<>();
+            Set<Grant> all = Set.copyOf(grants);
+            clock.schedule(renewalDelay, () -> renewNow(all, lease).thenAccept(reply::complete));
+            return reply;
+        }
+        return renewNow(grants, lease);
+    }
+
+    private CompletionStage<Set<Grant>> renewNow(Collection<Grant> grants, Duration lease) {
         return answer(() -> {
             long now = clock.now().nanos();
             Set<Grant> removed = new HashSet<>(grants);

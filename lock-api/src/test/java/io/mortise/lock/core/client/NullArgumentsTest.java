@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.lock.Capability;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
@@ -43,7 +44,10 @@ class NullArgumentsTest {
         assertRejected("options", () -> client.named("x", null));
         assertRejected("required", () -> Locks.connect("memory:x", (Capability) null));
         assertRejected("before", () -> lock.acquireAsync().join().onExpiring(null, () -> {}));
+        Lease held = client.named("y").acquireAsync().join();
         store.requests.set(0);
+        assertRejected("delay", () -> held.releaseAfter(null));
+        assertRejected("delay", () -> held.releaseAfterAsync(null));
         assertRejected("body", () -> lock.run(null));
         assertRejected("body", () -> lock.call(null));
         assertRejected("body", () -> lock.callAsync(null));

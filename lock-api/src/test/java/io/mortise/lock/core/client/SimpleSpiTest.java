@@ -386,4 +386,81 @@ class SimpleSpiTest {
         backoff.reset();
         assertThat(backoff.next().toMillis()).isBetween(50L, 60L);
     }
+
+    @Test
+    void S05_aDelayedReleaseKeepsTheLockForTheDelayAndNoLonger() {
+        Lease lease = one.named("x").acquireAsync().join();
+        CompletableFuture<LossReason> lost = lease.lost();
+        assertThat(lease.releaseAfterAsync(Duration.ofMinutes(2)).join()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(lease.isHeld()).isFalse();
+        assertThat(lease.releaseAsync().join()).as("idempotent").isEqualTo(ReleaseOutcome.RELEASED);
+        one.close();
+        clock.advance(Duration.ofSeconds(119));
+        assertThat(two.named("x").tryAcquireAsync(Duration.ZERO).join()).isEmpty();
+        clock.advance(Duration.ofSeconds(1));
+        Lease next = two.named("x").tryAcquireAsync(Duration.ZERO).join().orElseThrow();
+        assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
+        assertThat(lost).isNotDone();
+    }
+
+    @Test
+    void S05_aRepeatedDelayedReleaseKeepsTheLockNoLonger() {
+        Lease lease = one.named("x").acquireAsync().join();
+        store.hung = true;
+        CompletableFuture<ReleaseOutcome> outcome = lease.releaseAfterAsync(Duration.ofSeconds(10));
+        clock.advance(Duration.ofSeconds(4));
+        assertThat(outcome.join()).as("after a request timeout").isEqualTo(ReleaseOutcome.UNKNOWN);
+        store.hung = false;
+        clock.advance(Duration.ofSeconds(5));
+        assertThat(two.named("x").tryAcquireAsync(Duration.ZERO).join()).isEmpty();
+        clock.advance(Duration.ofMillis(1_001));
+        assertThat(two.named("x").tryAcquireAsync(Duration.ZERO).join()).isPresent();
+    }
+
+    @Test
+    void S05_aDelayedReleaseThatArrivesAfterTheDelayReleasesAtOnce() {
+        Lease lease = one.named("x").acquireAsync().join();
+        store.hung = true;
+        lease.releaseAfterAsync(Duration.ofSeconds(1));
+        clock.advance(Duration.ofSeconds(5));
+        store.hung = false;
+        clock.advance(Duration.ofSeconds(2));
+        assertThat(store.rows).isEmpty();
+    }
+
+    /** The renewal is executed before the delayed release is sent, so that it cannot replace the delay by the lease. */
+    @Test
+    void S05_aRenewalUnderWayDoesNotReplaceTheDelay() {
+        Lease lease = one.named("x").acquireAsync().join();
+        store.renewalDelay = Duration.ofMillis(500);
+        clock.advance(Duration.ofSeconds(10));
+        store.renewalDelay = Duration.ZERO;
+        CompletableFuture<ReleaseOutcome> outcome = lease.releaseAfterAsync(Duration.ofSeconds(5));
+        assertThat(outcome).as("before the renewal has ended").isNotDone();
+        clock.advance(Duration.ofSeconds(5));
+        assertThat(outcome.join()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(two.named("x").tryAcquireAsync(Duration.ZERO).join()).isPresent();
+    }
+
+    @Test
+    void S05_aDelayedReleaseOfALostLeaseSendsNothing() {
+        Lease lease = one.named("x").acquireAsync().join();
+        clock.advanceWithoutTimers(Duration.ofSeconds(31));
+        assertThat(lease.releaseAfterAsync(Duration.ofMinutes(1)).join()).isEqualTo(ReleaseOutcome.LOST);
+        clock.advance(Duration.ofSeconds(1));
+        assertThat(two.named("x").tryAcquireAsync(Duration.ZERO).join()).isPresent();
+    }
+
+    @Test
+    void S14_aDelayOutOfRangeIsRefusedBeforeAnyIo() {
+        Lease lease = one.named("x").acquireAsync().join();
+        store.requests.set(0);
+        for (Duration delay : List.of(Duration.ofMillis(-1), Duration.ofHours(1).plusNanos(1))) {
+            assertThatThrownBy(() -> lease.releaseAfterAsync(delay))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("delay is " + delay + ", must be from PT0S to PT1H");
+        }
+        assertThat(store.requests).hasValue(0);
+        assertThat(lease.isHeld()).isTrue();
+    }
 }

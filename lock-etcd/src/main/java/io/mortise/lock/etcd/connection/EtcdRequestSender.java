@@ -88,8 +88,10 @@ public final class EtcdRequestSender {
         return retrying(() -> send(what, client -> client.getKVClient().get(key, option)), () -> true);
     }
 
-    public CompletionStage<LeaseGrantResponse> grant(long seconds) {
-        return send("opening a session", client -> client.getLeaseClient().grant(seconds));
+    /** Creates a lease of that duration, rounded up to whole seconds. */
+    public CompletionStage<LeaseGrantResponse> grant(String what, Duration duration) {
+        long seconds = duration.plusNanos(999_999_999).toSeconds();
+        return send(what, client -> client.getLeaseClient().grant(seconds));
     }
 
     /** Sends a keepalive before this method returns, or later if the connection is not established yet. */

@@ -8,6 +8,7 @@ import io.etcd.jetcd.op.Op;
 import io.mortise.lock.etcd.connection.EtcdRequestSender;
 import io.mortise.lock.etcd.queue.EtcdTransactionParts;
 import io.mortise.lock.spi.LockName;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -44,6 +45,30 @@ final class ContenderKeyRemoval {
             entry.session().startKeySeries();
         }
         return requests.delete(what, entry.key());
+    }
+
+    /**
+     * Moves a key from the session's lease to one of its own, which nobody renews. The key keeps its position in the queue, and
+     * its revision. Returns whether it existed.
+     *
+     * @param defeatsLate whether an acquire may still be executed, which a new epoch of the session defeats
+     */
+    CompletionStage<Boolean> moveToOwnLease(EtcdQueueEntry entry, Duration duration, boolean defeatsLate) {
+        String what = "delayed release of lock \"" + LockName.shown(lock) + "\"";
+        return requests.grant(what, duration).thenCompose(lease -> {
+            Cmp[] isOwnKey = {
+                EtcdTransactionParts.hasCreateRevision(entry.key(), entry.createRevision()),
+                EtcdTransactionParts.hasValue(entry.key(), record)
+            };
+            Op move = EtcdTransactionParts.put(entry.key(), record, lease.getID());
+            Op[] then = defeatsLate ? new Op[] {move, entry.session().putKey()} : new Op[] {move};
+            return requests.txn(what, isOwnKey, then).thenApply(response -> {
+                if (!response.isSucceeded()) {
+                    requests.revoke(lease.getID()); // if this fails, the lease expires without a key
+                }
+                return response.isSucceeded();
+            });
+        });
     }
 
     /**

@@ -281,9 +281,33 @@ public final class EtcdContender implements Contender, LocalContenderNotifier.Me
         if (entry.session().hasEnded()) {
             return awaitSessionRemoval(entry);
         }
-        CompletionStage<Boolean> removed = transactions.inDoubt().mayStillExecute()
-                ? removal.withdraw(entry, transactions.inDoubt().latestEpoch())
-                : removal.release(entry);
+        return removed(
+                entry,
+                transactions.inDoubt().mayStillExecute()
+                        ? removal.withdraw(entry, transactions.inDoubt().latestEpoch())
+                        : removal.release(entry));
+    }
+
+    /** Keeps the key in the queue until its own lease ends. The session uses other keys from then on. */
+    @Override
+    public CompletionStage<Boolean> endAfter(Duration delay) {
+        deferredWatches.remove(this);
+        transactions.inDoubt().end();
+        EtcdQueueEntry entry = currentEntry();
+        synchronized (this) {
+            ended = true;
+        }
+        entry.queue().stopWatching(this);
+        if (entry.session().hasEnded()) {
+            return awaitSessionRemoval(entry);
+        }
+        entry.session().startKeySeries();
+        return removed(
+                entry,
+                removal.moveToOwnLease(entry, delay, transactions.inDoubt().mayStillExecute()));
+    }
+
+    private CompletionStage<Boolean> removed(EtcdQueueEntry entry, CompletionStage<Boolean> removed) {
         return removed.handle((existed, failure) -> {
                     if (failure == null) {
                         releaseSlot(entry);

@@ -70,7 +70,7 @@ public final class EtcdSession implements CurrentSession.Session {
     @Override
     public void open() {
         MonotonicInstant sent = context.clock().now();
-        requests.grant(seconds(requestedLease))
+        requests.grant("opening a session", requestedLease)
                 .thenCompose(granted -> putSessionKey(granted, sent))
                 .whenComplete((validity, failure) -> {
                     if (failure == null) {
@@ -79,10 +79,6 @@ public final class EtcdSession implements CurrentSession.Session {
                         end(new LossReason(LossReason.Kind.SESSION_ENDED, "the session was not opened"), failure);
                     }
                 });
-    }
-
-    private static long seconds(Duration lease) {
-        return lease.plusNanos(999_999_999).toSeconds();
     }
 
     /** Puts the session's key on the granted lease. The session starts only if that succeeds. */

@@ -291,6 +291,14 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
                 .start();
     }
 
+    @Override
+    public CompletionStage<Boolean> endAfter(Duration delay) {
+        ended = true;
+        services.contenders().remove(request.attemptId());
+        String operation = "delayed release of lock \"" + request.name() + "\"";
+        return new DelayedReleaseRound(services, keys, request.attemptId(), operation).start(delay);
+    }
+
     /** Starts the cleanup at a master that has not replied or may execute a request later (S8). */
     void cleanUp(StoredAttemptAtMaster attempt) {
         OrphanCleanup.start(attempt, request, services.context());

@@ -96,6 +96,11 @@ class ForwardingBackend implements LockBackend {
             }
 
             @Override
+            public CompletionStage<Boolean> endAfter(Duration delay) {
+                return contender.endAfter(delay);
+            }
+
+            @Override
             public void abandon() {
                 contender.abandon();
             }
@@ -132,6 +137,11 @@ class ForwardingBackend implements LockBackend {
     @Override
     public Duration leaseDuration(Optional<Duration> requested) {
         return delegate.leaseDuration(requested);
+    }
+
+    @Override
+    public void checkReleaseDelay(Duration delay) {
+        delegate.checkReleaseDelay(delay);
     }
 
     @Override

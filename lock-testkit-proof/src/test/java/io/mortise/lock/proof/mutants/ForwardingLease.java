@@ -67,6 +67,16 @@ class ForwardingLease implements Lease {
     }
 
     @Override
+    public ReleaseOutcome releaseAfter(Duration delay) {
+        return delegate.releaseAfter(delay);
+    }
+
+    @Override
+    public CompletableFuture<ReleaseOutcome> releaseAfterAsync(Duration delay) {
+        return delegate.releaseAfterAsync(delay);
+    }
+
+    @Override
     public <T> Optional<T> unwrap(Class<T> type) {
         return delegate.unwrap(type);
     }

@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** A {@link LockBackend} that forwards every call, and reports requests, grants and losses to a {@link TestRecorder}. */
@@ -67,6 +68,11 @@ final class RecordingBackend implements LockBackend {
     @Override
     public Duration leaseDuration(Optional<Duration> requested) {
         return delegate.leaseDuration(requested);
+    }
+
+    @Override
+    public void checkReleaseDelay(Duration delay) {
+        delegate.checkReleaseDelay(delay);
     }
 
     @Override
@@ -147,6 +153,15 @@ final class RecordingBackend implements LockBackend {
 
         @Override
         public CompletionStage<Boolean> end() {
+            return end(Contender::end);
+        }
+
+        @Override
+        public CompletionStage<Boolean> endAfter(Duration delay) {
+            return end(contender -> contender.endAfter(delay));
+        }
+
+        private CompletionStage<Boolean> end(Function<Contender, CompletionStage<Boolean>> call) {
             StoreRequestRecord request = recorder.sent(client);
             GrantRecord ending = grant;
             WatchedValidity validity = watched;
@@ -154,7 +169,7 @@ final class RecordingBackend implements LockBackend {
                 validity.stop();
             }
             recorder.ending(client, lock, attempt, ending);
-            return forwarded().end().whenComplete((wasThere, failure) -> {
+            return call.apply(forwarded()).whenComplete((wasThere, failure) -> {
                 if (failure != null) {
                     recorder.unanswered(client, lock, attempt, cause(failure));
                 } else {
