@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.shedlock;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import net.javacrumbs.shedlock.support.LockException;
+
+/**
+ * A ShedLock lock provider that uses the locks of a {@link LockClient}.
+ *
+ * <p>The name of a job is the name of its lock. The client renews the lease while the job runs, so that the lock of a crashed
+ * process is free after the lease duration and not after {@code lockAtMostFor}. When {@code lockAtMostFor} has passed, the lock is
+ * released though the job still runs. {@code lockAtLeastFor} is kept by {@link io.mortise.lock.Lease#releaseAfter}; a rest of up
+ * to a second is waited for in {@code unlock}. Thread-safe. Does not close the client.
+ */
+public final class MortiseLockProvider implements ExtensibleLockProvider {
+    private static final Duration LONGEST_AT_LEAST = Duration.ofHours(1);
+
+    private final LockClient client;
+    private final LockOptions options;
+
+    /** Creates a provider whose locks have the default options: the lease duration of the backend, no metadata. */
+    public MortiseLockProvider(LockClient client) {
+        this(client, LockOptions.defaults());
+    }
+
+    /**
+     * Creates a provider whose locks have these options.
+     *
+     * @param options the lease duration and metadata of all locks
+     * @throws IllegalArgumentException if the options contain a maximum hold, which ShedLock sets for each job, or do not suit the
+     *     backend
+     */
+    public MortiseLockProvider(LockClient client, LockOptions options) {
+        this.client = Objects.requireNonNull(client, "client");
+        this.options = Objects.requireNonNull(options, "options");
+        options.maxHold().ifPresent(hold -> {
+            throw new IllegalArgumentException(
+                    "maxHold is " + hold + ", but each job has its lockAtMostFor: leave it out");
+        });
+        client.named("options of a lock provider", options); // rejects what the backend does not support, without I/O
+    }
+
+    /**
+     * Acquires the lock of a job if it is free. Makes one attempt.
+     *
+     * @return the lock; empty if another process holds it, or keeps it for its {@code lockAtLeastFor}
+     * @throws IllegalArgumentException if {@code lockAtLeastFor} is longer than 1 hour, or longer than 1 second on a backend without
+     *     {@link Capability#DELAYED_RELEASE}; or if the name is invalid (S13)
+     * @throws io.mortise.lock.BackendUnavailableException if the store does not respond (S15)
+     * @throws LockException if the thread is interrupted
+     */
+    @Override
+    public Optional<SimpleLock> lock(LockConfiguration configuration) {
+        checkAtLeast(configuration);
+        long start = System.nanoTime(); // before the request: the job may not be locked longer than it says
+        try {
+            return client.named(configuration.getName(), options)
+                    .tryAcquire()
+                    .map(lease -> new MortiseLock(this, configuration, lease, start));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new LockException("interrupted while lock '" + configuration.getName() + "' was requested", e);
+        }
+    }
+
+    boolean canDelayRelease() {
+        return client.capabilities().contains(Capability.DELAYED_RELEASE);
+    }
+
+    /** Rejects a duration for which the store could not keep the lock. */
+    void checkAtLeast(LockConfiguration configuration) {
+        Duration atLeast = configuration.getLockAtLeastFor();
+        Duration limit = canDelayRelease() ? LONGEST_AT_LEAST : MortiseLock.LONGEST_WAIT;
+        if (atLeast.compareTo(limit) > 0) {
+            throw new IllegalArgumentException(
+                    "lockAtLeastFor of '" + configuration.getName() + "' is " + atLeast
+                            + ", must be at most " + limit
+                            + (canDelayRelease()
+                                    ? ""
+                                    : ": this backend cannot keep a lock without its holder, it does not offer DELAYED_RELEASE"));
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "MortiseLockProvider[" + client + "]";
+    }
+}
