@@ -8,6 +8,7 @@ module io.mortise.lock {
 
     exports io.mortise.lock;
     exports io.mortise.lock.connect;
+    exports io.mortise.lock.recipe;
     exports io.mortise.lock.spi;
     exports io.mortise.lock.spi.session;
     exports io.mortise.lock.spi.support;

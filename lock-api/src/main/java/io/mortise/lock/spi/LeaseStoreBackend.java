@@ -267,7 +267,9 @@ public final class LeaseStoreBackend implements LockBackend {
                             "delayed release of lock \"" + request.name() + "\"",
                             () -> store.renew(Set.of(grant), Durations.roundUpToMillis(left)))
                     .thenApply(removed -> {
-                        context.clock().schedule(left, this::sweepIfUnknown); // earlier it would remove the grant
+                        if (unknownSince != null) { // a sweep before the grant has ended would remove it
+                            context.clock().schedule(left, this::sweepIfUnknown);
+                        }
                         return !removed.contains(grant);
                     });
         }

@@ -18,7 +18,6 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockProvider;
@@ -129,9 +128,9 @@ class ShedLockContractTest {
             LockOptions options = client.capabilities().contains(Capability.PER_LOCK_LEASE)
                     ? LockOptions.defaults().leaseDuration(Duration.ofSeconds(3))
                     : LockOptions.defaults();
-            AtomicReference<SimpleLock> lock = new AtomicReference<>(new MortiseLockProvider(client, options)
-                    .lock(lockConfig(name))
-                    .orElseThrow());
+            SimpleLock[] lock = {
+                new MortiseLockProvider(client, options).lock(lockConfig(name)).orElseThrow()
+            };
             observer.named(name)
                     .status()
                     .join()
@@ -141,11 +140,11 @@ class ShedLockContractTest {
                             .forceRelease(name, holder)
                             .join());
             Await.until("the loss is noticed", Duration.ofSeconds(30), () -> {
-                Optional<SimpleLock> extended = lock.get().extend(Duration.ofMinutes(1), Duration.ZERO);
-                extended.ifPresent(lock::set);
+                Optional<SimpleLock> extended = lock[0].extend(Duration.ofMinutes(1), Duration.ZERO);
+                extended.ifPresent(next -> lock[0] = next);
                 return extended.isEmpty();
             });
-            lock.get().unlock(); // the job's end does not hide the failure by another
+            lock[0].unlock(); // the job's end does not hide the failure by another
         }
     }
 

@@ -13,4 +13,5 @@ interface FaultContracts
                 SlowLinkContract,
                 RestartContract,
                 ProcessContract,
-                HistoryContract {}
+                HistoryContract,
+                LockGroupContract {}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.recipe;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** One asynchronous acquire of a group, from the first request to the outcome. Thread-safe. */
+final class GroupAcquisition<T> {
+    private final List<DistributedLock> locks;
+    private final WaitBudget budget;
+    private final Function<Optional<GroupLease>, T> toResult;
+    private final CompletableFuture<T> result = new CompletableFuture<>();
+
+    @GuardedBy("this")
+    private final List<Lease> held = new ArrayList<>();
+
+    @GuardedBy("this")
+    private @Nullable CompletableFuture<?> pending;
+
+    @GuardedBy("this")
+    private boolean ended;
+
+    GroupAcquisition(
+            List<DistributedLock> locks, @Nullable Duration maxWait, Function<Optional<GroupLease>, T> toResult) {
+        this.locks = locks;
+        this.budget = new WaitBudget(maxWait);
+        this.toResult = toResult;
+    }
+
+    CompletableFuture<T> begin() {
+        result.whenComplete((value, failure) -> giveBack()); // also if the caller ends the future
+        request(0);
+        return result;
+    }
+
+    private void request(int index) {
+        if (index == locks.size()) {
+            deliver();
+            return;
+        }
+        if (budget.isOver()) {
+            result.complete(toResult.apply(Optional.empty()));
+            return;
+        }
+        Duration left = budget.left();
+        DistributedLock lock = locks.get(index);
+        if (left == null) {
+            await(lock.acquireAsync(), index, Optional::of);
+        } else {
+            await(lock.tryAcquireAsync(left), index, lease -> lease);
+        }
+    }
+
+    private <R> void await(CompletableFuture<R> request, int index, Function<R, Optional<Lease>> toLease) {
+        boolean late;
+        synchronized (this) {
+            late = ended;
+            pending = request;
+        }
+        request.whenComplete((reply, failure) -> {
+            if (failure == null) {
+                onReply(toLease.apply(reply), index);
+            } else {
+                result.completeExceptionally(
+                        failure instanceof CompletionException wrapped && wrapped.getCause() != null
+                                ? wrapped.getCause()
+                                : failure);
+            }
+        });
+        if (late) {
+            request.cancel(false);
+        }
+    }
+
+    private void onReply(Optional<Lease> lease, int index) {
+        if (lease.isEmpty()) {
+            result.complete(toResult.apply(Optional.empty()));
+            return;
+        }
+        boolean late;
+        synchronized (this) {
+            late = ended;
+            if (!late) {
+                held.add(lease.get());
+            }
+        }
+        if (late) {
+            GroupLease.giveBack(List.of(lease.get()));
+        } else {
+            request(index + 1);
+        }
+    }
+
+    private void deliver() {
+        List<Lease> all;
+        synchronized (this) {
+            if (ended) {
+                return; // they have been given back
+            }
+            ended = true;
+            all = List.copyOf(held);
+        }
+        if (!result.complete(toResult.apply(Optional.of(new GroupLease(all))))) {
+            GroupLease.giveBack(all);
+        }
+    }
+
+    /** Withdraws the pending request and gives all locks back, unless they were delivered. */
+    private void giveBack() {
+        List<Lease> all;
+        CompletableFuture<?> withdrawn;
+        synchronized (this) {
+            if (ended) {
+                return;
+            }
+            ended = true;
+            all = List.copyOf(held);
+            withdrawn = pending;
+        }
+        if (withdrawn != null) {
+            withdrawn.cancel(false); // withdraws the request, if it has no reply yet
+        }
+        GroupLease.giveBack(all);
+    }
+}

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Recipes that are built on the lock API alone. */
+@NullMarked
+package io.mortise.lock.recipe;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.recipe;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.ReleaseOutcome;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** Tests the order, the time budget and the rollback of a group, with locks that record their calls. */
+class LockGroupTest {
+    private static final Duration LONG = Duration.ofHours(1);
+
+    private final List<String> calls = new ArrayList<>();
+    private final Map<String, Duration> waits = new HashMap<>();
+    private final Map<String, CompletableFuture<Optional<Lease>>> pending = new HashMap<>();
+    private final Map<String, CompletableFuture<LossReason>> losses = new HashMap<>();
+
+    private interface Reply {
+        Optional<Lease> get(Duration maxWait) throws InterruptedException;
+    }
+
+    private static Object proxy(Class<?> type, InvocationHandler handler) {
+        return Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler);
+    }
+
+    private DistributedLock lock(String name) {
+        return lock(name, maxWait -> Optional.of(lease(name)));
+    }
+
+    private DistributedLock lock(String name, Reply reply) {
+        return (DistributedLock) proxy(DistributedLock.class, (proxy, method, args) -> {
+            if (!method.getName().equals("name")) {
+                calls.add("acquire " + name);
+            }
+            return switch (method.getName()) {
+                case "name" -> name;
+                case "tryAcquire" -> {
+                    waits.put(name, (Duration) args[0]);
+                    yield reply.get((Duration) args[0]);
+                }
+                case "acquire" -> reply.get(LONG).orElseThrow();
+                case "tryAcquireAsync" -> pending.computeIfAbsent(name, any -> new CompletableFuture<>());
+                default -> throw new UnsupportedOperationException(method.toString());
+            };
+        });
+    }
+
+    private Lease lease(String name) {
+        return lease(name, ReleaseOutcome.RELEASED);
+    }
+
+    private Lease lease(String name, ReleaseOutcome outcome) {
+        CompletableFuture<LossReason> lost = losses.computeIfAbsent(name, any -> new CompletableFuture<>());
+        return (Lease) proxy(Lease.class, (proxy, method, args) -> switch (method.getName()) {
+            case "lockName" -> name;
+            case "lost" -> lost.copy();
+            case "isHeld" -> !lost.isDone();
+            case "remaining" -> Duration.ofSeconds(name.length());
+            case "fencingToken" -> (long) name.charAt(0);
+            case "release" -> outcome;
+            case "releaseAsync" -> {
+                calls.add("release " + name);
+                yield CompletableFuture.completedFuture(outcome);
+            }
+            default -> throw new UnsupportedOperationException(method.toString());
+        });
+    }
+
+    @Test
+    void theOrderOfNamesCountsAndNotThatOfTheArguments() throws Exception {
+        LockGroup group = LockGroup.of(lock("b"), lock("ä"), lock("B"), lock("a"));
+        assertThat(group.names()).containsExactly("B", "a", "b", "ä");
+        GroupLease leases = group.acquire();
+        assertThat(calls).containsExactly("acquire B", "acquire a", "acquire b", "acquire ä");
+        assertThat(leases.fencingTokens()).containsEntry("a", 97L).hasSize(4);
+        assertThat(leases.lease("b").lockName()).isEqualTo("b");
+        assertThatThrownBy(() -> leases.lease("c")).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void S14_aGroupOfNothingOrWithANameTwiceIsRefused() {
+        assertThatThrownBy(LockGroup::of).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> LockGroup.of(lock("a"), lock("b"), lock("a")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("\"a\" occurs twice");
+        LockGroup group = LockGroup.of(lock("a"));
+        assertThatThrownBy(() -> group.tryAcquire(Duration.ofNanos(-1))).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> group.tryAcquireAsync(Duration.ofNanos(-1)))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThat(calls).isEmpty();
+    }
+
+    @Test
+    void S09_allLocksShareOneTimeBudget() throws Exception {
+        DistributedLock slow = lock("a", maxWait -> {
+            long start = System.nanoTime();
+            while (System.nanoTime() - start < 2_000_000) {
+                Thread.onSpinWait();
+            }
+            return Optional.of(lease("a"));
+        });
+        assertThat(LockGroup.of(slow, lock("b")).tryAcquire(LONG)).isPresent();
+        assertThat(waits.get("b"))
+                .isLessThanOrEqualTo(requireNonNull(waits.get("a")).minusMillis(2));
+        calls.clear();
+        assertThat(LockGroup.of(slow, lock("b")).tryAcquire(Duration.ofMillis(1)))
+                .as("the budget is used up by the first lock")
+                .isEmpty();
+        assertThat(calls).containsExactly("acquire a", "release a");
+    }
+
+    @Test
+    void S09_aLimitOfZeroMakesOneAttemptForEachLock() throws Exception {
+        assertThat(LockGroup.of(lock("a"), lock("b")).tryAcquire(Duration.ZERO)).isPresent();
+        assertThat(waits).containsEntry("a", Duration.ZERO).containsEntry("b", Duration.ZERO);
+    }
+
+    @Test
+    void S08_aBusyLockRollsTheOthersBackInReverse() throws Exception {
+        LockGroup group = LockGroup.of(lock("a"), lock("b"), lock("c", maxWait -> Optional.empty()), lock("d"));
+        assertThat(group.tryAcquire(LONG)).isEmpty();
+        assertThat(calls).containsExactly("acquire a", "acquire b", "acquire c", "release b", "release a");
+    }
+
+    @Test
+    void S08_aFailureAndAnInterruptRollTheOthersBack() {
+        DistributedLock failing = lock("b", maxWait -> {
+            throw new BackendUnavailableException("no reply");
+        });
+        assertThatThrownBy(() -> LockGroup.of(lock("a"), failing).tryAcquire(LONG))
+                .isInstanceOf(BackendUnavailableException.class);
+        DistributedLock interrupted = lock("b", maxWait -> {
+            throw new InterruptedException();
+        });
+        assertThatThrownBy(() -> LockGroup.of(lock("a"), interrupted).acquire())
+                .isInstanceOf(InterruptedException.class);
+        assertThat(calls).containsExactly("acquire a", "acquire b", "release a", "acquire a", "acquire b", "release a");
+    }
+
+    @Test
+    void S08_aRollbackThatFailsSparesTheOtherLocks() throws Exception {
+        DistributedLock broken = lock(
+                "b",
+                maxWait -> Optional.of((Lease) proxy(Lease.class, (proxy, method, args) -> {
+                    if (method.getName().equals("lockName")) {
+                        return "b";
+                    }
+                    throw new IllegalStateException("broken");
+                })));
+        assertThat(LockGroup.of(lock("a"), broken, lock("c", maxWait -> Optional.empty()))
+                        .tryAcquire(LONG))
+                .isEmpty();
+        assertThat(calls).endsWith("acquire c", "release a");
+    }
+
+    @Test
+    void S10_aCancelWithdrawsThePendingRequestAndGivesTheOthersBack() {
+        CompletableFuture<Optional<GroupLease>> acquiring =
+                LockGroup.of(lock("a"), lock("b"), lock("c")).tryAcquireAsync(LONG);
+        requireNonNull(pending.get("a")).complete(Optional.of(lease("a")));
+        assertThat(calls).containsExactly("acquire a", "acquire b");
+        acquiring.cancel(true);
+        assertThat(pending.get("b")).isCancelled();
+        assertThat(calls).containsExactly("acquire a", "acquire b", "release a");
+    }
+
+    /** The lock's future completes with a lease although the group was ended: the grant had arrived already. */
+    @Test
+    void S08_aGrantThatArrivesAfterACancelIsGivenBack() {
+        CompletableFuture<Optional<Lease>> stubborn = new CompletableFuture<>() {
+            @Override
+            public boolean cancel(boolean mayInterruptIfRunning) {
+                return false;
+            }
+        };
+        pending.put("a", stubborn);
+        CompletableFuture<Optional<GroupLease>> acquiring =
+                LockGroup.of(lock("a"), lock("b")).tryAcquireAsync(LONG);
+        acquiring.cancel(true);
+        stubborn.complete(Optional.of(lease("a")));
+        assertThat(calls).containsExactly("acquire a", "release a");
+    }
+
+    @Test
+    void anAsynchronousFailureIsThatOfTheLock() {
+        CompletableFuture<Optional<GroupLease>> acquiring =
+                LockGroup.of(lock("a"), lock("b")).tryAcquireAsync(LONG);
+        requireNonNull(pending.get("a")).complete(Optional.of(lease("a")));
+        BackendUnavailableException failure = new BackendUnavailableException("no reply");
+        requireNonNull(pending.get("b")).completeExceptionally(failure);
+        assertThat(acquiring)
+                .failsWithin(Duration.ZERO)
+                .withThrowableThat()
+                .havingCause()
+                .isSameAs(failure);
+        assertThat(calls).endsWith("release a");
+    }
+
+    @Test
+    void S07_theFirstLossIsThatOfTheGroupAndTheOthersAreKept() throws Exception {
+        GroupLease group = LockGroup.of(lock("a"), lock("bb")).acquire();
+        assertThat(group.remaining()).isEqualTo(Duration.ofSeconds(1));
+        CompletableFuture<GroupLease.Loss> lost = group.lost();
+        requireNonNull(losses.get("bb")).complete(new LossReason(LossReason.Kind.REMOVED, "first"));
+        requireNonNull(losses.get("a")).complete(new LossReason(LossReason.Kind.EXPIRED, "second"));
+        assertThat(lost.join().lockName()).isEqualTo("bb");
+        assertThat(lost.join().reason().detail()).isEqualTo("first");
+        assertThat(group.isHeld()).isFalse();
+        assertThat(calls).noneMatch(call -> call.startsWith("release"));
+    }
+
+    @Test
+    void S05_theOutcomeIsTheWorstOfTheLocks() throws Exception {
+        DistributedLock unknown = lock("b", maxWait -> Optional.of(lease("b", ReleaseOutcome.UNKNOWN)));
+        DistributedLock lost = lock("c", maxWait -> Optional.of(lease("c", ReleaseOutcome.LOST)));
+        assertThat(LockGroup.of(lock("a")).acquire().release()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(LockGroup.of(lock("a"), unknown).acquire().release()).isEqualTo(ReleaseOutcome.UNKNOWN);
+        assertThat(LockGroup.of(lock("a"), unknown, lost)
+                        .acquire()
+                        .releaseAsync()
+                        .join())
+                .isEqualTo(ReleaseOutcome.LOST);
+    }
+}
