@@ -122,6 +122,12 @@ public interface DistributedLock {
     <T> CompletableFuture<T> callAsync(Function<? super Lease, ? extends CompletionStage<T>> body);
 
     /**
+     * Returns this lock as a {@link java.util.concurrent.locks.Lock}, for code that takes that type: reentrant, and owned by a
+     * thread. Each call returns a new one, which counts its holds alone: share one among the code that may nest.
+     */
+    LeaseLock asLock();
+
+    /**
      * Returns which owner holds this lock, and which contenders wait for it.
      *
      * @throws UnsupportedOperationException if {@link LockClient#admin()} is empty

@@ -5,6 +5,7 @@ import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LeaseAction;
 import io.mortise.lock.LeaseFunction;
+import io.mortise.lock.LeaseLock;
 import io.mortise.lock.LockStatus;
 import java.time.Duration;
 import java.util.Objects;
@@ -127,6 +128,11 @@ final class PeerLock implements DistributedLock {
     @Override
     public <T> CompletableFuture<T> callAsync(Function<? super Lease, ? extends CompletionStage<T>> body) {
         throw UnclaimedGuaranteeAbort.abort("callAsync");
+    }
+
+    @Override
+    public LeaseLock asLock() {
+        throw UnclaimedGuaranteeAbort.abort("asLock");
     }
 
     @Override

@@ -16,6 +16,7 @@ interface FaultFreeContracts
                 AdminContract,
                 CapabilityContract,
                 RunContract,
+                LeaseLockContract,
                 ClaimedCapabilitiesContract,
                 ManyNamesContract,
                 HostileTextContract,

@@ -5,6 +5,7 @@ import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LeaseAction;
 import io.mortise.lock.LeaseFunction;
+import io.mortise.lock.LeaseLock;
 import io.mortise.lock.LeaseLostException;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockOptions;
@@ -71,6 +72,18 @@ public final class CoreLock implements DistributedLock {
         CompletableFuture<AcquireOutcome> outcome = new CompletableFuture<>();
         AcquireOperation acquisition = AcquireOperation.start(with, name, options, maxWait, outcome::complete);
         return leaseOf(InterruptibleWait.await(outcome, name, acquisition::withdraw));
+    }
+
+    /**
+     * Acquires the lock, and keeps its place in the queue when the thread is interrupted; the interrupt flag is kept.
+     *
+     * @param maxWait null for no limit
+     * @return empty if another owner held the lock until the limit
+     */
+    Optional<Lease> awaitUninterruptibly(@Nullable Duration maxWait) {
+        CompletableFuture<AcquireOutcome> outcome = new CompletableFuture<>();
+        AcquireOperation.start(with, name, options, maxWait, outcome::complete);
+        return leaseOf(outcome.join());
     }
 
     @Override
@@ -144,7 +157,7 @@ public final class CoreLock implements DistributedLock {
         return result;
     }
 
-    private static LeaseLostException lost(Lease lease) {
+    static LeaseLostException lost(Lease lease) {
         return new LeaseLostException(lease.lockName(), ((HeldLease) lease).lossReason());
     }
 
@@ -181,6 +194,11 @@ public final class CoreLock implements DistributedLock {
                 future.complete(value);
             }
         }));
+    }
+
+    @Override
+    public LeaseLock asLock() {
+        return new CoreLeaseLock(this);
     }
 
     @Override

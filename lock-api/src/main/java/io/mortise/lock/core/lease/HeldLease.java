@@ -273,6 +273,12 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         return InterruptibleWait.awaitOr(released, ReleaseOutcome.UNKNOWN);
     }
 
+    /** Ends the lease as {@link #release()} does, but an interrupt does not end the wait; the interrupt flag is kept. */
+    public ReleaseOutcome releaseUninterruptibly() {
+        beginRelease();
+        return released.join();
+    }
+
     @Override
     public CompletableFuture<ReleaseOutcome> releaseAsync() {
         beginRelease(Duration.ZERO);

@@ -5,6 +5,7 @@ import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LeaseAction;
 import io.mortise.lock.LeaseFunction;
+import io.mortise.lock.LeaseLock;
 import io.mortise.lock.LockStatus;
 import java.time.Duration;
 import java.util.Optional;
@@ -100,6 +101,11 @@ class ForwardingLock implements DistributedLock {
     @Override
     public <T> CompletableFuture<T> callAsync(Function<? super Lease, ? extends CompletionStage<T>> body) {
         return delegate.callAsync(lease -> body.apply(wrapper.apply(lease)));
+    }
+
+    @Override
+    public LeaseLock asLock() {
+        return delegate.asLock();
     }
 
     @Override
