@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Timeout;
  * such methods.
  */
 @Timeout(60)
+@SuppressWarnings("LockNotBeforeTry") // a failed test closes the client, which releases the lease
 class LeaseLockTest {
     private final LockClient client = Locks.connect("memory:" + UUID.randomUUID());
     private final LeaseLock lock = client.named("x").asLock();

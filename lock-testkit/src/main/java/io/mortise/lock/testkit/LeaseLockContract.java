@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Tests the lock as a {@link java.util.concurrent.locks.Lock}: holds of a thread, interrupts, and the report of a loss. */
+@SuppressWarnings("LockNotBeforeTry") // a failed test closes its client, which releases the lease
 interface LeaseLockContract extends Contract {
     @Test
     default void S01_javaLocksExcludeEachOtherAndLeases() throws Exception {
