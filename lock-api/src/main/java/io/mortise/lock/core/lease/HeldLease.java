@@ -275,7 +275,7 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
 
     /** Ends the lease as {@link #release()} does, but an interrupt does not end the wait; the interrupt flag is kept. */
     public ReleaseOutcome releaseUninterruptibly() {
-        beginRelease();
+        beginRelease(Duration.ZERO);
         return released.join();
     }
 
