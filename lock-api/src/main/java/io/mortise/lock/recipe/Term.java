@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.recipe;
+
+import io.mortise.lock.Lease;
+import io.mortise.lock.LeaseLostException;
+import io.mortise.lock.spi.LockName;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One period of leadership of one candidate, which lasts as long as its lease at most. Thread-safe. */
+public final class Term {
+    private static final Logger LOG = LoggerFactory.getLogger(Election.class);
+
+    private final Election election;
+    private final Lease lease;
+    private final List<Runnable> stopCallbacks = new ArrayList<>();
+    private @Nullable TermEnd end;
+    private boolean bodyEnded;
+
+    Term(Election election, Lease lease) {
+        this.election = election;
+        this.lease = lease;
+    }
+
+    /**
+     * Returns the number of this term, the fencing token of its lease: greater than that of every earlier term of any candidate
+     * (S3). Send it with each write, so that the resource can reject the writes of a former leader.
+     *
+     * @throws UnsupportedOperationException if the backend has no fencing tokens
+     */
+    public long epoch() {
+        return lease.fencingToken();
+    }
+
+    /** Returns the name of the lock on which the election runs. */
+    public String lockName() {
+        return lease.lockName();
+    }
+
+    /**
+     * Returns whether this candidate must not act as the leader any more. It compares the clock with the deadline of the lease,
+     * so it returns true before another candidate can lead, even after a pause of the process (S2).
+     */
+    public boolean isOver() {
+        synchronized (this) {
+            if (end != null) {
+                return true;
+            }
+        }
+        return !lease.isHeld();
+    }
+
+    /**
+     * Throws an exception if the lease of this term is not valid. Call it directly before an effect outside the process.
+     *
+     * @throws LeaseLostException with the reason of the loss
+     */
+    public void ensureHeld() {
+        lease.ensureHeld();
+    }
+
+    /**
+     * Registers a callback that runs once when the term is stopped while its body runs: by a loss on the callback executor of
+     * the client, otherwise on the thread that resigns or closes. It runs at once if the term was stopped already, and not at
+     * all if the body ends first. Use it to end a call that ignores interrupts, for example by closing its socket.
+     */
+    public void onStop(Runnable callback) {
+        Objects.requireNonNull(callback, "callback");
+        synchronized (this) {
+            if (bodyEnded) {
+                return;
+            }
+            if (end == null) {
+                stopCallbacks.add(callback);
+                return;
+            }
+        }
+        run(callback);
+    }
+
+    /** Ends this term, and lets other candidates go first. Returns at once; the lock is released after the body has ended. */
+    public void resign() {
+        election.stop(this, TermEnd.RESIGNED);
+    }
+
+    /** Stops the body on that thread. Returns false if it was stopped before, or has ended. */
+    boolean stop(TermEnd reason, Thread thread) {
+        List<Runnable> callbacks;
+        synchronized (this) {
+            if (end != null) {
+                return false;
+            }
+            end = reason;
+            callbacks = List.copyOf(stopCallbacks);
+            if (Thread.currentThread() != thread) { // a body that stops itself needs no interrupt to learn of it
+                thread.interrupt();
+            }
+        }
+        callbacks.forEach(this::run);
+        return true;
+    }
+
+    /** Ends the term after its body, unless it was stopped before; no interrupt of this term follows. */
+    synchronized TermEnd bodyEnded(TermEnd unlessStopped) {
+        bodyEnded = true;
+        if (end == null) {
+            end = lease.isHeld() ? unlessStopped : TermEnd.LOST;
+        }
+        return end;
+    }
+
+    /** Returns whether the body was stopped, but has not ended yet. */
+    synchronized boolean isStopping() {
+        return end != null && !bodyEnded;
+    }
+
+    private void run(Runnable callback) {
+        try {
+            callback.run();
+        } catch (Throwable e) { // the remaining callbacks must run
+            LOG.warn("event=election-stop-callback-failed lock=\"{}\"", LockName.shown(lockName()), e);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "Term[" + LockName.shown(lockName()) + ", owner " + lease.ownerId() + "]";
+    }
+}

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LeaseLostException;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.recipe.Election;
+import io.mortise.lock.recipe.ElectionListener;
+import io.mortise.lock.recipe.ElectionOptions;
+import io.mortise.lock.recipe.Term;
+import io.mortise.lock.recipe.TermBody;
+import io.mortise.lock.recipe.TermEnd;
+import io.mortise.lock.spi.testing.ManualClock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Tests the campaign of an {@link Election}: its terms, their ends, its failures and its close. */
+class ElectionTest {
+    private static final ClientOptions DIRECT = ClientOptions.defaults().callbackExecutor(Runnable::run);
+    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final Duration SHORT = Duration.ofMillis(5);
+
+    private final ManualClock clock = new ManualClock();
+    private final MemoryStore store = MemoryStore.create(clock);
+    private final LockClient client = MemoryLocks.connect(store, DIRECT);
+    private final LockClient other = MemoryLocks.connect(store, DIRECT);
+    private final List<Election> elections = new ArrayList<>();
+    private final BlockingQueue<Object> events = new LinkedBlockingQueue<>();
+
+    @AfterEach
+    void close() {
+        store.faults().heal();
+        elections.forEach(Election::close);
+        client.close();
+        other.close();
+    }
+
+    @Test
+    void S03_theEpochIncreasesFromTermToTerm() throws Exception {
+        start(client, untilStopped());
+        Term first = elected();
+        first.resign();
+        assertThat(next()).isEqualTo(TermEnd.RESIGNED);
+        Term second = elected();
+        assertThat(second.epoch()).isGreaterThan(first.epoch());
+        assertThat(first.isOver()).isTrue();
+        assertThat(second.isOver()).isFalse();
+    }
+
+    @Test
+    void S07_aLossStopsTheBodyBeforeAnotherCandidateCanLead() throws Exception {
+        AtomicBoolean stopped = new AtomicBoolean();
+        BlockingQueue<Term> terms = new LinkedBlockingQueue<>();
+        CountDownLatch release = new CountDownLatch(1);
+        Election election = start(client, term -> {
+            term.onStop(() -> stopped.set(true));
+            terms.add(term);
+            awaitIgnoringInterrupts(release); // a long blocking call
+        });
+        Term term = elected();
+        assertThat(terms.poll(30, TimeUnit.SECONDS)).isSameAs(term);
+        store.faults().freeze();
+        clock.advance(Duration.ofSeconds(31));
+        assertThat(term.isOver()).isTrue();
+        assertThat(stopped).isTrue();
+        assertThat(election.isLeading()).isFalse();
+        assertThatThrownBy(term::ensureHeld).isInstanceOf(LeaseLostException.class);
+        store.faults().heal();
+        try (Lease next = other.named("x").acquire()) {
+            assertThat(next.fencingToken()).isGreaterThan(term.epoch());
+            assertThat(events).as("no second body beside the first").isEmpty();
+            release.countDown();
+            assertThat(next()).isEqualTo(TermEnd.LOST);
+        }
+        assertThat(elected().epoch()).as("the campaign goes on").isGreaterThan(term.epoch());
+    }
+
+    @Test
+    void S02_afterAPauseTheTermIsOverBeforeAnyCallback() throws Exception {
+        start(client, untilStopped());
+        Term term = elected();
+        clock.advanceWithoutTimers(Duration.ofSeconds(31));
+        assertThat(term.isOver()).isTrue();
+        clock.advanceThenRunTimers(Duration.ZERO);
+        assertThat(next()).isEqualTo(TermEnd.LOST);
+    }
+
+    @Test
+    void S05_theLockIsReleasedOnlyAfterAResignedBodyHasEnded() throws Exception {
+        CountDownLatch release = new CountDownLatch(1);
+        Election election = start(client, term -> awaitIgnoringInterrupts(release));
+        elected();
+        election.resign();
+        election.resign();
+        assertThat(election.isLeading()).isFalse();
+        assertThat(other.named("x").tryAcquire()).isEmpty();
+        release.countDown();
+        assertThat(next()).isEqualTo(TermEnd.RESIGNED);
+    }
+
+    @Test
+    void resigningLetsAnotherCandidateLead() throws Exception {
+        Election election = start(client, untilStopped());
+        elected();
+        BlockingQueue<Object> otherEvents = new LinkedBlockingQueue<>();
+        elections.add(options(other, otherEvents).run(untilStopped()));
+        awaitWaiter();
+        election.resign();
+        assertThat(next()).isEqualTo(TermEnd.RESIGNED);
+        assertThat(otherEvents.poll(30, TimeUnit.SECONDS)).isInstanceOf(Term.class);
+        assertThat(election.isLeading()).isFalse();
+    }
+
+    @Test
+    void twoElectionsOfOneClientExcludeEachOther() throws Exception {
+        AtomicInteger bodies = new AtomicInteger();
+        TermBody body = term -> {
+            assertThat(bodies.incrementAndGet()).isEqualTo(1);
+            bodies.decrementAndGet();
+        };
+        start(client, body);
+        start(client, body);
+        int returned = 0;
+        while (returned < 20) {
+            Object event = next();
+            assertThat(event).isNotInstanceOf(Throwable.class);
+            returned += event == TermEnd.RETURNED ? 1 : 0;
+        }
+    }
+
+    @Test
+    void failuresOfTheBodyAreReportedAndTheCampaignGoesOn() throws Exception {
+        List<Throwable> failures =
+                List.of(new IllegalStateException("a"), new AssertionError("b"), new OutOfMemoryError("c"));
+        AtomicInteger terms = new AtomicInteger();
+        start(client, term -> {
+            int index = terms.getAndIncrement();
+            if (index < failures.size()) {
+                throwAny(failures.get(index));
+            }
+            untilStopped().lead(term);
+        });
+        for (Throwable failure : failures) {
+            elected();
+            assertThat(next()).isEqualTo(TermEnd.FAILED);
+            assertThat(next()).isSameAs(failure);
+        }
+        elected();
+    }
+
+    @Test
+    void anInterruptOfABodyThatWasNotStoppedIsAFailure() throws Exception {
+        start(client, term -> {
+            throw new InterruptedException("own");
+        });
+        elected();
+        assertThat(next()).isEqualTo(TermEnd.FAILED);
+        assertThat(next()).isInstanceOf(InterruptedException.class);
+    }
+
+    @Test
+    void S15_anOutageIsReportedAndTriedAgain() throws Exception {
+        store.faults().refuse();
+        start(client, untilStopped());
+        awaitTimerAndAdvance(); // an unbounded wait fails after one lease duration
+        assertThat(next()).isInstanceOf(BackendUnavailableException.class);
+        store.faults().heal();
+        Object event = next();
+        while (event instanceof BackendUnavailableException) {
+            event = next();
+        }
+        assertThat(event).isInstanceOf(Term.class);
+    }
+
+    @Test
+    void S16_aClosedClientEndsTheCampaign() throws Exception {
+        Election election = start(client, untilStopped());
+        Term term = elected();
+        client.close();
+        assertThat(term.isOver()).isTrue();
+        assertThat(next()).isEqualTo(TermEnd.LOST);
+        election.close();
+        assertThat(election.isRunning()).isFalse();
+        assertThat(events).isEmpty();
+    }
+
+    @Test
+    void closeStopsTheBodyAndReleasesTheLock() throws Exception {
+        Election election = start(client, untilStopped());
+        elected();
+        election.close();
+        election.close();
+        assertThat(next()).isEqualTo(TermEnd.CLOSED);
+        assertThat(other.named("x").tryAcquire()).hasValueSatisfying(Lease::close);
+        assertThat(events).isEmpty();
+    }
+
+    @Test
+    void S10_closeEndsAWaitAndLeavesNoWaiter() throws Exception {
+        try (Lease held = other.named("x").acquire()) {
+            Election election = start(client, untilStopped());
+            awaitWaiter();
+            election.close();
+            assertThat(other.named("x").status().join().waiters()).isEmpty();
+            assertThat(held.isHeld()).isTrue();
+        }
+        assertThat(events).isEmpty();
+    }
+
+    @Test
+    void closeInsideTheBodyEndsTheCampaignWithoutWaiting() throws Exception {
+        BlockingQueue<Election> self = new LinkedBlockingQueue<>();
+        Election election = start(client, term -> self.take().close());
+        elected();
+        self.add(election);
+        assertThat(next()).isEqualTo(TermEnd.CLOSED);
+        election.close();
+        assertThat(other.named("x").tryAcquire()).hasValueSatisfying(Lease::close);
+    }
+
+    @Test
+    void closeIsBoundedIfTheBodyIgnoresItsStopAndTheLockIsKept() throws Exception {
+        CountDownLatch release = new CountDownLatch(1);
+        Election election = options(client, events)
+                .stopTimeout(Duration.ofMillis(20))
+                .run(term -> awaitIgnoringInterrupts(release));
+        elections.add(election);
+        elected();
+        election.close();
+        assertThat(other.named("x").tryAcquire()).isEmpty();
+        release.countDown();
+        assertThat(next()).isEqualTo(TermEnd.CLOSED);
+    }
+
+    @Test
+    void stopCallbacksRunOnceAndAtOnceIfTheTermIsOver() throws Exception {
+        List<String> called = new ArrayList<>();
+        CountDownLatch release = new CountDownLatch(1);
+        start(client, term -> awaitIgnoringInterrupts(release));
+        Term term = elected();
+        term.onStop(() -> called.add("early"));
+        term.onStop(() -> {
+            throw new IllegalStateException("of a callback");
+        });
+        term.resign();
+        term.onStop(() -> called.add("late"));
+        term.resign();
+        assertThat(called).containsExactly("early", "late");
+        release.countDown();
+        assertThat(next()).isEqualTo(TermEnd.RESIGNED);
+        term.onStop(() -> called.add("after the body"));
+        assertThat(called).hasSize(2);
+    }
+
+    @Test
+    void leaderIsTheHolderThatTheStoreShows() throws Exception {
+        Election election = start(client, untilStopped());
+        Term term = elected();
+        assertThat(election.leader().join())
+                .hasValueSatisfying(leader -> assertThat(leader.token()).hasValue(term.epoch()));
+        election.close();
+        assertThat(election.leader().join()).isEmpty();
+    }
+
+    @Test
+    void aListenerThatThrowsChangesNothing() throws Exception {
+        CountDownLatch ran = new CountDownLatch(2);
+        elections.add(Election.on(client.named("x"))
+                .pauseAfterTerm(SHORT)
+                .listener(new ElectionListener() {
+                    @Override
+                    public void elected(Term term) {
+                        throw new AssertionError("of a listener");
+                    }
+                })
+                .run(term -> ran.countDown()));
+        assertThat(ran.await(30, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void S14_badOptionsAreRefusedWithValueAndLimit() {
+        ElectionOptions options = Election.on(client.named("x"));
+        assertThatThrownBy(() -> options.pauseAfterTerm(Duration.ZERO)).hasMessageContaining("pauseAfterTerm is PT0S");
+        assertThatThrownBy(() -> options.stopTimeout(Duration.ofSeconds(-1)))
+                .hasMessageContaining("stopTimeout is PT-1S");
+        assertThatThrownBy(() -> options.pauseAfterFailure(LONG, SHORT))
+                .hasMessageContaining("longest is PT0.005S")
+                .hasMessageContaining("PT30S");
+    }
+
+    private Election start(LockClient of, TermBody body) {
+        Election election = options(of, events).run(body);
+        elections.add(election);
+        return election;
+    }
+
+    private static ElectionOptions options(LockClient of, BlockingQueue<Object> events) {
+        return Election.on(of.named("x"))
+                .pauseAfterTerm(SHORT)
+                .pauseAfterFailure(SHORT, SHORT)
+                .listener(new ElectionListener() {
+                    @Override
+                    public void elected(Term term) {
+                        events.add(term);
+                    }
+
+                    @Override
+                    public void ended(Term term, TermEnd end) {
+                        events.add(end);
+                    }
+
+                    @Override
+                    public void failed(Throwable failure) {
+                        events.add(failure);
+                    }
+                });
+    }
+
+    /** A body that ends only by the interrupt of its stop. */
+    private static TermBody untilStopped() {
+        return term -> new CountDownLatch(1).await();
+    }
+
+    private static void awaitIgnoringInterrupts(CountDownLatch latch) {
+        boolean done = false;
+        while (!done) {
+            try {
+                latch.await();
+                done = true;
+            } catch (InterruptedException e) {
+                Thread.interrupted(); // that is the point
+            }
+        }
+    }
+
+    private Term elected() throws InterruptedException {
+        Object event = next();
+        assertThat(event).isInstanceOf(Term.class);
+        return (Term) event;
+    }
+
+    private Object next() throws InterruptedException {
+        @Nullable Object event = events.poll(LONG.toSeconds(), TimeUnit.SECONDS);
+        assertThat(event).as("an event of the election").isNotNull();
+        return event;
+    }
+
+    private void awaitWaiter() {
+        DistributedLock lock = other.named("x");
+        while (lock.status().join().waiters().isEmpty()) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private void awaitTimerAndAdvance() {
+        while (events.isEmpty()) {
+            clock.advance(Duration.ofMillis(500));
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <X extends Throwable> void throwAny(Throwable failure) throws X {
+        throw (X) failure;
+    }
+}
