@@ -12,6 +12,7 @@ interface FaultContracts
                 CutLinkContract,
                 SlowLinkContract,
                 RestartContract,
+                ElectionFaultContract,
                 ProcessContract,
                 HistoryContract,
                 LockGroupContract {}

@@ -17,6 +17,7 @@ interface FaultFreeContracts
                 CapabilityContract,
                 RunContract,
                 LeaseLockContract,
+                ElectionContract,
                 ClaimedCapabilitiesContract,
                 ManyNamesContract,
                 HostileTextContract,

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
+import io.mortise.lock.recipe.Election;
+import io.mortise.lock.recipe.Term;
+import io.mortise.lock.recipe.TermEnd;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** Tests that candidates of an {@link Election} on one lock lead one after the other. */
+interface ElectionContract extends Contract {
+    int TERMS = 6;
+
+    @Test
+    default void S01_oneCandidateOfAnElectionLeads() throws Exception {
+        List<LockClient> clients = List.of(fixture().client(), fixture().client());
+        AtomicInteger leaders = new AtomicInteger();
+        AtomicInteger mostLeaders = new AtomicInteger();
+        AtomicInteger terms = new AtomicInteger();
+        List<ElectionCandidate> candidates = clients.stream()
+                .map(client -> ElectionCandidate.start(client.named("x"), term -> {
+                    mostLeaders.accumulateAndGet(leaders.incrementAndGet(), Math::max);
+                    Thread.yield();
+                    leaders.decrementAndGet();
+                    terms.incrementAndGet(); // a body that returns resigns
+                }))
+                .toList();
+        ContractTestFixture.eventually(TERMS + " terms", ContractTestFixture.LONG, () -> terms.get() >= TERMS);
+        candidates.forEach(ElectionCandidate::close);
+        assertThat(mostLeaders).as("S01: leaders at the same time").hasValue(1);
+        assertThat(candidates)
+                .allSatisfy(candidate ->
+                        assertThat(candidate.failures()).as("failures").isEmpty());
+        fixture().assertFree(clients.get(0), "x");
+    }
+
+    /** One scenario for S03 and S05. */
+    @Test
+    default void S05_aLeaderThatResignsHandsOverAfterItsBody() throws Exception {
+        LockClient one = fixture().client();
+        LockClient two = fixture().client();
+        CountDownLatch ending = new CountDownLatch(1);
+        ElectionCandidate leader = ElectionCandidate.start(one.named("x"), term -> awaitIgnoringInterrupts(ending));
+        Term first = leader.awaitTerm(1, ContractTestFixture.LONG);
+        assertThat(leader.election().isLeading()).isTrue();
+        ElectionCandidate next = ElectionCandidate.start(two.named("x"));
+        ContractTestFixture.awaitWaiters(two, "x", 1);
+        leader.election().resign();
+        leader.awaitStop(first, ContractTestFixture.PROMPT);
+        assertThat(first.isOver()).as("S05: over from the call on").isTrue();
+        assertThat(leader.election().isLeading()).isFalse();
+        ContractTestFixture.throughout("the body has not ended", Duration.ofMillis(300), () -> {
+            assertThat(next.terms()).as("S05: terms of the next leader").isZero();
+            assertThat(leader.runningBodies()).as("bodies of the first leader").isEqualTo(1);
+        });
+        ending.countDown();
+        Term second = next.awaitTerm(1, ContractTestFixture.LONG);
+        assertThat(second.isOver()).isFalse();
+        if (one.capabilities().contains(Capability.FENCING)) {
+            assertThat(second.epoch()).as("S03").isGreaterThan(first.epoch());
+        }
+        assertThat(leader.awaitEnds(1)).first().isEqualTo(TermEnd.RESIGNED);
+        int earlier = leader.terms(); // if the store keeps no queue, it may have led again in between
+        next.election().resign();
+        Term third = leader.awaitTerm(earlier + 1, ContractTestFixture.LONG);
+        if (one.capabilities().contains(Capability.FENCING)) {
+            assertThat(third.epoch()).as("S03").isGreaterThan(second.epoch());
+        }
+        next.close();
+        leader.close();
+        fixture().assertFree(two, "x");
+    }
+
+    @Test
+    default void S05_aLeaderThatClosesHandsOver() throws Exception {
+        LockClient one = fixture().client();
+        LockClient two = fixture().client();
+        ElectionCandidate leader = ElectionCandidate.start(one.named("x"));
+        Term first = leader.awaitTerm(1, ContractTestFixture.LONG);
+        ElectionCandidate next = ElectionCandidate.start(two.named("x"));
+        ContractTestFixture.awaitWaiters(two, "x", 1);
+        leader.close();
+        assertThat(leader.runningBodies()).as("bodies after close()").isZero();
+        assertThat(first.isOver()).isTrue();
+        assertThat(leader.awaitEnds(1)).containsExactly(TermEnd.CLOSED);
+        next.awaitTerm(1, ContractTestFixture.LONG);
+        assertThat(leader.election().isRunning()).isFalse();
+        next.close();
+        fixture().assertFree(one, "x");
+    }
+
+    @Test
+    default void S10_aCandidateThatClosesLeavesNoWaiter() throws Exception {
+        LockClient one = fixture().client();
+        LockClient two = fixture().client();
+        ElectionCandidate leader = ElectionCandidate.start(one.named("x"));
+        Term term = leader.awaitTerm(1, ContractTestFixture.LONG);
+        ElectionCandidate waiting = ElectionCandidate.start(two.named("x"));
+        ContractTestFixture.awaitWaiters(one, "x", 1);
+        waiting.close();
+        fixture().assertNoWaiters(one, "x");
+        assertThat(waiting.terms()).isZero();
+        assertThat(term.isOver()).isFalse();
+        leader.close();
+        fixture().assertFree(two, "x");
+    }
+
+    @Test
+    default void S18_everyCandidateCanNameTheLeader() throws Exception {
+        LockClient one = fixture().client();
+        LockClient two = fixture().client();
+        ContractTestFixture.admin(two, "S18 for the leader of an election");
+        LockOptions named = LockOptions.defaults().metadata(Map.of("candidate", "one"));
+        ElectionCandidate leader = ElectionCandidate.start(one.named("x", named));
+        Term term = leader.awaitTerm(1, ContractTestFixture.LONG);
+        ElectionCandidate other = ElectionCandidate.start(two.named("x"));
+        assertThat(ContractTestFixture.await(other.election().leader()))
+                .as("S18: the leader")
+                .hasValueSatisfying(holder -> {
+                    if (one.capabilities().contains(Capability.HOLDER_INFO)) {
+                        assertThat(holder.metadata()).containsEntry("candidate", "one");
+                    }
+                    holder.token().ifPresent(token -> assertThat(token).isEqualTo(term.epoch()));
+                });
+        other.close();
+        leader.close();
+        assertThat(ContractTestFixture.await(other.election().leader()))
+                .as("S18: the leader after both have closed")
+                .isEmpty();
+    }
+
+    private static void awaitIgnoringInterrupts(CountDownLatch latch) {
+        while (true) {
+            try {
+                latch.await();
+                return;
+            } catch (InterruptedException e) {
+                Thread.interrupted(); // the body ignores its stop
+            }
+        }
+    }
+}
