@@ -106,7 +106,11 @@ interface ElectionContract extends Contract {
         Term term = leader.awaitTerm(1, ContractTestFixture.LONG);
         ElectionCandidate waiting = ElectionCandidate.start(two.named("x"));
         ContractTestFixture.awaitWaiters(one, "x", 1);
+        long closing = System.nanoTime();
         waiting.close();
+        assertThat(DurationAssertions.since(closing))
+                .as("S10: close() of a candidate that waits")
+                .isLessThan(ContractTestFixture.PROMPT);
         fixture().assertNoWaiters(one, "x");
         assertThat(waiting.terms()).isZero();
         assertThat(term.isOver()).isFalse();

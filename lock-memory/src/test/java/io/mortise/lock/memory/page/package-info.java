@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The code that {@code docs/using-java-lock.md} shows. */
+/** The code that the pages on the Java lock and on leader election show. */
 @NullMarked
 package io.mortise.lock.memory.page;
 
