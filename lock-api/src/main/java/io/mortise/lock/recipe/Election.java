@@ -215,21 +215,24 @@ public final class Election implements AutoCloseable {
 
     void stop(Term stopped, TermEnd reason) {
         if (stopped.stop(reason, thread)) {
-            CompletableFuture.delayedExecutor(options.stopTimeout().toMillis(), TimeUnit.MILLISECONDS)
-                    .execute(() -> warnIfStopping(stopped, reason));
+            // The timer ends with the body, so that it does not keep a term that is over.
+            stopped.bodyEnded()
+                    .orTimeout(options.stopTimeout().toNanos(), TimeUnit.NANOSECONDS)
+                    .exceptionallyAsync(timeout -> {
+                        warnThatBodyContinues(reason);
+                        return null;
+                    });
         }
     }
 
-    private void warnIfStopping(Term stopped, TermEnd reason) {
-        if (stopped.isStopping()) {
-            LOG.warn(
-                    "event=election-body-ignores-stop lock=\"{}\" end={} after={} thread=\"{}\" "
-                            + "hint=\"this candidate leads again only after its body has ended\"",
-                    shown,
-                    reason,
-                    options.stopTimeout(),
-                    thread.getName());
-        }
+    private void warnThatBodyContinues(TermEnd reason) {
+        LOG.warn(
+                "event=election-body-ignores-stop lock=\"{}\" end={} after={} thread=\"{}\" "
+                        + "hint=\"this candidate leads again only after its body has ended\"",
+                shown,
+                reason,
+                options.stopTimeout(),
+                thread.getName());
     }
 
     private Duration report(Throwable failure, int failures) {

@@ -7,6 +7,7 @@ import io.mortise.lock.spi.LockName;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,7 +20,7 @@ public final class Term {
     private final Lease lease;
     private final List<Runnable> stopCallbacks = new ArrayList<>();
     private @Nullable TermEnd end;
-    private boolean bodyEnded;
+    private final CompletableFuture<@Nullable Void> bodyEnded = new CompletableFuture<>();
 
     Term(Election election, Lease lease) {
         this.election = election;
@@ -71,7 +72,7 @@ public final class Term {
     public void onStop(Runnable callback) {
         Objects.requireNonNull(callback, "callback");
         synchronized (this) {
-            if (bodyEnded) {
+            if (bodyEnded.isDone()) {
                 return;
             }
             if (end == null) {
@@ -96,7 +97,8 @@ public final class Term {
             }
             end = reason;
             callbacks = List.copyOf(stopCallbacks);
-            if (Thread.currentThread() != thread) { // a body that stops itself needs no interrupt to learn of it
+            // A body that resigns needs no interrupt to learn of it. A loss before the body is found on its thread too.
+            if (Thread.currentThread() != thread || reason == TermEnd.LOST) {
                 thread.interrupt();
             }
         }
@@ -106,16 +108,16 @@ public final class Term {
 
     /** Ends the term after its body, unless it was stopped before; no interrupt of this term follows. */
     synchronized TermEnd bodyEnded(TermEnd unlessStopped) {
-        bodyEnded = true;
+        bodyEnded.complete(null);
         if (end == null) {
             end = lease.isHeld() ? unlessStopped : TermEnd.LOST;
         }
         return end;
     }
 
-    /** Returns whether the body was stopped, but has not ended yet. */
-    synchronized boolean isStopping() {
-        return end != null && !bodyEnded;
+    /** Returns a new future, which completes when the body has ended. */
+    CompletableFuture<@Nullable Void> bodyEnded() {
+        return bodyEnded.copy();
     }
 
     private void run(Runnable callback) {

@@ -4,6 +4,7 @@ package io.mortise.lock.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.DistributedLock;
@@ -17,10 +18,12 @@ import io.mortise.lock.recipe.Term;
 import io.mortise.lock.recipe.TermBody;
 import io.mortise.lock.recipe.TermEnd;
 import io.mortise.lock.spi.testing.ManualClock;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -304,6 +307,72 @@ class ElectionTest {
                 .hasMessageContaining("PT30S");
     }
 
+    /** The loss comes between the grant and the body, when nothing waits that an interrupt could end. */
+    @Test
+    void S07_aLeaseThatIsLostBeforeTheBodyStopsIt() throws Exception {
+        AtomicBoolean first = new AtomicBoolean(true);
+        DistributedLock lock = client.named("x");
+        start(acquiring(lock, () -> {
+            Lease lease = lock.acquire();
+            if (first.getAndSet(false)) {
+                store.faults().expire("x");
+                clock.advance(Duration.ofSeconds(31));
+                assertThat(lease.isHeld()).isFalse();
+            }
+            return lease;
+        }));
+        elected();
+        assertThat(next()).isEqualTo(TermEnd.LOST);
+        assertThat(elected().isOver()).isFalse();
+    }
+
+    @Test
+    void S15_aRefusedRequestIsReportedAndTriedAgain() throws Exception {
+        AtomicBoolean first = new AtomicBoolean(true);
+        DistributedLock lock = client.named("x");
+        start(acquiring(lock, () -> {
+            if (first.getAndSet(false)) {
+                throw new BackendRefusedException("no permission", null);
+            }
+            return lock.acquire();
+        }));
+        assertThat(next()).isInstanceOf(BackendRefusedException.class);
+        elected();
+    }
+
+    @Test
+    void S10_anInterruptByTheApplicationDoesNotEndTheCampaign() throws Exception {
+        BlockingQueue<Thread> threads = new LinkedBlockingQueue<>();
+        try (Lease held = other.named("x").acquire()) {
+            elections.add(options(client, events)
+                    .threads(task -> {
+                        Thread thread = new Thread(task);
+                        threads.add(thread);
+                        return thread;
+                    })
+                    .run(untilStopped()));
+            awaitWaiter();
+            Thread thread = threads.take();
+            assertThat(thread.getName()).isEqualTo("election-x");
+            thread.interrupt();
+            assertThat(held.isHeld()).isTrue();
+        }
+        elected();
+    }
+
+    private void start(DistributedLock lock) {
+        elections.add(options(lock, events).run(untilStopped()));
+    }
+
+    /** Returns the lock with another {@code acquire()}. */
+    private static DistributedLock acquiring(DistributedLock lock, Callable<Lease> acquire) {
+        return (DistributedLock) Proxy.newProxyInstance(
+                DistributedLock.class.getClassLoader(),
+                new Class<?>[] {DistributedLock.class},
+                (proxy, method, arguments) ->
+                        method.getName().equals("acquire") ? acquire.call() : method.invoke(lock, arguments));
+    }
+
     private Election start(LockClient of, TermBody body) {
         Election election = options(of, events).run(body);
         elections.add(election);
@@ -311,7 +380,11 @@ class ElectionTest {
     }
 
     private static ElectionOptions options(LockClient of, BlockingQueue<Object> events) {
-        return Election.on(of.named("x"))
+        return options(of.named("x"), events);
+    }
+
+    private static ElectionOptions options(DistributedLock lock, BlockingQueue<Object> events) {
+        return Election.on(lock)
                 .pauseAfterTerm(SHORT)
                 .pauseAfterFailure(SHORT, SHORT)
                 .listener(new ElectionListener() {
