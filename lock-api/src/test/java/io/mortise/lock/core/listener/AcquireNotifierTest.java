@@ -3,10 +3,13 @@ package io.mortise.lock.core.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Lease;
+import io.mortise.lock.LockException;
 import io.mortise.lock.LockListener;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.core.runtime.RecordedLog;
 import io.mortise.lock.core.runtime.ThrottledLog;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
@@ -19,6 +22,7 @@ import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.slf4j.event.Level;
 
 /** Tests that the events of one acquire are delivered one at a time and in order, whichever threads they arrive on. */
 class AcquireNotifierTest {
@@ -62,6 +66,11 @@ class AcquireNotifierTest {
         @Override
         public void withdrawn() {
             events.add("withdrawn");
+        }
+
+        @Override
+        public void failed(LockException failure) {
+            events.add("failed: " + failure.getMessage());
         }
     };
 
@@ -112,6 +121,33 @@ class AcquireNotifierTest {
         notifier.renewed(clock.now().plus(LEASE), LEASE);
         notifier.released(ReleaseOutcome.UNKNOWN, Duration.ZERO);
         assertThat(events).containsExactly("granted", "lost after 0");
+    }
+
+    @Test
+    void S15_aFailureEndsTheAcquire() {
+        notifier.waiting();
+        notifier.failed(new BackendUnavailableException("no answer"));
+        notifier.failed(new BackendUnavailableException("too late"));
+        notifier.granted(NO_LEASE, clock.now().plus(LEASE));
+        assertThat(events).containsExactly("waiting", "failed: no answer");
+    }
+
+    @Test
+    void whatAListenerThrowsIsLoggedAndHidesNoEventFromOthers() {
+        RecordedLog log = new RecordedLog();
+        LockListener broken = (backend, lockName) -> new LockListener.AcquireObserver() {
+            @Override
+            public void waiting() {
+                throw new IllegalStateException("the observer failed");
+            }
+        };
+        AcquireNotifier both = Objects.requireNonNull(
+                new ListenerNotifier("test", List.of(broken, listener), clock, new ThrottledLog(clock, log.logger))
+                        .acquireStarted(new LockName("x")));
+        both.waiting();
+        assertThat(events).containsExactly("waiting");
+        assertThat(log.lines(Level.WARN))
+                .containsExactly("WARN event=listener-failed method=waiting cause=java.lang.IllegalStateException");
     }
 
     /** Not even a log that fails in turn, here by its clock, stops the delivery of the later events. */
