@@ -2,7 +2,10 @@
 package io.mortise.lock.core.acquire;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -35,5 +38,13 @@ class HostNameTest {
         });
         assertThat(host.name()).isEqualTo("known");
         assertThat(lookups.getCount()).isOne();
+    }
+
+    @Test
+    void theKernelsHostNameIsKnownWithoutALookup() throws Exception {
+        Path kernel = Path.of("/proc/sys/kernel/hostname");
+        assumeThat(kernel).isReadable();
+        assertThat(AttemptRequest.Host.known())
+                .contains(Files.readString(kernel).strip());
     }
 }

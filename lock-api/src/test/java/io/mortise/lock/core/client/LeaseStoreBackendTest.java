@@ -288,6 +288,10 @@ class LeaseStoreBackendTest {
         assertThat(second.locks()).extracting(LockStatus::name).containsExactly("p/3", "p/4");
         LockAdmin.Page last = admin.list("p/", 2, second.next().orElseThrow()).join();
         assertThat(last).isEqualTo(new LockAdmin.Page(List.of(), Optional.empty()));
+        assertThat(admin.list("p/", 1, "").join().locks()).as("the least limit").hasSize(1);
+        assertThat(admin.list("p/", 10_000, "").join().locks())
+                .as("the greatest limit")
+                .hasSize(4);
     }
 
     @Test

@@ -30,8 +30,9 @@ class LeaseKeeperTest {
     private static final Duration PERIOD = Duration.ofSeconds(10);
 
     private final ManualClock clock = new ManualClock();
-    private final LeaseKeeper keeper = new LeaseKeeper(
-            clock, new LastResponse(clock), new RenewalLog(clock, new ThrottledLog(clock)), Duration.ofSeconds(1));
+    private final LastResponse lastResponse = new LastResponse(clock);
+    private final LeaseKeeper keeper =
+            new LeaseKeeper(clock, lastResponse, new RenewalLog(clock, new ThrottledLog(clock)), Duration.ofSeconds(1));
     private final List<List<GrantValidity>> renewals = new ArrayList<>();
 
     private final class Grant extends GrantValidity {
@@ -268,5 +269,83 @@ class LeaseKeeperTest {
         clock.advanceWithoutTimers(PERIOD.multipliedBy(4)); // no timer has run before the next call
         assertThat(released.checkDeadline()).isFalse();
         assertThat(released.reason().orElseThrow().detail()).startsWith("this process did not run for at least 39.0 s");
+    }
+
+    @Test
+    void S07_aPauseCountsFromHalfASecond() {
+        startRenewing(grant -> {});
+        for (boolean pause : new boolean[] {false, true}) {
+            Grant grant = new Grant();
+            assertThat(keeper.hold(grant)).isTrue();
+            clock.advance(PERIOD.multipliedBy(3).minusMillis(1));
+            Duration late = Duration.ofMillis(pause ? 500 : 499);
+            clock.advanceWithoutTimers(late.plusMillis(1)); // the next renewal is due together with the deadline
+            assertThat(grant.checkDeadline()).isFalse();
+            assertThat(grant.reason().orElseThrow().detail())
+                    .startsWith(pause ? "this process did not run for at least 0.5 s" : "no renewal succeeded");
+            clock.advance(PERIOD.multipliedBy(3));
+        }
+    }
+
+    @Test
+    void S07_theLengthOfAPauseIsThatOfItsLatestTimer() {
+        startRenewing(grant -> {});
+        Grant first = new Grant();
+        assertThat(keeper.hold(first)).isTrue();
+        clock.advanceThenRunTimers(PERIOD.multipliedBy(3).plusSeconds(5)); // the deadline is 5 s late
+        assertThat(first.reason().orElseThrow().detail()).startsWith("this process did not run for at least 25.0 s");
+        Grant second = new Grant();
+        assertThat(keeper.hold(second)).isTrue();
+        clock.advance(PERIOD.multipliedBy(2));
+        clock.advanceThenRunTimers(PERIOD.plusSeconds(2));
+        assertThat(second.reason().orElseThrow().detail())
+                .as("a later, shorter pause")
+                .startsWith("this process did not run for at least 11.0 s");
+    }
+
+    @Test
+    void S07_aRenewalWithoutResponseIsRetriedSoon() {
+        startRenewing(grant -> grant.renewalUnknown(new IllegalStateException("no answer")));
+        assertThat(keeper.hold(new Grant())).isTrue();
+        clock.advance(PERIOD);
+        assertThat(renewals).hasSize(1);
+        clock.advance(Duration.ofMillis(50));
+        assertThat(renewals).hasSize(2);
+        clock.advance(Duration.ofMillis(100));
+        assertThat(renewals).hasSize(3);
+    }
+
+    @Test
+    void S07_thePeriodOfRenewalsCountsFromTheRequest() {
+        startRenewing(grant -> clock.schedule(Duration.ofMillis(900), grant::renewed));
+        assertThat(keeper.hold(new Grant())).isTrue();
+        clock.advance(PERIOD.multipliedBy(2));
+        assertThat(renewals).hasSize(2);
+        clock.advance(PERIOD);
+        assertThat(renewals).hasSize(3);
+    }
+
+    @Test
+    void S15_aRenewalIsAResponseOfTheStore() {
+        startRenewing(Grant::renewed);
+        assertThat(keeper.hold(new Grant())).isTrue();
+        clock.advance(PERIOD.minusSeconds(1));
+        lastResponse.failed(clock.now());
+        clock.advance(Duration.ofMillis(500));
+        assertThat(lastResponse.failing()).isEqualTo(Duration.ofMillis(500));
+        clock.advance(Duration.ofMillis(500));
+        assertThat(lastResponse.failing()).isZero();
+        assertThat(lastResponse.since()).isZero();
+    }
+
+    @Test
+    void S17_anEarlierDeadlineMovesTheTimer() {
+        assertThat(keeper.hold(new Grant())).isTrue();
+        assertThat(clock.timerCount()).isEqualTo(2);
+        assertThat(keeper.hold(
+                        new GrantValidity(
+                                clock, Duration.ofSeconds(1), clock.now().plus(Duration.ofSeconds(3))) {}))
+                .isTrue();
+        assertThat(clock.timerCount()).isEqualTo(2);
     }
 }

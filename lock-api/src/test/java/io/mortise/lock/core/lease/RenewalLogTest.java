@@ -28,6 +28,7 @@ class RenewalLogTest {
     private final LeaseKeeper keeper = new LeaseKeeper(clock, new LastResponse(clock), log, Duration.ofSeconds(1));
     private final List<Grant> grants = new ArrayList<>();
     private boolean silent;
+    private boolean firstSilent;
 
     private final class Grant extends GrantValidity {
         Grant() {
@@ -36,7 +37,7 @@ class RenewalLogTest {
 
         /** Renews this grant in a separate request. */
         void renew() {
-            if (silent) {
+            if (silent || (firstSilent && this == grants.get(0))) {
                 renewalUnknown(new IllegalStateException("no answer"));
             } else {
                 extend(clock.now().plus(LEASE));
@@ -85,6 +86,22 @@ class RenewalLogTest {
                 .asString()
                 .startsWith("INFO event=renewal-unknown-over renewed=200 lost=0 released=0 requests=")
                 .contains(" after_ms=1");
+    }
+
+    @Test
+    void S07_anOutageOfOneLeaseDoesNotEndWithTheRenewalOfAnother() {
+        hold(2);
+        firstSilent = true;
+        clock.advance(Duration.ofSeconds(20)); // the other one is renewed twice
+        assertThat(lines()).singleElement().asString().startsWith("WARN event=renewal-unknown leases=1 ");
+        firstSilent = false;
+        clock.advance(Duration.ofSeconds(4));
+        assertThat(lines())
+                .hasSize(2)
+                .last()
+                .asString()
+                .startsWith("INFO event=renewal-unknown-over renewed=1 lost=0 released=0 requests=")
+                .doesNotContain("requests=-");
     }
 
     @Test
