@@ -3,7 +3,6 @@ package io.mortise.lock.core.lease;
 
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +13,7 @@ public final class ExpiryWarningCallback {
     private final HeldLease lease;
     private final LockClock clock;
     private final Duration before;
-    private final AtomicReference<@Nullable Runnable> callback;
+    private final Runnable callback;
     private volatile LockClock.@Nullable Timer timer;
 
     /** @param callback submits the code of the application to the callback executor */
@@ -22,29 +21,26 @@ public final class ExpiryWarningCallback {
         this.lease = lease;
         this.clock = clock;
         this.before = before;
-        this.callback = new AtomicReference<>(callback);
+        this.callback = callback;
     }
 
+    /** Runs the callback, or checks again later, or does nothing because the lease has ended. So checks never overlap. */
     void check() {
         Duration left = lease.remaining();
-        if (left.isZero()) {
-            cancel(); // the lease has ended, of which lost() notifies the application
-        } else if (left.compareTo(before) > 0) {
+        if (left.compareTo(before) > 0) {
             timer = clock.schedule(left.minus(before), this::check);
             if (lease.hasEnded()) { // the lease ended concurrently, and may not have seen this timer
                 cancel();
             }
-        } else {
-            Runnable due = callback.getAndSet(null);
-            if (due != null) {
-                lease.forget(this);
-                due.run();
-            }
+            return;
+        }
+        lease.forget(this);
+        if (!left.isZero()) { // otherwise the lease has ended, of which lost() notifies the application
+            callback.run();
         }
     }
 
     void cancel() {
-        callback.set(null);
         LockClock.Timer set = timer;
         if (set != null) {
             set.cancel();
