@@ -8,6 +8,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.ClientClosedException;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
+import io.mortise.lock.LockListener;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.core.lease.HeldLease;
 import io.mortise.lock.core.runtime.ClientScopedClock;
@@ -24,6 +25,9 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Tests interleavings of events; each test decides when an attempt completes. */
@@ -32,6 +36,7 @@ class AcquireOperationTest {
 
     private final ManualClock clock = new ManualClock();
     private final List<Scripted> contenders = new ArrayList<>();
+    private Runnable whenEnqueued = () -> {};
     private final CoreClient client = open();
 
     private static final class Grant extends GrantValidity {
@@ -68,8 +73,11 @@ class AcquireOperationTest {
     }
 
     private CoreClient open() {
+        return open(ClientOptions.defaults().callbackExecutor(Runnable::run));
+    }
+
+    private CoreClient open(ClientOptions options) {
         ClientScopedClock scoped = new ClientScopedClock(clock);
-        ClientOptions options = ClientOptions.defaults().callbackExecutor(Runnable::run);
         return CoreClient.open(context -> new Backend(), options, scoped, new Random(1), scoped::stop);
     }
 
@@ -82,6 +90,7 @@ class AcquireOperationTest {
         public Contender enqueue(LockRequest request, ContenderListener listener) {
             Scripted contender = new Scripted(listener);
             contenders.add(contender);
+            whenEnqueued.run();
             return contender;
         }
     }
@@ -246,5 +255,74 @@ class AcquireOperationTest {
         }
         assertThatThrownBy(future::join).hasMessageContaining("script:1").hasMessageContaining("no route");
         assertThat(contenders.get(0).ends).isEqualTo(1);
+    }
+
+    @Test
+    void S07_aLossOfOneGrantEndsItsLease() {
+        CompletableFuture<Lease> future = client.named("x").acquireAsync();
+        contenders.get(0).last().complete(granted(LEASE));
+        CompletableFuture<LossReason> lost = future.join().lost();
+        LossReason removed = new LossReason(LossReason.Kind.REMOVED, "test");
+        contenders.get(0).listener.lost(removed);
+        assertThat(future.join().isHeld()).isFalse();
+        assertThat(lost).isCompletedWithValue(removed);
+        assertThat(contenders.get(0).ends).isEqualTo(1);
+    }
+
+    @Test
+    void S10_aGrantThatCoincidesWithAnInterruptIsReturnedAndKeepsTheFlag() throws Exception {
+        CompletableFuture<Thread> waiter = new CompletableFuture<>();
+        LockListener interrupting = (backend, lockName) -> new LockListener.AcquireObserver() {
+            @Override
+            public LockListener.@Nullable LeaseObserver granted(Lease lease) {
+                // The operation has its outcome, which the waiting thread does not have yet.
+                waiter.join().interrupt();
+                long begun = System.nanoTime();
+                while (waiter.join().isInterrupted() && System.nanoTime() - begun < 20_000_000_000L) {
+                    Thread.onSpinWait();
+                }
+                return null;
+            }
+        };
+        CoreClient observed =
+                open(ClientOptions.defaults().callbackExecutor(Runnable::run).listener(interrupting));
+        CompletableFuture<Boolean> flag = new CompletableFuture<>();
+        CountDownLatch started = new CountDownLatch(1);
+        whenEnqueued = started::countDown;
+        Thread thread = new Thread(() -> {
+            try {
+                Lease lease = observed.named("x").acquire();
+                flag.complete(Thread.interrupted() && lease.isHeld());
+            } catch (Throwable e) {
+                flag.completeExceptionally(e);
+            }
+        });
+        waiter.complete(thread);
+        thread.start();
+        assertThat(started.await(20, TimeUnit.SECONDS)).isTrue();
+        while (thread.getState() != Thread.State.WAITING) { // for the outcome, without a limit
+            assertThat(flag).isNotDone();
+            TimeUnit.MILLISECONDS.sleep(1);
+        }
+        contenders.get(0).last().complete(granted(LEASE));
+        assertThat(flag.get(20, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void S16_anAcquireAfterTheCloseReachesNoBackend() {
+        client.close();
+        assertThatThrownBy(() -> client.named("x").acquireAsync().join())
+                .hasCauseInstanceOf(ClientClosedException.class);
+        assertThat(contenders).isEmpty();
+    }
+
+    @Test
+    void S17_aQueueExistsWhileAnOperationWaits() {
+        client.named("x").acquireAsync();
+        assertThat(client.queues.size()).isEqualTo(1);
+        contenders.get(0).last().complete(granted(LEASE));
+        assertThat(client.queues.size()).isZero();
+        assertThat(client.holders.size()).isEqualTo(1);
+        assertThat(client.named("x")).hasToString("DistributedLock[x]");
     }
 }

@@ -13,6 +13,7 @@ import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.core.runtime.ClientScopedClock;
 import io.mortise.lock.spi.AttemptResult;
+import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.GrantValidity;
@@ -308,6 +309,86 @@ class FaultyBackendTest {
         future.join().releaseAsync();
         busyExecutor.forEach(Runnable::run);
         assertThat(notified).isEmpty();
+    }
+
+    @Test
+    void S07_aBackendRenewsTheSelectedGrantsNow() {
+        List<BackendContext> contexts = new ArrayList<>();
+        ClientScopedClock scoped = new ClientScopedClock(clock);
+        CoreClient client = CoreClient.open(
+                context -> {
+                    contexts.add(context);
+                    return new Backend();
+                },
+                ClientOptions.defaults().callbackExecutor(Runnable::run),
+                scoped,
+                new Random(1),
+                scoped::stop);
+        BackendContext context = contexts.get(0);
+        List<List<GrantValidity>> renewals = new ArrayList<>();
+        renew = renewals::add;
+        client.named("x").acquireAsync().join();
+        context.renewNow(Grant.class, grant -> false);
+        context.renewNow(OtherGrant.class, grant -> true);
+        clock.advance(Duration.ZERO);
+        assertThat(renewals).isEmpty();
+        context.renewNow(Grant.class, grant -> true);
+        clock.advance(Duration.ZERO);
+        assertThat(renewals).singleElement().satisfies(due -> assertThat(due).hasSize(1));
+
+        CompletionStage<String> pending = context.withRequestTimeout("query", new CompletableFuture<>());
+        context.register(new OtherGrant());
+        close = () -> {
+            renewals.clear();
+            clock.advance(LEASE);
+            assertThat(renewals).as("no renewal while the backend closes").isEmpty();
+            renewals.add(List.of());
+        };
+        client.close();
+        assertThat(renewals).as("the check of close() passed").hasSize(1);
+        assertThat(pending.toCompletableFuture()).isCompletedExceptionally();
+        assertThat(context.withRequestTimeout("query", new CompletableFuture<>())
+                        .toCompletableFuture())
+                .as("S16: after the close")
+                .isCompletedExceptionally();
+        assertThat(clock.timerCount()).isZero();
+    }
+
+    @Test
+    void S17_aClientThatFailsToOpenLeavesNothing() {
+        List<Throwable> failures = List.of(new IllegalStateException("odd"), new NoClassDefFoundError("odd"));
+        for (Throwable failure : failures) {
+            int[] stops = new int[1];
+            assertThatThrownBy(() -> CoreClient.open(
+                            context -> {
+                                context.register(new OtherGrant());
+                                if (failure instanceof Error error) {
+                                    throw error;
+                                }
+                                throw (RuntimeException) failure;
+                            },
+                            ClientOptions.defaults(),
+                            clock,
+                            new Random(1),
+                            () -> stops[0]++))
+                    .isInstanceOf(RuntimeException.class);
+            assertThat(stops).containsExactly(1);
+            assertThat(clock.timerCount()).isZero();
+        }
+    }
+
+    @Test
+    void S16_closeDoesNotWaitForAnAcquireThatWasGranted() throws Exception {
+        CoreClient client = open();
+        client.named("x").acquire().release();
+        assertThat(client.beginClose()).isCompleted();
+        client.close();
+    }
+
+    private final class OtherGrant extends GrantValidity {
+        OtherGrant() {
+            super(clock, LEASE.dividedBy(3), clock.now().plus(LEASE.multipliedBy(2)));
+        }
     }
 
     private final class Grant extends GrantValidity {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LockException;
 import io.mortise.lock.LockListener;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
@@ -30,6 +31,8 @@ class ObservedBackendsTest {
     private final ManualClock clock = new ManualClock();
     private final List<String> events = new ArrayList<>();
 
+    private Runnable whenGranted = () -> {};
+
     private final LockListener listener = (backend, lockName) -> {
         events.add(lockName + " starts on " + backend);
         return new LockListener.AcquireObserver() {
@@ -41,6 +44,7 @@ class ObservedBackendsTest {
             @Override
             public LockListener.LeaseObserver granted(Lease lease) {
                 events.add(lockName + " granted");
+                whenGranted.run();
                 return new LockListener.LeaseObserver() {
                     @Override
                     public void renewed(Duration slack, Duration leaseDuration) {
@@ -62,6 +66,16 @@ class ObservedBackendsTest {
             @Override
             public void busy() {
                 events.add(lockName + " busy");
+            }
+
+            @Override
+            public void withdrawn() {
+                events.add(lockName + " withdrawn");
+            }
+
+            @Override
+            public void failed(LockException failure) {
+                events.add(lockName + " failed: " + failure.getClass().getSimpleName());
             }
         };
     };
@@ -111,6 +125,39 @@ class ObservedBackendsTest {
         session.lost(new LossReason(LossReason.Kind.SESSION_ENDED, "test"));
         assertThat(take()).containsExactly("a lost SESSION_ENDED");
         client.close();
+    }
+
+    /** The observers of the lease are known only after this notification, so the loss cannot be passed on before. */
+    @Test
+    void S07_aLossDuringTheNotificationOfTheGrantFollowsIt() {
+        Session session = new Session(clock);
+        LockClient client = BackendClients.open(context -> session.backend(), options, clock);
+        whenGranted = () -> session.lost(new LossReason(LossReason.Kind.SESSION_ENDED, "test"));
+        assertThat(client.named("a").acquireAsync().join().isHeld()).isFalse();
+        assertThat(take()).containsExactly("a starts on custom", "a granted", "a lost SESSION_ENDED");
+        client.close();
+    }
+
+    @Test
+    void S10_S15_S16_acquiresThatEndWithoutALeaseAreReported() {
+        MapStore store = new MapStore(clock);
+        LockClient client = BackendClients.open(context -> new LeaseStoreBackend(store, context), options, clock);
+        client.named("x").acquireAsync().join();
+        CompletableFuture<Lease> cancelled = client.named("x").acquireAsync();
+        take();
+        cancelled.cancel(false);
+        assertThat(take()).containsExactly("x withdrawn");
+        store.returnsNull = true;
+        assertThat(client.named("y").acquireAsync()).isCompletedExceptionally();
+        assertThat(take()).containsExactly("y starts on custom", "y failed: BackendRefusedException");
+        store.returnsNull = false;
+        clock.advance(Duration.ofMinutes(1)); // the cleanup, which a close would wait for
+        client.named("x").acquireAsync();
+        take();
+        client.close();
+        assertThat(take()).contains("x failed: ClientClosedException");
+        client.named("z").acquireAsync();
+        assertThat(take()).containsExactly("z starts on custom", "z failed: ClientClosedException");
     }
 
     /** A grant that is lost before its reply arrives is no lease: nobody sees it. */
