@@ -170,12 +170,14 @@ class ObservedBackendsTest {
         clock.advance(Duration.ofMillis(100));
         assertThat(take()).containsExactly("a starts on custom");
         acquiring.cancel(false);
+        session.silence.complete(new AttemptResult.Displaced("test")); // a close waits for it
         client.close();
     }
 
     /** A session of 10 s, which is renewed every 3 s and grants each lock. Once it is lost, it does not respond. */
     private static final class Session extends GrantValidity {
         private final ManualClock clock;
+        private final CompletableFuture<AttemptResult> silence = new CompletableFuture<>();
         private boolean expire;
 
         Session(ManualClock clock) {
@@ -191,7 +193,7 @@ class ObservedBackendsTest {
                         @Override
                         public CompletionStage<AttemptResult> attempt() {
                             if (reason().isPresent()) {
-                                return new CompletableFuture<>();
+                                return silence;
                             }
                             if (expire) {
                                 lost(new LossReason(LossReason.Kind.SESSION_ENDED, "test"));
