@@ -21,11 +21,17 @@ final class PeerBackendUnderTest extends LinkedBackendUnderTest<FaultTrackingLin
 
     private final Peer peer;
     private final PeerTestServers store;
+    private final TestClaims test = new TestClaims();
     private final List<PeerLockClient> clients = new CopyOnWriteArrayList<>();
 
     PeerBackendUnderTest(Peer peer, PeerTestServers store) {
         this.peer = peer;
         this.store = store;
+    }
+
+    /** Returns what the test has used without a claim of the peer. */
+    TestClaims test() {
+        return test;
     }
 
     @Override
@@ -35,7 +41,7 @@ final class PeerBackendUnderTest extends LinkedBackendUnderTest<FaultTrackingLin
 
     @Override
     protected LockClient connect(FaultTrackingLinks link, ClientOptions options) {
-        PeerLockClient client = new PeerLockClient(peer, link, namespace, options);
+        PeerLockClient client = new PeerLockClient(peer, test, link, namespace, options);
         clients.add(client);
         return client;
     }
@@ -69,11 +75,9 @@ final class PeerBackendUnderTest extends LinkedBackendUnderTest<FaultTrackingLin
 
     @Override
     public void deleteGrant(String lockName) {
-        List<PeerLockClient> holders = clients.stream()
-                .filter(client -> client.heldNames().contains(lockName))
-                .toList();
+        // Before the deletion, since a waiter is granted the lock by it.
+        clients.forEach(client -> client.removed(lockName));
         store.deleteGrant(peer.entry(namespace, lockName));
-        holders.forEach(client -> client.links().disturbed(FaultTrackingLinks.Fault.LONG));
     }
 
     @Override

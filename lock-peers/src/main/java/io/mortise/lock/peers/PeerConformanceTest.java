@@ -48,7 +48,7 @@ final class PeerConformanceTest extends LockConformance {
         return opened;
     }
 
-    /** Aborts the tests that are out of {@link PeerTestFilter}. */
+    /** Aborts the tests that are out of {@link PeerTestFilter}, and those that use what the peer does not claim. */
     static final class ScopeInterceptor implements InvocationInterceptor {
         @Override
         public void interceptTestMethod(
@@ -82,12 +82,25 @@ final class PeerConformanceTest extends LockConformance {
                 invocation.skip();
                 throw new TestAbortedException(reason.get());
             }
+            PeerBackendUnderTest tested =
+                    Objects.requireNonNull(((PeerConformanceTest) context.getRequiredTestInstance()).backend);
+            tested.test().begin(test.getExecutable().getName());
             try {
                 invocation.proceed();
+            } catch (Throwable e) {
+                throw aborted(tested).map(abort -> (Throwable) abort).orElse(e);
             } finally {
-                PeerBackendUnderTest tested = ((PeerConformanceTest) context.getRequiredTestInstance()).backend;
-                notes.put(context.getUniqueId(), Objects.requireNonNull(tested).notes());
+                notes.put(context.getUniqueId(), tested.notes());
             }
+            Optional<TestAbortedException> swallowed = aborted(tested);
+            if (swallowed.isPresent()) {
+                throw swallowed.get();
+            }
+        }
+
+        /** Returns the abort of a call on any thread of the test, whatever the test made of it. */
+        private static Optional<TestAbortedException> aborted(PeerBackendUnderTest tested) {
+            return tested.test().missing().map(UnclaimedGuaranteeAbort::abort);
         }
     }
 }

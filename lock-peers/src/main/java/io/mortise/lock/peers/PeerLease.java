@@ -28,6 +28,7 @@ final class PeerLease implements Lease {
     private final PeerGrant grant;
     private final String name;
     private final int faultsBefore;
+    private volatile boolean removed;
     private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
     private final AtomicReference<@Nullable CompletableFuture<ReleaseOutcome>> releasing = new AtomicReference<>();
 
@@ -58,9 +59,14 @@ final class PeerLease implements Lease {
         owner.close();
     }
 
-    /** Returns whether a fault has affected the client since this lock was requested. */
+    /** Notes that somebody has removed the grant from the store. */
+    void removed() {
+        removed = true;
+    }
+
+    /** Returns whether the grant was removed, or a fault has affected the client since this lock was requested. */
     private boolean disturbed() {
-        return client.links().faults() != faultsBefore;
+        return removed || client.links().faults() != faultsBefore;
     }
 
     @Override
@@ -70,7 +76,7 @@ final class PeerLease implements Lease {
 
     @Override
     public String ownerId() {
-        throw UnclaimedGuaranteeAbort.abort("an owner id");
+        throw client.test().abort("an owner id");
     }
 
     @Override
@@ -80,6 +86,7 @@ final class PeerLease implements Lease {
 
     @Override
     public boolean isHeld() {
+        client.test().requireNoAbort();
         if (releasing.get() != null || lost.isDone()) {
             return false;
         }
@@ -87,7 +94,7 @@ final class PeerLease implements Lease {
             return isHeldInStore();
         }
         if (disturbed() && !claims(Claim.LOSS_NOTIFICATION)) {
-            throw UnclaimedGuaranteeAbort.abort(Claim.HELD_CHECK);
+            throw client.test().abort(Claim.HELD_CHECK);
         }
         return true;
     }
@@ -115,9 +122,19 @@ final class PeerLease implements Lease {
         return isHeld() ? client.peer().lease() : Duration.ZERO;
     }
 
+    /**
+     * If the peer does not notify, a test that reads the future is aborted. One that only registers a listener runs on, and the
+     * listener never runs, unless the test is about such listeners.
+     */
     @Override
     public CompletableFuture<LossReason> lost() {
-        return claims(Claim.LOSS_NOTIFICATION) ? lost.copy() : new UnclaimedFuture();
+        if (claims(Claim.LOSS_NOTIFICATION)) {
+            return lost.copy();
+        }
+        if (client.test().isAboutLosses()) {
+            throw client.test().abort(Claim.LOSS_NOTIFICATION);
+        }
+        return new UnclaimedFuture(client.test());
     }
 
     /** No peer offers this, so the callback never runs. */
@@ -157,7 +174,9 @@ final class PeerLease implements Lease {
     }
 
     private ReleaseOutcome unreported() {
-        return client.links().latest() == FaultTrackingLinks.Fault.LONG ? ReleaseOutcome.LOST : ReleaseOutcome.UNKNOWN;
+        return removed || client.links().latest() == FaultTrackingLinks.Fault.LONG
+                ? ReleaseOutcome.LOST
+                : ReleaseOutcome.UNKNOWN;
     }
 
     @Override
@@ -182,24 +201,30 @@ final class PeerLease implements Lease {
 
     /** A future of a notification that the peer never claimed; a test that reads it is aborted. */
     private static final class UnclaimedFuture extends CompletableFuture<LossReason> {
+        private final TestClaims test;
+
+        UnclaimedFuture(TestClaims test) {
+            this.test = test;
+        }
+
         @Override
         public boolean isDone() {
-            throw UnclaimedGuaranteeAbort.abort(Claim.LOSS_NOTIFICATION);
+            throw test.abort(Claim.LOSS_NOTIFICATION);
         }
 
         @Override
         public LossReason get() {
-            throw UnclaimedGuaranteeAbort.abort(Claim.LOSS_NOTIFICATION);
+            throw test.abort(Claim.LOSS_NOTIFICATION);
         }
 
         @Override
         public LossReason get(long timeout, TimeUnit unit) {
-            throw UnclaimedGuaranteeAbort.abort(Claim.LOSS_NOTIFICATION);
+            throw test.abort(Claim.LOSS_NOTIFICATION);
         }
 
         @Override
         public LossReason join() {
-            throw UnclaimedGuaranteeAbort.abort(Claim.LOSS_NOTIFICATION);
+            throw test.abort(Claim.LOSS_NOTIFICATION);
         }
     }
 }

@@ -127,7 +127,7 @@ final class PeerLock implements DistributedLock {
 
     @Override
     public <T> CompletableFuture<T> callAsync(Function<? super Lease, ? extends CompletionStage<T>> body) {
-        throw UnclaimedGuaranteeAbort.abort("callAsync");
+        throw client.test().abort("an asynchronous call under the lock");
     }
 
     @Override

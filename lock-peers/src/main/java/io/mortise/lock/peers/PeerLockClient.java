@@ -26,6 +26,7 @@ final class PeerLockClient implements LockClient {
     static final String ASYNC_THREAD_NAME = "peer-async-";
 
     private final Peer peer;
+    private final TestClaims test;
     private final FaultTrackingLinks links;
     private final PeerLibraryClient connection;
     private final Set<PeerLease> leases = ConcurrentHashMap.newKeySet();
@@ -33,9 +34,13 @@ final class PeerLockClient implements LockClient {
     private final List<String> notes = new CopyOnWriteArrayList<>();
     private volatile boolean closed;
 
-    PeerLockClient(Peer peer, FaultTrackingLinks links, String namespace, ClientOptions options) {
+    PeerLockClient(Peer peer, TestClaims test, FaultTrackingLinks links, String namespace, ClientOptions options) {
         this.peer = peer;
+        this.test = test;
         this.links = links;
+        if (options.callbackExecutor().isPresent()) {
+            throw test.abort("an executor for callbacks");
+        }
         try {
             this.connection = peer.connect(links.addresses(), namespace, options);
         } catch (Exception e) {
@@ -45,6 +50,11 @@ final class PeerLockClient implements LockClient {
 
     Peer peer() {
         return peer;
+    }
+
+    /** Returns what the running test has used without a claim of the peer. */
+    TestClaims test() {
+        return test;
     }
 
     FaultTrackingLinks links() {
@@ -73,6 +83,7 @@ final class PeerLockClient implements LockClient {
         if (closed) {
             throw new ClientClosedException("acquire of \"" + name + "\"");
         }
+        test.requireNoAbort();
         OwnerThread owner = new OwnerThread();
         acquiring.add(owner);
         int faultsBefore = links.faults();
@@ -81,8 +92,10 @@ final class PeerLockClient implements LockClient {
         try {
             grant = owner.call(() -> connection.acquire(name, maxWait));
             return grant.map(granted -> new PeerLease(this, owner, granted, name, faultsBefore));
-        } catch (InterruptedException | TestAbortedException e) {
+        } catch (InterruptedException e) {
             throw e;
+        } catch (TestAbortedException e) {
+            throw UnclaimedGuaranteeAbort.in(e).map(test::abort).orElse(e);
         } catch (Exception e) {
             if (closed) {
                 throw new ClientClosedException("acquire of \"" + name + "\": " + e);
@@ -95,6 +108,11 @@ final class PeerLockClient implements LockClient {
                 owner.close();
             }
         }
+    }
+
+    /** Notes that somebody has removed the grants of a lock from the store. */
+    void removed(String name) {
+        leases.stream().filter(lease -> lease.lockName().equals(name)).forEach(PeerLease::removed);
     }
 
     void held(PeerLease lease) {
@@ -115,6 +133,12 @@ final class PeerLockClient implements LockClient {
         options.leaseDuration().ifPresent(duration -> {
             throw new IllegalArgumentException("leaseDuration " + duration + ": the peer has one for all locks");
         });
+        if (options.maxHold().isPresent()) {
+            throw test.abort("a maximum hold");
+        }
+        if (!options.metadata().isEmpty()) {
+            throw test.abort("metadata of the application in the store");
+        }
         return new PeerLock(this, name);
     }
 

@@ -28,17 +28,22 @@ final class PeerTestFilter {
             never("S07_aCallback.*", "an executor for callbacks"),
             never("S15_.*", "a limit for the outage that a wait survives, and messages with endpoints"),
             never("capabilities_(areConstant|admin|list|fencing).*|(?!S\\d|capabilities).*", "a part of Mortise's API"),
-            never("S02_theDeadline.*", "the remaining time"),
+            never(
+                    "S02_(theDeadline|isHeldIsLocal|leasesOfMany|aGrantThatWasHandedOff).*"
+                            + "|S05_aReleaseThatArrivesAfterTheExpiry.*|S07_renewalsContinue.*",
+                    "the remaining time"),
             never("S07_aHolderWhoseEntryWasDeleted.*", "a notification that an operator deleted the entry"),
             not("S17_.*", "needs an asynchronous API; thousands of blocked threads would be counted instead"),
             not("S12_(oneClient|clients).*", "the order in which blocked threads reach the store is not known"),
             not("capabilities_connectFails.*", "needs a URL"));
 
     private static final Pattern WAITING =
-            Pattern.compile("S09_(aBoundedWait|waitsOn).*|S10_.*|S12_.*|S11_.*|S08_(aWaiter|aCancel|anInterrupt).*");
+            Pattern.compile("S09_(aBoundedWait|waits|aVeryLong|eachWaiter).*|S10_.*|S12_.*|S11_.*"
+                    + "|S08_(aWaiter|aCancel|anInterrupt|aLateRequestOfAWaiter).*|S01_randomOperations.*");
 
-    private static final Pattern RENEWING =
-            Pattern.compile("S02_renewalKeeps.*|S13_.*|S07_a(Thousand|RenewalWithout|ShortCut).*|S01_history.*");
+    private static final Pattern RENEWING = Pattern.compile(
+            "S02_renewalKeeps.*|S13_.*|S07_(a(Thousand|RenewalWithout|ShortCut)|hundreds).*|S01_history.*"
+                    + "|S05_aRenewalThatIsUnderWay.*|S06_aRenewalThatArrives.*");
 
     private PeerTestFilter() {}
 

@@ -6,6 +6,8 @@ import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -107,10 +109,12 @@ final class PeersMain {
         }
         if (page.isPresent()) {
             Map<Peer, List<TestRecord>> all = new LinkedHashMap<>();
+            Map<Peer, String> dates = new LinkedHashMap<>();
             for (Peer peer : Peers.all()) {
                 all.put(peer, read(peer));
+                dates.put(peer, date(peer));
             }
-            Files.writeString(page.get(), new PeersPage(all).markdown());
+            Files.writeString(page.get(), new PeersPage(all, dates).markdown());
             out.println("wrote " + page.get());
         }
     }
@@ -125,6 +129,10 @@ final class PeersMain {
             Map<String, Object> json = new LinkedHashMap<>();
             json.put("peer", peer.id());
             json.put("version", peer.version());
+            // A run of some tests leaves the others as old as they were.
+            json.put(
+                    "date",
+                    tests.pattern().isEmpty() ? LocalDate.now(ZoneOffset.UTC).toString() : date(peer));
             json.put("tests", all.values().stream().map(TestRecord::toJson).toList());
             Files.writeString(
                     file(peer), JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(json) + "\n");
@@ -145,6 +153,14 @@ final class PeersMain {
         }
         return ((List<Map<String, Object>>) Objects.requireNonNull(json.get("tests")))
                 .stream().map(TestRecord::fromJson).toList();
+    }
+
+    /** Returns the date of the last run of all tests; empty if there was none. */
+    private String date(Peer peer) throws IOException {
+        return Files.exists(file(peer))
+                ? Objects.toString(
+                        JSON.std.mapFrom(Files.readString(file(peer))).get("date"), "")
+                : "";
     }
 
     private Path file(Peer peer) {

@@ -21,8 +21,14 @@ final class PeersPage {
 
     private final Map<Peer, List<TestVerdict>> verdicts = new LinkedHashMap<>();
 
-    /** @param results all results of each peer; a peer without results is reported as not run */
-    PeersPage(Map<Peer, List<TestRecord>> results) {
+    private final Map<Peer, String> dates;
+
+    /**
+     * @param results all results of each peer; a peer without results is reported as not run
+     * @param dates when all tests were last run on each peer; empty if unknown
+     */
+    PeersPage(Map<Peer, List<TestRecord>> results, Map<Peer, String> dates) {
+        this.dates = Map.copyOf(dates);
         results.forEach((peer, records) -> verdicts.put(
                 peer,
                 records.stream().map(record -> TestVerdict.of(peer, record)).toList()));
@@ -82,7 +88,7 @@ final class PeersPage {
 
     private void configurations(StringBuilder page) {
         page.append(
-                "\n## Versions and configurations\n\n| Peer | Lock | Version | Configuration |\n|---|---|---|---|\n");
+                "\n## Versions and configurations\n\n| Peer | Lock | Version | Run | Configuration |\n|---|---|---|---|---|\n");
         verdicts.keySet()
                 .forEach(peer -> page.append("| `")
                         .append(peer.id())
@@ -91,9 +97,17 @@ final class PeersPage {
                         .append(" | ")
                         .append(peer.version())
                         .append(" | ")
+                        .append(run(peer))
+                        .append(" | ")
                         .append(peer.configuration())
-                        .append(verdicts.getOrDefault(peer, List.of()).isEmpty() ? " (not run)" : "")
                         .append(" |\n"));
+    }
+
+    /** Returns when the peer was run, and on how many tests, since the kit grows. */
+    private String run(Peer peer) {
+        int tests = verdicts.getOrDefault(peer, List.of()).size();
+        String date = dates.getOrDefault(peer, "");
+        return tests == 0 ? "not run" : (date.isEmpty() ? "a part" : date) + ", " + tests + " tests";
     }
 
     private void findings(StringBuilder page) {
