@@ -47,7 +47,7 @@ final class FailureExplanations {
                     Optional.empty()),
             failed(
                     peer -> peer.id().startsWith("redisson"),
-                    "S10_.*|S08_an?(Interrupt|Cancel)ThatRaces.*|S08_aWaiterThatEnded.*|S11_aWithdrawn.*",
+                    "S10_(?!eachCall).*|S08_an?(Interrupt|Cancel)ThatRaces.*|S08_aWaiterThatEnded.*|S11_aWithdrawn.*",
                     "RedisException: java.lang.InterruptedException|not free|was: <io.mortise.lock.BackendUn|of a withdrawal"
                             + "|the waiter that stays is granted",
                     "An interrupt during a request is no InterruptedException, and can leave a lock that is renewed for ever",
@@ -82,7 +82,7 @@ final class FailureExplanations {
                     Optional.of("https://github.com/spring-projects/spring-integration/pull/1914")),
             failed(
                     peer -> peer.id().startsWith("spring-redis"),
-                    "S10_.*|S08_anInterruptThatRaces.*",
+                    "S10_(?!eachCall).*|S08_anInterruptThatRaces.*",
                     "BackendUnavailable",
                     "An interrupt is no InterruptedException",
                     """
@@ -106,8 +106,8 @@ final class FailureExplanations {
                     Optional.empty()),
             unclaimed(
                     peer -> peer.id().startsWith("spring"),
-                    "S05_aReleaseRightAfterADeletion.*",
-                    "No value present",
+                    "S05_(aReleaseRightAfterADeletion|theCleanupOfADeletedGrant).*",
+                    "No value present|no outcome in",
                     "a lock that threads of the same process can take over from a holder whose entry is gone"),
             unclaimed(
                     peer -> peer.id().equals("spring-redis-renewed"),
@@ -155,7 +155,7 @@ final class FailureExplanations {
             unclaimed(
                     peer -> peer.id().equals("shedlock-redis"),
                     "S05_.*",
-                    "the next holder's lock",
+                    "the (next holder|successor)'s lock",
                     "an unlock after lockAtMostFor that spares the next holder (its README calls that case unpredictable; safeUpdate(true) spares it)"),
             unclaimed(
                     peer -> peer.store() == StoreKind.REDIS,
@@ -190,11 +190,11 @@ final class FailureExplanations {
             unclaimed(
                     peer -> true,
                     ".*",
-                    "^BackendUnavailableException.*\\[(LostReply|CutLink|SilentLink|SlowLink|Restart)Contract",
+                    "^(CompletionException: \\S*)?BackendUnavailableException.*\\[(LostReply|CutLink|SilentLink|SlowLink|Restart)Contract",
                     "a call that outlasts a lost reply, instead of failing with an error"),
             unclaimed(
                     peer -> true,
-                    "S08_(anAcquire|aLostReply|theLock).*|S05_aReleaseWhoseReply.*",
+                    "S08_(anAcquire|aLostReply|aLateRequest|theLock|theCleanupOfALostReply).*|S05_aReleaseWhoseReply.*",
                     "^BackendUnavailableException",
                     "a call that outlasts a lost reply, instead of failing with an error"),
             unclaimed(peer -> true, "S08_aReleaseDuringACut.*", "\\[release\\]", "a release that is bounded"),
@@ -214,6 +214,20 @@ final class FailureExplanations {
                     Pattern.compile("expected: RELEASED \\| but was: LOST|after its first session"),
                     Verdict.NOT_CHECKED,
                     "the waiter is granted the lock, but the adapter's listener then receives the event of the first session",
+                    "",
+                    "",
+                    Optional.empty()),
+            unclaimed(
+                    peer -> !peer.claims().contains(Claim.HELD_CHECK),
+                    "S02_aGrantThatArrivesAfterItsLease.*",
+                    "a late grant is held",
+                    Claim.HELD_CHECK.description()),
+            new FailureExplanation(
+                    peer -> true,
+                    Pattern.compile("S08_aRequestThatArrivesLongAfterItsWithdrawal.*"),
+                    Pattern.compile("Expecting actual not to be null"),
+                    Verdict.NOT_CHECKED,
+                    "the attempt did not fail, so no request arrived after a withdrawal",
                     "",
                     "",
                     Optional.empty()),
@@ -239,6 +253,11 @@ final class FailureExplanations {
                     "Curator-SafeNotifyService",
                     "a close that ends all threads (Curator 5.9.0 keeps an idle daemon thread, its main branch ends it)"),
             unclaimed(peer -> true, "S12_.*", "waiter of the closed client", "a close that ends waits"),
+            unclaimed(
+                    peer -> true,
+                    "S16_closingOneClient.*|S10_waitersThatLeave.*",
+                    "instance of: \\| io.mortise.lock.ClientClosedException \\| but was: \\| \\S*CompletionException: java.lang.InterruptedException",
+                    "a close that ends waits"),
             unclaimed(
                     peer -> true,
                     "S09_.*|S08_.*|S15_.*|S03_.*",

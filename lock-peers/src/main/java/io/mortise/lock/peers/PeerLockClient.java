@@ -25,6 +25,8 @@ import org.opentest4j.TestAbortedException;
 final class PeerLockClient implements LockClient {
     static final String ASYNC_THREAD_NAME = "peer-async-";
 
+    private static final Duration LONGEST_WAIT = Duration.ofMillis(Long.MAX_VALUE);
+
     private final Peer peer;
     private final TestClaims test;
     private final FaultTrackingLinks links;
@@ -90,7 +92,7 @@ final class PeerLockClient implements LockClient {
         long start = System.nanoTime();
         Optional<PeerGrant> grant = Optional.empty();
         try {
-            grant = owner.call(() -> connection.acquire(name, maxWait));
+            grant = owner.call(() -> connection.acquire(name, maxWait.map(PeerLockClient::inMillis)));
             return grant.map(granted -> new PeerLease(this, owner, granted, name, faultsBefore));
         } catch (InterruptedException e) {
             throw e;
@@ -108,6 +110,11 @@ final class PeerLockClient implements LockClient {
                 owner.close();
             }
         }
+    }
+
+    /** Returns the time, or the longest one that the libraries can take, which is a number of milliseconds. */
+    private static Duration inMillis(Duration time) {
+        return time.compareTo(LONGEST_WAIT) < 0 ? time : LONGEST_WAIT;
     }
 
     /** Notes that somebody has removed the grants of a lock from the store. */

@@ -43,6 +43,22 @@ class TestVerdictTest {
                         finding -> assertThat(finding.reproduction()).isNotEmpty());
     }
 
+    /** The JDK's {@code Lock.tryLock()} promises nothing on interrupts, unlike the methods that wait. */
+    @Test
+    void aTryThatDoesNotWaitNeedNotBeInterruptible() {
+        TestRecord failed = new TestRecord(
+                "S10_eachCallByAnInterruptedThreadThrows",
+                "tryAcquire",
+                TestRecord.Status.FAILED,
+                "but was: BackendUnavailableException: RedisException: java.lang.InterruptedException",
+                2,
+                2,
+                List.of());
+        for (Peer peer : Peers.all()) {
+            assertThat(TestVerdict.of(peer, failed).verdict()).as(peer.id()).isEqualTo(Verdict.NEVER_CLAIMED);
+        }
+    }
+
     @Test
     void aFailureThatDoesNotRepeatAloneSaysSo() {
         TestRecord first = record("S01_x", TestRecord.Status.FAILED, "slow");
