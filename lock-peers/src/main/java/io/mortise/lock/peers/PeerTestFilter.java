@@ -32,7 +32,9 @@ final class PeerTestFilter {
                     "S02_(theDeadline|isHeldIsLocal|leasesOfMany|aGrantThatWasHandedOff).*"
                             + "|S05_aReleaseThatArrivesAfterTheExpiry.*|S07_renewalsContinue.*",
                     "the remaining time"),
-            never("S07_aHolderWhoseEntryWasDeleted.*", "a notification that an operator deleted the entry"),
+            never(
+                    "S07_(aHolderWhoseEntryWasDeleted|aForcedRelease|aRemoval|aGrantThatWasRemoved|refusedRequests|the(Removal|LossOfOne)).*",
+                    "a notification that an operator deleted the entry"),
             not("S17_.*", "needs an asynchronous API; thousands of blocked threads would be counted instead"),
             not("S12_(oneClient|clients).*", "the order in which blocked threads reach the store is not known"),
             not("capabilities_connectFails.*", "needs a URL"));
