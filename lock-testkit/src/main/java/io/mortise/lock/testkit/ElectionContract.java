@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /** Tests that candidates of an {@link Election} on one lock lead one after the other. */
@@ -29,7 +30,7 @@ interface ElectionContract extends Contract {
         List<ElectionCandidate> candidates = clients.stream()
                 .map(client -> ElectionCandidate.start(client.named("x"), term -> {
                     mostLeaders.accumulateAndGet(leaders.incrementAndGet(), Math::max);
-                    Thread.yield();
+                    LockSupport.parkNanos(1_000_000); // the time in which a second leader would be seen
                     leaders.decrementAndGet();
                     terms.incrementAndGet(); // a body that returns resigns
                 }))

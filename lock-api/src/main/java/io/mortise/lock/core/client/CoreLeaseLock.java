@@ -25,6 +25,7 @@ final class CoreLeaseLock implements LeaseLock {
     private final CoreLock lock;
 
     /** Several threads may have a hold: a thread whose lease was lost keeps it until it unlocks. */
+    @SuppressWarnings("ThreadLocalUsage") // the holds of this lock alone
     private final ThreadLocal<@Nullable Hold> holds = new ThreadLocal<>();
 
     CoreLeaseLock(CoreLock lock) {

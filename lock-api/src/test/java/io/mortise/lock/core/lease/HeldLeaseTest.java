@@ -6,14 +6,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.core.client.NoopBackend;
 import io.mortise.lock.core.runtime.CallbackExecutor;
 import io.mortise.lock.core.runtime.LastResponse;
 import io.mortise.lock.core.runtime.RecordedLog;
 import io.mortise.lock.core.runtime.ThrottledLog;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -43,7 +46,12 @@ class HeldLeaseTest {
     private final LeaseServices services = new LeaseServices(
             clock,
             Duration.ofSeconds(1),
-            true,
+            new NoopBackend("test") {
+                @Override
+                public Contender enqueue(LockRequest request, ContenderListener listener) {
+                    throw new UnsupportedOperationException();
+                }
+            },
             keeper,
             holders,
             new ContenderRemovals(clock, lastResponse, retrier, name -> {}),
