@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,6 +36,8 @@ public final class Election implements AutoCloseable {
     private final TermBody body;
     private final Thread thread;
     private final CountDownLatch closed = new CountDownLatch(1);
+    private final ReentrantLock state =
+            new ReentrantLock(); // no monitor: to interrupt a thread takes a lock (ADR 0040)
     private @Nullable Term term;
     private boolean acquiring; // only then, and in a term, is the thread interrupted
 
@@ -101,12 +104,15 @@ public final class Election implements AutoCloseable {
     @Override
     public void close() {
         Term current;
-        synchronized (this) {
+        state.lock();
+        try {
             closed.countDown();
             current = term;
             if (acquiring) {
                 thread.interrupt();
             }
+        } finally {
+            state.unlock();
         }
         if (current != null) {
             stop(current, TermEnd.CLOSED);
@@ -121,8 +127,13 @@ public final class Election implements AutoCloseable {
         }
     }
 
-    private synchronized @Nullable Term current() {
-        return term;
+    private @Nullable Term current() {
+        state.lock();
+        try {
+            return term;
+        } finally {
+            state.unlock();
+        }
     }
 
     private void campaign() {
@@ -155,20 +166,26 @@ public final class Election implements AutoCloseable {
 
     /** Waits for the lock; returns null if the wait was interrupted, by {@link #close()} or by the application. */
     private @Nullable Lease acquire() {
-        synchronized (this) {
+        state.lock();
+        try {
             if (!isRunning()) {
                 return null;
             }
             acquiring = true;
+        } finally {
+            state.unlock();
         }
         try {
             return lock.acquire();
         } catch (InterruptedException e) {
             return null;
         } finally {
-            synchronized (this) {
+            state.lock();
+            try {
                 acquiring = false;
                 Thread.interrupted(); // a grant that coincided with close() is released in the normal way
+            } finally {
+                state.unlock();
             }
         }
     }
@@ -177,11 +194,8 @@ public final class Election implements AutoCloseable {
     private TermEnd lead(Lease lease) throws BodyFailure {
         Term elected = new Term(this, lease);
         try {
-            synchronized (this) {
-                if (!isRunning()) {
-                    return TermEnd.CLOSED;
-                }
-                term = elected;
+            if (!begin(elected)) {
+                return TermEnd.CLOSED;
             }
             lease.lost().thenAccept(reason -> stop(elected, TermEnd.LOST));
             LOG.info("event=election-won lock=\"{}\" owner={}", shown, lease.ownerId());
@@ -202,10 +216,30 @@ public final class Election implements AutoCloseable {
             }
             return end;
         } finally {
-            synchronized (this) {
-                term = null;
-            }
+            end();
             lease.close();
+        }
+    }
+
+    /** Makes this the current term; returns false if the election was closed. */
+    private boolean begin(Term elected) {
+        state.lock();
+        try {
+            if (isRunning()) {
+                term = elected;
+            }
+            return term != null;
+        } finally {
+            state.unlock();
+        }
+    }
+
+    private void end() {
+        state.lock();
+        try {
+            term = null;
+        } finally {
+            state.unlock();
         }
     }
 

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,6 +20,8 @@ public final class Term {
     private final Election election;
     private final Lease lease;
     private final List<Runnable> stopCallbacks = new ArrayList<>();
+    private final ReentrantLock state =
+            new ReentrantLock(); // no monitor: to interrupt a thread takes a lock (ADR 0040)
     private @Nullable TermEnd end;
     private final CompletableFuture<@Nullable Void> bodyEnded = new CompletableFuture<>();
 
@@ -47,12 +50,7 @@ public final class Term {
      * so it returns true before another candidate can lead, even after a pause of the process (S2).
      */
     public boolean isOver() {
-        synchronized (this) {
-            if (end != null) {
-                return true;
-            }
-        }
-        return !lease.isHeld();
+        return isStopped() || !lease.isHeld();
     }
 
     /**
@@ -71,7 +69,8 @@ public final class Term {
      */
     public void onStop(Runnable callback) {
         Objects.requireNonNull(callback, "callback");
-        synchronized (this) {
+        state.lock();
+        try {
             if (bodyEnded.isDone()) {
                 return;
             }
@@ -79,6 +78,8 @@ public final class Term {
                 stopCallbacks.add(callback);
                 return;
             }
+        } finally {
+            state.unlock();
         }
         run(callback);
     }
@@ -91,7 +92,8 @@ public final class Term {
     /** Stops the body on that thread. Returns false if it was stopped before, or has ended. */
     boolean stop(TermEnd reason, Thread thread) {
         List<Runnable> callbacks;
-        synchronized (this) {
+        state.lock();
+        try {
             if (end != null) {
                 return false;
             }
@@ -101,18 +103,34 @@ public final class Term {
             if (Thread.currentThread() != thread || reason == TermEnd.LOST) {
                 thread.interrupt();
             }
+        } finally {
+            state.unlock();
         }
         callbacks.forEach(this::run);
         return true;
     }
 
     /** Ends the term after its body, unless it was stopped before; no interrupt of this term follows. */
-    synchronized TermEnd bodyEnded(TermEnd unlessStopped) {
-        bodyEnded.complete(null);
-        if (end == null) {
-            end = lease.isHeld() ? unlessStopped : TermEnd.LOST;
+    TermEnd bodyEnded(TermEnd unlessStopped) {
+        state.lock();
+        try {
+            bodyEnded.complete(null);
+            if (end == null) {
+                end = lease.isHeld() ? unlessStopped : TermEnd.LOST;
+            }
+            return end;
+        } finally {
+            state.unlock();
         }
-        return end;
+    }
+
+    private boolean isStopped() {
+        state.lock();
+        try {
+            return end != null;
+        } finally {
+            state.unlock();
+        }
     }
 
     /** Returns a new future, which completes when the body has ended. */

@@ -53,7 +53,7 @@ interface ElectionContract extends Contract {
         ElectionCandidate leader = ElectionCandidate.start(one.named("x"), term -> awaitIgnoringInterrupts(ending));
         Term first = leader.awaitTerm(1, ContractTestFixture.LONG);
         assertThat(leader.election().isLeading()).isTrue();
-        ElectionCandidate next = ElectionCandidate.start(two.named("x"));
+        ElectionCandidate next = ElectionCandidate.startBlockingOnce(two.named("x"));
         ContractTestFixture.awaitWaiters(two, "x", 1);
         leader.election().resign();
         leader.awaitStop(first, ContractTestFixture.PROMPT);

@@ -95,11 +95,12 @@ class StructureRuleTest {
     }
 
     @Test
-    void onlyTheCoreCreatesThreads() {
+    void onlyTheCoreAndElectionsCreateThreads() {
         noClasses()
                 .that(LIBRARY)
                 .and()
-                .resideOutsideOfPackage(API + ".core.runtime..")
+                .resideOutsideOfPackages(
+                        API + ".core.runtime..", API + ".recipe..") // an election has a thread (ADR 0053)
                 .should()
                 .callConstructorWhere(DescribedPredicate.describe(
                         "creates a thread", call -> call.getTargetOwner().isAssignableTo(Thread.class)))
