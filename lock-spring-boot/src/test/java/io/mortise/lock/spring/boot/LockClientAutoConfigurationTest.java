@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
@@ -34,13 +35,14 @@ class LockClientAutoConfigurationTest {
 
     @Test
     void theUrlOpensAClientWhichTheContextCloses() {
-        AtomicReference<LockClient> client = new AtomicReference<>();
+        AtomicReference<@Nullable LockClient> client = new AtomicReference<>();
         application.withPropertyValues("mortise.url=memory:boot-url").run(context -> {
             client.set(context.getBean(LockClient.class));
             assertThat(context.getBean(LockTemplate.class).<Boolean, RuntimeException>call("a", Lease::isHeld))
                     .isTrue();
         });
-        assertThatThrownBy(() -> client.get().named("a").tryAcquire()).isInstanceOf(ClientClosedException.class);
+        LockClient closed = Objects.requireNonNull(client.get());
+        assertThatThrownBy(() -> closed.named("a").tryAcquire()).isInstanceOf(ClientClosedException.class);
     }
 
     @Test

@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Scanner;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -86,9 +87,7 @@ class StartTimeTest {
                 .start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor()).as(output).isZero();
-        String[] result = output.substring(output.indexOf(RESULT) + RESULT.length())
-                .strip()
-                .split("\\s");
-        return new Start(Integer.parseInt(result[0]), Integer.parseInt(result[1]));
+        Scanner result = new Scanner(output.substring(output.indexOf(RESULT) + RESULT.length()));
+        return new Start(result.nextInt(), result.nextInt());
     }
 }
