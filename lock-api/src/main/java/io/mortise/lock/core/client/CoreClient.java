@@ -63,7 +63,7 @@ public final class CoreClient implements LockClient {
     private final CallbackExecutor callbacks;
     final HeldLeases holders;
     final LocalQueues queues = new LocalQueues();
-    private final OpenAcquires acquires = new OpenAcquires(this::checkDrained);
+    final OpenAcquires acquires = new OpenAcquires(this::checkDrained);
     private final ThreadPoolExecutor blocking = CoreThreads.blocking();
     private final ThreadPoolExecutor blockingCalls = CoreThreads.blockingCalls();
     private final CoreBackendContext context;

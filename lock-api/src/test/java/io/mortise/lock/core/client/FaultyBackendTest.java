@@ -381,6 +381,7 @@ class FaultyBackendTest {
     void S16_closeDoesNotWaitForAnAcquireThatWasGranted() throws Exception {
         CoreClient client = open();
         client.named("x").acquire().release();
+        assertThat(client.acquires.size()).as("in progress").isZero();
         assertThat(client.beginClose()).isCompleted();
         client.close();
     }
