@@ -22,7 +22,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A candidate in the election of a leader on one lock: it waits for the lock, runs the body for a {@link Term}, and waits again.
  *
- * <p>The body is stopped before another candidate can lead, at the deadline of the lease at the latest (S7). One thread waits
+ * <p>The body is stopped at the deadline of the lease at the latest, so before the store can grant the lock by expiry; after a
+ * forced release with the next event or renewal, when another candidate may lead already (S1, S7). One thread waits
  * and runs the body, so a second body never runs beside one that ignores its stop. The lock is released only after the body has
  * ended. After a body that returns, resigns or throws, the candidate pauses, so that others can go first, and continues. Only
  * {@link #close()}, or that of the client, ends the campaign. Thread-safe.
@@ -67,7 +68,10 @@ public final class Election implements AutoCloseable {
         return current != null && !current.isOver();
     }
 
-    /** Returns whether the campaign continues; false after {@link #close()}, and after that of the client. */
+    /**
+     * Returns whether the campaign continues: false after {@link #close()}, and when the next wait for the lock finds the client
+     * closed, after the current body or pause.
+     */
     public boolean isRunning() {
         return closed.getCount() > 0;
     }
@@ -192,8 +196,8 @@ public final class Election implements AutoCloseable {
 
     /** Runs one term, and releases its lease. */
     private TermEnd lead(Lease lease) throws BodyFailure {
-        Term elected = new Term(this, lease);
         try {
+            Term elected = new Term(this, lease);
             if (!begin(elected)) {
                 return TermEnd.CLOSED;
             }
@@ -202,6 +206,9 @@ public final class Election implements AutoCloseable {
             notifyListener(() -> options.listener().elected(elected));
             Throwable thrown = null;
             try {
+                if (elected.isStopped()) {
+                    Thread.currentThread().interrupt(); // the listener may have used the interrupt up
+                }
                 body.lead(elected);
             } catch (Throwable e) {
                 thrown = e;
@@ -248,15 +255,17 @@ public final class Election implements AutoCloseable {
     }
 
     void stop(Term stopped, TermEnd reason) {
-        if (stopped.stop(reason, thread)) {
-            // The timer ends with the body, so that it does not keep a term that is over.
-            stopped.bodyEnded()
-                    .orTimeout(options.stopTimeout().toNanos(), TimeUnit.NANOSECONDS)
-                    .exceptionallyAsync(timeout -> {
-                        warnThatBodyContinues(reason);
-                        return null;
-                    });
-        }
+        stopped.stop(reason, thread);
+    }
+
+    /** Logs a warning if the body continues. The timer ends with the body, so that it does not keep a term that is over. */
+    void watchStop(Term stopped, TermEnd reason) {
+        stopped.bodyEnded()
+                .orTimeout(options.stopTimeout().toNanos(), TimeUnit.NANOSECONDS)
+                .exceptionallyAsync(timeout -> {
+                    warnThatBodyContinues(reason);
+                    return null;
+                });
     }
 
     private void warnThatBodyContinues(TermEnd reason) {
@@ -271,7 +280,11 @@ public final class Election implements AutoCloseable {
 
     private Duration report(Throwable failure, int failures) {
         Duration pause = options.pauseAfterFailures(failures);
-        LOG.warn("event=election-failed lock=\"{}\" retryAfter={}", shown, pause, failure);
+        try {
+            LOG.warn("event=election-failed lock=\"{}\" retryAfter={}", shown, pause, failure);
+        } catch (Throwable e) { // such as a failure that cannot be printed; the campaign must go on
+            LOG.warn("event=election-failed lock=\"{}\" retryAfter={} type={}", shown, pause, failure.getClass());
+        }
         notifyListener(() -> options.listener().failed(failure));
         return pause;
     }

@@ -47,11 +47,11 @@ final class GroupAcquisition<T> {
             deliver();
             return;
         }
+        Duration left = budget.left(); // before isOver(), so that a pause between them cannot make a wait of zero of it
         if (budget.isOver()) {
-            result.complete(toResult.apply(Optional.empty()));
+            giveUp();
             return;
         }
-        Duration left = budget.left();
         DistributedLock lock = locks.get(index);
         if (left == null) {
             await(lock.acquireAsync(), index, Optional::of);
@@ -68,9 +68,13 @@ final class GroupAcquisition<T> {
         }
         request.whenComplete((reply, failure) -> {
             if (failure == null) {
-                onReply(toLease.apply(reply), index);
+                try {
+                    onReply(toLease.apply(reply), index);
+                } catch (Throwable e) { // nobody else would see it, and the locks would stay taken
+                    fail(e);
+                }
             } else {
-                result.completeExceptionally(
+                fail(
                         failure instanceof CompletionException wrapped && wrapped.getCause() != null
                                 ? wrapped.getCause()
                                 : failure);
@@ -83,7 +87,7 @@ final class GroupAcquisition<T> {
 
     private void onReply(Optional<Lease> lease, int index) {
         if (lease.isEmpty()) {
-            result.complete(toResult.apply(Optional.empty()));
+            giveUp();
             return;
         }
         boolean late;
@@ -100,16 +104,30 @@ final class GroupAcquisition<T> {
         }
     }
 
+    /** The locks are given back first: stages of the application may request them again, or block. */
+    private void giveUp() {
+        giveBack();
+        result.complete(toResult.apply(Optional.empty()));
+    }
+
+    private void fail(Throwable failure) {
+        giveBack();
+        result.completeExceptionally(failure);
+    }
+
     private void deliver() {
         List<Lease> all;
+        synchronized (this) {
+            all = List.copyOf(held);
+        }
+        GroupLease group = new GroupLease(all);
         synchronized (this) {
             if (ended) {
                 return; // they have been given back
             }
             ended = true;
-            all = List.copyOf(held);
         }
-        if (!result.complete(toResult.apply(Optional.of(new GroupLease(all))))) {
+        if (!result.complete(toResult.apply(Optional.of(group)))) {
             GroupLease.giveBack(all);
         }
     }

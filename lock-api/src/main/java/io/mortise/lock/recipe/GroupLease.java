@@ -4,6 +4,7 @@ package io.mortise.lock.recipe;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.spi.LockName;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -57,8 +58,11 @@ public final class GroupLease implements AutoCloseable {
         return leases.stream()
                 .filter(lease -> lease.lockName().equals(lockName))
                 .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("lock \"" + lockName + "\" is not in the group "
-                        + leases.stream().map(Lease::lockName).toList()));
+                .orElseThrow(() -> new IllegalArgumentException("lock \"" + LockName.shown(lockName)
+                        + "\" is not in the group "
+                        + leases.stream()
+                                .map(lease -> LockName.shown(lease.lockName()))
+                                .toList()));
     }
 
     /**
@@ -131,7 +135,10 @@ public final class GroupLease implements AutoCloseable {
             try {
                 leases.get(i).releaseAsync();
             } catch (RuntimeException e) {
-                log.warn("event=group-release-failed lock=\"{}\"", leases.get(i).lockName(), e);
+                log.warn(
+                        "event=group-release-failed lock=\"{}\"",
+                        LockName.shown(leases.get(i).lockName()),
+                        e);
             }
         }
     }

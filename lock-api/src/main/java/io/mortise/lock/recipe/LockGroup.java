@@ -3,6 +3,7 @@ package io.mortise.lock.recipe;
 
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
+import io.mortise.lock.spi.LockName;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -45,8 +46,9 @@ public final class LockGroup {
         }
         for (int i = 1; i < sorted.size(); i++) {
             if (sorted.get(i).name().equals(sorted.get(i - 1).name())) {
-                throw new IllegalArgumentException("lock \"" + sorted.get(i).name()
-                        + "\" occurs twice in the group: the names must differ, also those of two stores");
+                throw new IllegalArgumentException(
+                        "lock \"" + LockName.shown(sorted.get(i).name())
+                                + "\" occurs twice in the group: the names must differ, also those of two stores");
             }
         }
         return new LockGroup(List.copyOf(sorted));
@@ -116,8 +118,9 @@ public final class LockGroup {
                 }
                 held.add(lease.get());
             }
+            GroupLease group = new GroupLease(held);
             complete = true;
-            return Optional.of(new GroupLease(held));
+            return Optional.of(group);
         } finally {
             if (!complete) {
                 GroupLease.giveBack(held);
@@ -134,6 +137,6 @@ public final class LockGroup {
 
     @Override
     public String toString() {
-        return "LockGroup" + names();
+        return "LockGroup" + names().stream().map(LockName::shown).toList();
     }
 }

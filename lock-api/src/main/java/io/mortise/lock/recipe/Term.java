@@ -22,7 +22,7 @@ public final class Term {
     private final List<Runnable> stopCallbacks = new ArrayList<>();
     private final ReentrantLock state =
             new ReentrantLock(); // no monitor: to interrupt a thread takes a lock (ADR 0040)
-    private @Nullable TermEnd end;
+    private volatile @Nullable TermEnd end;
     private final CompletableFuture<@Nullable Void> bodyEnded = new CompletableFuture<>();
 
     Term(Election election, Lease lease) {
@@ -47,7 +47,8 @@ public final class Term {
 
     /**
      * Returns whether this candidate must not act as the leader any more. It compares the clock with the deadline of the lease,
-     * so it returns true before another candidate can lead, even after a pause of the process (S2).
+     * so it returns true before the store can grant the lock by expiry, even after a pause of the process (S2). Only a forced release
+     * or a loss of data in the store shows later, with the next event or renewal (S1, S7).
      */
     public boolean isOver() {
         return isStopped() || !lease.isHeld();
@@ -91,6 +92,9 @@ public final class Term {
 
     /** Stops the body on that thread. Returns false if it was stopped before, or has ended. */
     boolean stop(TermEnd reason, Thread thread) {
+        if (isStopped()) {
+            return false; // without the lock: an interrupt of blocking I/O may last as long as the I/O
+        }
         List<Runnable> callbacks;
         state.lock();
         try {
@@ -99,6 +103,7 @@ public final class Term {
             }
             end = reason;
             callbacks = List.copyOf(stopCallbacks);
+            election.watchStop(this, reason);
             // A body that resigns needs no interrupt to learn of it. A loss before the body is found on its thread too.
             if (Thread.currentThread() != thread || reason == TermEnd.LOST) {
                 thread.interrupt();
@@ -106,7 +111,7 @@ public final class Term {
         } finally {
             state.unlock();
         }
-        callbacks.forEach(this::run);
+        callbacks.stream().filter(callback -> !bodyEnded.isDone()).forEach(this::run);
         return true;
     }
 
@@ -124,13 +129,8 @@ public final class Term {
         }
     }
 
-    private boolean isStopped() {
-        state.lock();
-        try {
-            return end != null;
-        } finally {
-            state.unlock();
-        }
+    boolean isStopped() {
+        return end != null;
     }
 
     /** Returns a new future, which completes when the body has ended. */

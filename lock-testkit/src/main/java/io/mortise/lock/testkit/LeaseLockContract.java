@@ -132,8 +132,22 @@ interface LeaseLockContract extends Contract {
                 Duration.ofMillis(200),
                 () -> assertThat(locking).isNotDone());
 
-        Thread.currentThread().interrupt();
-        assertThatThrownBy(lock::lockInterruptibly).isInstanceOf(InterruptedException.class);
+        CompletableFuture<Thread> interruptible = new CompletableFuture<>();
+        Future<Boolean> interrupted = fixture().start(() -> {
+            interruptible.complete(Thread.currentThread());
+            try {
+                lock.lockInterruptibly();
+                return false;
+            } catch (InterruptedException e) {
+                return true;
+            }
+        });
+        Thread second = ApiStyle.result(interruptible);
+        ContractTestFixture.awaitWaiters(client, "x", 2);
+        second.interrupt();
+        assertThat(ApiStyle.result(interrupted))
+                .as("S10: the wait of lockInterruptibly() ended")
+                .isTrue();
         Thread.currentThread().interrupt();
         assertThatThrownBy(() -> lock.tryLock(1, TimeUnit.DAYS)).isInstanceOf(InterruptedException.class);
         assertThat(Thread.interrupted()).isFalse();

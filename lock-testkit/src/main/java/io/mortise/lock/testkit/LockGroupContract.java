@@ -155,7 +155,7 @@ interface LockGroupContract extends Contract {
         LockClient silent = fixture().client();
         fixture().faultInjector().silence(silent, "S15 in a group");
         LockGroup group = LockGroup.of(healthy.named("a"), silent.named("b"));
-        assertThatThrownBy(() -> tryAcquire(style, group, Duration.ofMillis(500)))
+        assertThatThrownBy(() -> tryAcquire(style, group, ContractTestFixture.PROMPT))
                 .isInstanceOf(BackendUnavailableException.class);
         fixture().assertFree(healthy, "a");
     }

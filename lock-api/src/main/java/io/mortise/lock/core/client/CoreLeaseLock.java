@@ -5,6 +5,7 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LeaseLock;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.core.lease.HeldLease;
+import io.mortise.lock.spi.LockName;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -62,7 +63,8 @@ final class CoreLeaseLock implements LeaseLock {
     /** Fails as a first hold does, so that an interrupt is not missed by code that happens to be nested. */
     private void failIfInterrupted() throws InterruptedException {
         if (Thread.interrupted()) {
-            throw new InterruptedException("interrupted before lock \"" + lock.name() + "\" was requested");
+            throw new InterruptedException(
+                    "interrupted before lock \"" + LockName.shown(lock.name()) + "\" was requested");
         }
     }
 
@@ -109,14 +111,14 @@ final class CoreLeaseLock implements LeaseLock {
     private Hold ownHold() {
         Hold hold = holds.get();
         if (hold == null) {
-            throw new IllegalMonitorStateException(
-                    "thread " + Thread.currentThread().getName() + " does not hold lock \"" + lock.name() + "\"");
+            throw new IllegalMonitorStateException("thread "
+                    + Thread.currentThread().getName() + " does not hold lock \"" + LockName.shown(lock.name()) + "\"");
         }
         return hold;
     }
 
     @Override
     public String toString() {
-        return "LeaseLock[" + lock.name() + ", held " + holdCount() + " times by this thread]";
+        return "LeaseLock[" + LockName.shown(lock.name()) + ", held " + holdCount() + " times by this thread]";
     }
 }

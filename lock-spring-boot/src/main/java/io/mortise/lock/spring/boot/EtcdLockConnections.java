@@ -9,12 +9,14 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 
 /** The application's client of jetcd. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(EtcdLocks.class)
 class EtcdLockConnections {
     @Bean
+    @Lazy // not made if there is a URL
     @ConditionalOnBean(Client.class)
     LockConnection mortiseEtcdClientConnection(ObjectProvider<Client> client, LockProperties properties) {
         LockProperties.refuse(

@@ -11,6 +11,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
@@ -49,7 +50,9 @@ public final class LockingAutoConfiguration {
 
     /** Applies unless the application has {@link EnableLocking} itself, perhaps with another order. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnMissingBean(name = "mortiseLockedAdvisor")
+    @ConditionalOnMissingBean(
+            name = "mortiseLockedAdvisor",
+            search = SearchStrategy.CURRENT) // advisors of a parent do not apply
     @EnableLocking
     static class Enabled {}
 }

@@ -26,6 +26,8 @@ import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.ConfigurationCondition;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.core.type.MethodMetadata;
 import org.springframework.data.redis.connection.RedisConfiguration;
@@ -45,12 +47,14 @@ class RedisLockConnections {
     }
 
     @Bean
+    @Lazy // not made if there is a URL
     @ConditionalOnBean(RedisClient.class)
     LockConnection mortiseRedisClientConnection(ObjectProvider<RedisClient> client, LockProperties properties) {
         return connection("the RedisClient bean", RedisOptions.using(client.getObject()), properties);
     }
 
     @Bean
+    @Lazy // not made if there is a URL
     @ConditionalOnBean(RedisClusterClient.class)
     LockConnection mortiseRedisClusterClientConnection(
             ObjectProvider<RedisClusterClient> client, LockProperties properties) {
@@ -62,34 +66,40 @@ class RedisLockConnections {
     @ConditionalOnClass(DataRedisConnectionDetails.class)
     static class OfSpringBoot {
         @Bean
+        @Lazy // not made if there is a URL
         @ConditionalOnBean(DataRedisConnectionDetails.class)
         @Conditional(OnBootRedisConnectionFactory.class)
-        LockConnection mortiseDataRedisConnection(DataRedisConnectionDetails details, LockProperties properties) {
-            RedisOptions options = options(details);
+        LockConnection mortiseDataRedisConnection(
+                DataRedisConnectionDetails details, LockProperties properties, Environment environment) {
             SslBundle ssl = details.getSslBundle();
+            // Spring Boot takes TLS from the URL too, which the details do not tell.
+            String url = environment.getProperty("spring.data.redis.url", "");
+            RedisOptions options = options(details, ssl != null || url.startsWith("rediss:"));
             return connection(
                     "the connection of spring.data.redis",
                     ssl == null ? options : options.sslOptions(sslOptions(ssl)),
                     properties);
         }
 
-        private static RedisOptions options(DataRedisConnectionDetails details) {
-            DataRedisConnectionDetails.Standalone server = details.getStandalone();
-            if (server != null) {
-                RedisURI.Builder uri = uri(new Node(server.getHost(), server.getPort()));
-                return RedisOptions.connectTo(
-                        access(uri, details).withDatabase(server.getDatabase()).build());
-            }
+        /** Asks in the order of Spring Boot, whose details name a standalone server in any case, perhaps by default. */
+        private static RedisOptions options(DataRedisConnectionDetails details, boolean tls) {
             DataRedisConnectionDetails.Sentinel sentinels = details.getSentinel();
             if (sentinels != null) {
-                return RedisOptions.connectTo(sentinels(sentinels, details));
+                return RedisOptions.connectTo(sentinels(sentinels, details, tls));
             }
             DataRedisConnectionDetails.Cluster cluster = details.getCluster();
             if (cluster != null) {
                 List<RedisURI> nodes = cluster.getNodes().stream()
-                        .map(node -> access(uri(node), details).build())
+                        .map(node -> access(uri(node), details, tls).build())
                         .toList();
                 return RedisOptions.connectToCluster(nodes);
+            }
+            DataRedisConnectionDetails.Standalone server = details.getStandalone();
+            if (server != null && details.getMasterReplica() == null) {
+                RedisURI.Builder uri = uri(new Node(server.getHost(), server.getPort()));
+                return RedisOptions.connectTo(access(uri, details, tls)
+                        .withDatabase(server.getDatabase())
+                        .build());
             }
             throw new LockConfigurationException(
                     "spring.data.redis names a master and its replicas, without a way to find "
@@ -97,25 +107,24 @@ class RedisLockConnections {
         }
 
         private static RedisURI sentinels(
-                DataRedisConnectionDetails.Sentinel sentinels, DataRedisConnectionDetails details) {
+                DataRedisConnectionDetails.Sentinel sentinels, DataRedisConnectionDetails details, boolean tls) {
             RedisURI.Builder uri = RedisURI.builder()
                     .withSentinelMasterId(sentinels.getMaster())
                     .withDatabase(sentinels.getDatabase());
             for (Node node : sentinels.getNodes()) {
-                RedisURI.Builder sentinel = uri(node).withSsl(details.getSslBundle() != null);
+                RedisURI.Builder sentinel = uri(node).withSsl(tls);
                 uri.withSentinel(credentials(sentinel, sentinels.getUsername(), sentinels.getPassword())
                         .build());
             }
-            return access(uri, details).build();
+            return access(uri, details, tls).build();
         }
 
         private static RedisURI.Builder uri(Node node) {
             return RedisURI.builder().withHost(node.host()).withPort(node.port());
         }
 
-        private static RedisURI.Builder access(RedisURI.Builder uri, DataRedisConnectionDetails details) {
-            return credentials(
-                    uri.withSsl(details.getSslBundle() != null), details.getUsername(), details.getPassword());
+        private static RedisURI.Builder access(RedisURI.Builder uri, DataRedisConnectionDetails details, boolean tls) {
+            return credentials(uri.withSsl(tls), details.getUsername(), details.getPassword());
         }
 
         private static RedisURI.Builder credentials(

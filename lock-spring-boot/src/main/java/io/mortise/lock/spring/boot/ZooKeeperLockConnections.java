@@ -11,6 +11,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 
 /** The application's sessions with ZooKeeper: Curator's, or plain handles. */
 @Configuration(proxyBeanMethods = false)
@@ -30,6 +31,7 @@ class ZooKeeperLockConnections {
     }
 
     @Bean
+    @Lazy // not made if there is a URL
     @ConditionalOnBean(ZooKeeper.class)
     LockConnection mortiseZooKeeperConnection(ObjectProvider<ZooKeeper> handle, LockProperties properties) {
         return connection("the ZooKeeper bean", handle::getObject, properties);
@@ -40,6 +42,7 @@ class ZooKeeperLockConnections {
     @ConditionalOnClass(CuratorFramework.class)
     static class OfCurator {
         @Bean
+        @Lazy // not made if there is a URL
         @ConditionalOnBean(CuratorFramework.class)
         LockConnection mortiseCuratorConnection(ObjectProvider<CuratorFramework> curator, LockProperties properties) {
             CuratorFramework client = curator.getObject();

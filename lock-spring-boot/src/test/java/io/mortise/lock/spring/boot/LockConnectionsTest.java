@@ -64,6 +64,11 @@ class LockConnectionsTest {
         static Details server(int port) {
             return new Details(Standalone.of("127.0.0.1", port), null, null, null, PASSWORD);
         }
+
+        /** The details that Spring Boot makes of properties name a server also where they name sentinels or a cluster. */
+        static Standalone unused() {
+            return Standalone.of("127.0.0.1", 1);
+        }
     }
 
     private static List<DataRedisConnectionDetails.Node> nodes(String addresses) {
@@ -106,6 +111,16 @@ class LockConnectionsTest {
                 });
     }
 
+    /** The server speaks plain text, so a client that uses TLS, as the URL demands, cannot connect. */
+    @Test
+    void aUrlOfSpringBootWithTlsIsNotOpenedInPlainText() {
+        application
+                .withPropertyValues(
+                        "spring.data.redis.url=rediss://:" + PASSWORD + "@127.0.0.1:" + port(),
+                        "mortise.connect-timeout=1s")
+                .run(context -> assertThat(context).hasFailed());
+    }
+
     @Test
     void sentinelsAreUsed() {
         try (RedisSentinelTestDeployment deployment = RedisSentinelTestDeployment.start()) {
@@ -135,14 +150,14 @@ class LockConnectionsTest {
                     return null;
                 }
             };
-            runsOn(new Details(null, sentinel, null, null, null), "sentinels");
+            runsOn(new Details(Details.unused(), sentinel, null, null, null), "sentinels");
         }
     }
 
     @Test
     void aClusterIsUsed() {
         try (RedisTestCluster cluster = RedisTestCluster.start()) {
-            runsOn(new Details(null, null, () -> nodes(cluster.addresses()), null, null), "cluster");
+            runsOn(new Details(Details.unused(), null, () -> nodes(cluster.addresses()), null, null), "cluster");
         }
     }
 
@@ -161,7 +176,11 @@ class LockConnectionsTest {
                 .withBean(
                         DataRedisConnectionDetails.class,
                         () -> new Details(
-                                null, null, null, () -> List.of(new DataRedisConnectionDetails.Node("a", 1)), null))
+                                Details.unused(),
+                                null,
+                                null,
+                                () -> List.of(new DataRedisConnectionDetails.Node("a", 1)),
+                                null))
                 .run(context -> assertThat(context.getStartupFailure())
                         .rootCause()
                         .hasMessageContaining("locks need one server, sentinels or a cluster"));
