@@ -105,6 +105,37 @@ class LockGroupTest {
         assertThat(calls).isEmpty();
     }
 
+    /** A stage of the application may request one of the locks again, or block. */
+    @Test
+    void S08_anAsynchronousGroupIsGivenBackBeforeItsOutcomeIsTold() {
+        LockGroup group = LockGroup.of(lock("a"), lock("b"));
+        CompletableFuture<Boolean> told = group.tryAcquireAsync(LONG).thenApply(outcome -> calls.contains("release a"));
+        reply("a").complete(Optional.of(lease("a")));
+        reply("b").complete(Optional.empty());
+        assertThat(told).isCompletedWithValue(true);
+    }
+
+    @Test
+    void S08_anAsynchronousGroupThatCannotRequestALockGivesTheOthersBack() {
+        Error broken = new AssertionError("no thread");
+        DistributedLock second = (DistributedLock) proxy(DistributedLock.class, (proxy, method, args) -> {
+            if (method.getName().equals("name")) {
+                return "b";
+            }
+            throw broken;
+        });
+        CompletableFuture<Optional<GroupLease>> future =
+                LockGroup.of(lock("a"), second).tryAcquireAsync(LONG);
+        reply("a").complete(Optional.of(lease("a")));
+        assertThat(future).isCompletedExceptionally();
+        assertThatThrownBy(future::join).hasCause(broken);
+        assertThat(calls).containsExactly("acquire a", "release a");
+    }
+
+    private CompletableFuture<Optional<Lease>> reply(String name) {
+        return pending.computeIfAbsent(name, any -> new CompletableFuture<>());
+    }
+
     @Test
     void S09_allLocksShareOneTimeBudget() throws Exception {
         DistributedLock slow = lock("a", maxWait -> {
