@@ -66,7 +66,8 @@ public final class Term {
     /**
      * Registers a callback that runs once when the term is stopped while its body runs: by a loss on the callback executor of
      * the client, otherwise on the thread that resigns or closes. It runs at once if the term was stopped already, and not at
-     * all if the body ends first. Use it to end a call that ignores interrupts, for example by closing its socket.
+     * all if the body ends first. It may run a moment longer than the body. Use it to end a call that ignores interrupts, for
+     * example by closing its socket.
      */
     public void onStop(Runnable callback) {
         Objects.requireNonNull(callback, "callback");
@@ -111,7 +112,7 @@ public final class Term {
         } finally {
             state.unlock();
         }
-        callbacks.stream().filter(callback -> !bodyEnded.isDone()).forEach(this::run);
+        callbacks.forEach(this::run);
         return true;
     }
 

@@ -48,7 +48,7 @@ final class MortiseLock implements SimpleLock {
         this.configuration = configuration;
         this.lease = lease;
         this.start = start;
-        atMostPassed.thenRunAsync(this::endByTime);
+        atMostPassed.thenRun(this::endByTime); // not on the common pool, which hung jobs may fill
         Duration left = left(configuration.getLockAtMostFor());
         atMostPassed.completeOnTimeout(true, TimeUnit.NANOSECONDS.convert(left), TimeUnit.NANOSECONDS);
     }
@@ -122,7 +122,7 @@ final class MortiseLock implements SimpleLock {
             log.warn("event=lock-at-least-held-by-client lock=\"{}\" cause=\"{}\"", lease.lockName(), e.getMessage());
             new CompletableFuture<Boolean>()
                     .completeOnTimeout(true, rest.toNanos(), TimeUnit.NANOSECONDS)
-                    .thenRunAsync(lease::releaseAsync);
+                    .thenRun(lease::releaseAsync);
             return ReleaseOutcome.RELEASED;
         }
     }

@@ -5,11 +5,14 @@ import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.Op;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.etcd.connection.EtcdErrors;
 import io.mortise.lock.etcd.connection.EtcdRequestSender;
 import io.mortise.lock.etcd.queue.EtcdTransactionParts;
 import io.mortise.lock.spi.LockName;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -62,12 +65,22 @@ final class ContenderKeyRemoval {
             };
             Op move = EtcdTransactionParts.put(entry.key(), record, lease.getID());
             Op[] then = defeatsLate ? new Op[] {move, entry.session().putKey()} : new Op[] {move};
-            return requests.txn(what, isOwnKey, then).thenApply(response -> {
-                if (!response.isSucceeded()) {
-                    requests.revoke(lease.getID()); // if this fails, the lease expires without a key
-                }
-                return response.isSucceeded();
-            });
+            return requests.txn(what, isOwnKey, then)
+                    .thenApply(response -> {
+                        if (!response.isSucceeded()) {
+                            requests.revoke(lease.getID()); // if this fails, the lease expires without a key
+                        }
+                        return response.isSucceeded();
+                    })
+                    .exceptionally(failure -> {
+                        if (EtcdErrors.isLeaseNotFound(failure)) { // its own, not that of the session
+                            throw new BackendUnavailableException(
+                                    what + ": the lease of the delay has expired already");
+                        }
+                        throw failure instanceof CompletionException wrapped
+                                ? wrapped
+                                : new CompletionException(failure);
+                    });
         });
     }
 
