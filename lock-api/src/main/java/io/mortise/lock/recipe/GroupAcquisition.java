@@ -4,12 +4,12 @@ package io.mortise.lock.recipe;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
+import io.mortise.lock.spi.support.StageFailures;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -74,10 +74,7 @@ final class GroupAcquisition<T> {
                     fail(e);
                 }
             } else {
-                fail(
-                        failure instanceof CompletionException wrapped && wrapped.getCause() != null
-                                ? wrapped.getCause()
-                                : failure);
+                fail(StageFailures.unwrap(failure));
             }
         });
         if (late) {

@@ -91,16 +91,16 @@ public final class Term {
         election.stop(this, TermEnd.RESIGNED);
     }
 
-    /** Stops the body on that thread. Returns false if it was stopped before, or has ended. */
-    boolean stop(TermEnd reason, Thread thread) {
+    /** Stops the body on that thread, unless it was stopped before, or has ended. */
+    void stop(TermEnd reason, Thread thread) {
         if (isStopped()) {
-            return false; // without the lock: an interrupt of blocking I/O may last as long as the I/O
+            return; // without the lock: an interrupt of blocking I/O may last as long as the I/O
         }
         List<Runnable> callbacks;
         state.lock();
         try {
             if (end != null) {
-                return false;
+                return;
             }
             end = reason;
             callbacks = List.copyOf(stopCallbacks);
@@ -113,7 +113,6 @@ public final class Term {
             state.unlock();
         }
         callbacks.forEach(this::run);
-        return true;
     }
 
     /** Ends the term after its body, unless it was stopped before; no interrupt of this term follows. */

@@ -12,7 +12,6 @@ import io.mortise.lock.etcd.queue.EtcdTransactionParts;
 import io.mortise.lock.spi.LockName;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -72,15 +71,11 @@ final class ContenderKeyRemoval {
                         }
                         return response.isSucceeded();
                     })
-                    .exceptionally(failure -> {
-                        if (EtcdErrors.isLeaseNotFound(failure)) { // its own, not that of the session
-                            throw new BackendUnavailableException(
-                                    what + ": the lease of the delay has expired already");
-                        }
-                        throw failure instanceof CompletionException wrapped
-                                ? wrapped
-                                : new CompletionException(failure);
-                    });
+                    .exceptionallyCompose(failure -> CompletableFuture.failedFuture(
+                            EtcdErrors.isLeaseNotFound(failure) // its own, not that of the session
+                                    ? new BackendUnavailableException(
+                                            what + ": the lease of the delay has expired already")
+                                    : failure));
         });
     }
 

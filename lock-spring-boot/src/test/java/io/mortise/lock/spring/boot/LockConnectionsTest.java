@@ -53,7 +53,7 @@ class LockConnectionsTest {
         return redis.startedServer().port();
     }
 
-    /** What {@code @ServiceConnection} and Docker Compose define. */
+    /** Connection details, as {@code @ServiceConnection} and Docker Compose define them. */
     private record Details(
             @Nullable Standalone getStandalone,
             @Nullable Sentinel getSentinel,
