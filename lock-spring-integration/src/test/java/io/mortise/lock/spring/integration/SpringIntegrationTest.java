@@ -275,6 +275,18 @@ class SpringIntegrationTest {
         assertThat(client.named("group").status().join().holders()).isEmpty();
     }
 
+    @Test
+    void S07_aLossFailsTheMessageOfAnAggregator() {
+        MortiseLockRegistry named = new MortiseLockRegistry(client, LockOptions.defaults(), key -> "group");
+        AggregatingMessageHandler handler = aggregator(named, new SimpleMessageStore(), new QueueChannel());
+        handler.setReleaseStrategy(group -> {
+            removeHolder(client, "group");
+            return false;
+        });
+        assertThatThrownBy(() -> handler.handleMessage(part(1))).hasRootCauseInstanceOf(LeaseLostException.class);
+        assertThat(named.holdsOfThread()).isEmpty();
+    }
+
     /** Its keys are the ids of groups, of any type. */
     @Test
     void aMessageStoreLocksGroupsByTheirIds() throws Exception {
