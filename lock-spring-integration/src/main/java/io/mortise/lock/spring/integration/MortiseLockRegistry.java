@@ -5,8 +5,6 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
@@ -40,10 +38,7 @@ public final class MortiseLockRegistry
     private final LockClient client;
     private final LockOptions options;
     private final Function<Object, String> names;
-
-    /** The locks that each thread holds, by name; absent if there are none. */
-    @SuppressWarnings("ThreadLocalUsage") // the holds of this registry alone
-    private final ThreadLocal<@Nullable Map<String, Hold>> holds = new ThreadLocal<>();
+    private final ThreadHolds holds;
 
     /** Creates a registry with default options, and with the names of {@link #DEFAULT_PREFIX}. */
     public MortiseLockRegistry(LockClient client) {
@@ -60,6 +55,7 @@ public final class MortiseLockRegistry
      */
     public MortiseLockRegistry(LockClient client, LockOptions options, Function<Object, String> names) {
         this.client = Objects.requireNonNull(client, "client");
+        this.holds = new ThreadHolds(client);
         this.options = Objects.requireNonNull(options, "options");
         this.names = Objects.requireNonNull(names, "names");
         client.named("options of a lock registry", options); // rejects what the backend does not support, without I/O
@@ -106,7 +102,7 @@ public final class MortiseLockRegistry
      * @throws IllegalMonitorStateException if the thread does not hold the lock
      */
     public Lease lease(Object lockKey) {
-        return held(name(lockKey)).lock().lease();
+        return holds.get(name(lockKey)).lock().lease();
     }
 
     /**
@@ -119,7 +115,7 @@ public final class MortiseLockRegistry
     @Override
     public void renewLock(Object lockKey) {
         String name = name(lockKey);
-        Hold hold = held(name);
+        RegistryHold hold = holds.get(name);
         hold.lock().lease().ensureHeld();
         hold.timeToLive().ifPresent(limit -> {
             throw new IllegalStateException(
@@ -216,57 +212,8 @@ public final class MortiseLockRegistry
         return options.maxHold(ttl);
     }
 
-    /** Acquires the lock by a call on the one that the thread holds, or on a new one, whose lease has the options. */
-    <X extends Exception> boolean acquire(String name, LockOptions leaseOptions, Hold.Call<X> call) throws X {
-        Map<String, Hold> own = holds.get();
-        Hold known = own == null ? null : own.get(name);
-        if (known != null) {
-            return call.on(known.lock());
-        }
-        Hold hold = new Hold(client.named(name, leaseOptions).asLock(), leaseOptions.maxHold());
-        if (!call.on(hold.lock())) {
-            return false;
-        }
-        if (own == null) {
-            own = new HashMap<>();
-            holds.set(own);
-        }
-        own.put(name, hold);
-        return true;
-    }
-
-    void unlock(String name) {
-        Hold hold = held(name);
-        try {
-            hold.lock().unlock();
-        } finally {
-            if (hold.lock().holdCount() == 0) {
-                forget(name);
-            }
-        }
-    }
-
-    private void forget(String name) {
-        Map<String, Hold> own = holdsOfThread();
-        own.remove(name);
-        if (own.isEmpty()) {
-            holds.remove();
-        }
-    }
-
-    private Hold held(String name) {
-        Hold hold = holdsOfThread().get(name);
-        if (hold == null) {
-            throw new IllegalMonitorStateException(
-                    "thread " + Thread.currentThread().getName() + " does not hold lock \"" + name + "\"");
-        }
-        return hold;
-    }
-
-    /** Returns the locks that the calling thread holds, by name. */
-    Map<String, Hold> holdsOfThread() {
-        Map<String, Hold> own = holds.get();
-        return own == null ? Map.of() : own;
+    ThreadHolds holds() {
+        return holds;
     }
 
     @Override

@@ -21,7 +21,7 @@ record RegistryLock(MortiseLockRegistry registry, String name) implements Distri
     }
 
     private void lock(LockOptions options) {
-        registry.acquire(name, options, (LeaseLock lock) -> {
+        registry.holds().acquire(name, options, (LeaseLock lock) -> {
             lock.lock();
             return true;
         });
@@ -29,7 +29,7 @@ record RegistryLock(MortiseLockRegistry registry, String name) implements Distri
 
     @Override
     public void lockInterruptibly() throws InterruptedException {
-        registry.acquire(name, registry.options(), (LeaseLock lock) -> {
+        registry.holds().acquire(name, registry.options(), (LeaseLock lock) -> {
             lock.lockInterruptibly();
             return true;
         });
@@ -37,24 +37,27 @@ record RegistryLock(MortiseLockRegistry registry, String name) implements Distri
 
     @Override
     public boolean tryLock() {
-        return registry.acquire(name, registry.options(), LeaseLock::tryLock);
+        return registry.holds().acquire(name, registry.options(), LeaseLock::tryLock);
     }
 
     @Override
     public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
-        return registry.acquire(name, registry.options(), (LeaseLock lock) -> lock.tryLock(time, unit));
+        return registry.holds().acquire(name, registry.options(), (LeaseLock lock) -> lock.tryLock(time, unit));
     }
 
     @Override
     public boolean tryLock(Duration waitTime, Duration ttl) throws InterruptedException {
         long nanos = TimeUnit.NANOSECONDS.convert(waitTime);
-        return registry.acquire(
-                name, registry.withTimeToLive(ttl), (LeaseLock lock) -> lock.tryLock(nanos, TimeUnit.NANOSECONDS));
+        return registry.holds()
+                .acquire(
+                        name,
+                        registry.withTimeToLive(ttl),
+                        (LeaseLock lock) -> lock.tryLock(nanos, TimeUnit.NANOSECONDS));
     }
 
     @Override
     public void unlock() {
-        registry.unlock(name);
+        registry.holds().unlock(name);
     }
 
     @Override

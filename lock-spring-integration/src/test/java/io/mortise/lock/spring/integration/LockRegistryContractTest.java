@@ -110,7 +110,7 @@ class LockRegistryContractTest {
 
         /** Waits a little, because on ZooKeeper an attempt that failed is in the queue for a moment. */
         private void assertFree() throws Exception {
-            assertThat(registry.holdsOfThread()).isEmpty();
+            assertThat(registry.holds().ofThread()).isEmpty();
             assertThat(canLockElsewhere(registry, Duration.ofSeconds(10))).isTrue();
             assertThat(canLockElsewhere(otherRegistry, Duration.ofSeconds(10))).isTrue();
         }
@@ -275,7 +275,7 @@ class LockRegistryContractTest {
                         .isInstanceOfSatisfying(
                                 LeaseLostException.class,
                                 lost -> assertThat(lost.reason().kind()).isEqualTo(LossReason.Kind.MAX_HOLD));
-                assertThat(registry.holdsOfThread()).isEmpty();
+                assertThat(registry.holds().ofThread()).isEmpty();
                 assertThat(lock.tryLock()).isFalse(); // the unlock spared the next holder
                 get(elsewhere(Executors.callable(() -> otherRegistry.obtain(key).unlock())));
                 assertFree();
