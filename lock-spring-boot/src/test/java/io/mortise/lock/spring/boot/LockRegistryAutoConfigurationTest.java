@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.connect.Locks;
 import io.mortise.lock.spring.integration.MortiseLockRegistry;
-import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -42,13 +41,14 @@ class LockRegistryAutoConfigurationTest {
     @Test
     void componentsGetARegistryOfTheClient() {
         application.withPropertyValues(URL).withBean(Component.class).run(context -> {
-            Lock lock = context.getBean(Component.class).registry.obtain("order");
-            lock.lock();
-            assertThat(isHeld(context.getBean(LockClient.class), "integration/order"))
-                    .isTrue();
-            lock.unlock();
-            assertThat(isHeld(context.getBean(LockClient.class), "integration/order"))
-                    .isFalse();
+            LockClient client = context.getBean(LockClient.class);
+            context.getBean(Component.class)
+                    .registry
+                    .executeLocked(
+                            "order",
+                            () -> assertThat(isHeld(client, "integration/order"))
+                                    .isTrue());
+            assertThat(isHeld(client, "integration/order")).isFalse();
         });
     }
 
@@ -62,11 +62,12 @@ class LockRegistryAutoConfigurationTest {
             application
                     .withPropertyValues(URL, "mortise.integration.prefix=" + prefix)
                     .run(context -> {
-                        Lock lock = context.getBean(MortiseLockRegistry.class).obtain("order");
-                        lock.lock();
-                        assertThat(isHeld(context.getBean(LockClient.class), prefix + "order"))
-                                .isTrue();
-                        lock.unlock();
+                        LockClient client = context.getBean(LockClient.class);
+                        context.getBean(MortiseLockRegistry.class)
+                                .executeLocked(
+                                        "order",
+                                        () -> assertThat(isHeld(client, prefix + "order"))
+                                                .isTrue());
                     });
         }
     }
