@@ -182,7 +182,7 @@ public final class MortiseLockRegistry
         return lock;
     }
 
-    /** As a resource of a {@code try}, an unlock that fails does not hide the failure of the body. */
+    /** An unlock as the resource of a {@code try}, so that its failure does not hide that of the body. */
     private interface Unlock extends AutoCloseable {
         @Override
         void close();
