@@ -350,13 +350,39 @@ class SpringIntegrationTest {
             throw failure;
         });
         assertThatThrownBy(() -> fails.handleMessage(part(1))).hasRootCause(failure);
-        assertThatThrownBy(() -> registry.executeLocked("order", () -> {
-                    removeHolder(client, "integration/order");
-                    throw failure;
-                }))
-                .isSameAs(failure);
-        assertThat(failure.getSuppressed()).singleElement().isInstanceOf(LeaseLostException.class);
         assertThat(registry.holds().ofThread()).isEmpty();
+    }
+
+    /** Runs a task under the lock. */
+    private interface Execution {
+        void of(Runnable task) throws Exception;
+    }
+
+    @Test
+    void S07_aLossIsSuppressedByTheFailureOfATask() {
+        List<Execution> executions = List.of(
+                task -> registry.executeLocked("order", task::run),
+                task -> registry.executeLocked("order", SOON, task::run),
+                task -> registry.executeLocked("order", () -> {
+                    task.run();
+                    return true;
+                }),
+                task -> registry.executeLocked("order", SOON, () -> {
+                    task.run();
+                    return true;
+                }));
+        for (Execution execution : executions) {
+            IllegalArgumentException failure = new IllegalArgumentException("bad part");
+            assertThatThrownBy(() -> execution.of(() -> {
+                        removeHolder(client, "integration/order");
+                        throw failure;
+                    }))
+                    .isSameAs(failure);
+            assertThat(failure.getSuppressed()).singleElement().isInstanceOf(LeaseLostException.class);
+            assertThatThrownBy(() -> execution.of(() -> removeHolder(client, "integration/order")))
+                    .isInstanceOf(LeaseLostException.class);
+            assertThat(registry.holds().ofThread()).isEmpty();
+        }
     }
 
     @Test
