@@ -2,6 +2,7 @@
 package io.mortise.lock;
 
 import java.time.Duration;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +27,29 @@ public interface LockListener {
      */
     @Nullable
     AcquireObserver acquireStarted(String backend, String lockName);
+
+    /**
+     * Notifies that a candidate of an {@linkplain io.mortise.lock.recipe.Election election} starts its campaign on a lock of the
+     * client. Runs on the thread of the election, as do the methods of the observer. The acquires of the candidate are notified as
+     * all others are.
+     *
+     * @param backend as in {@link #acquireStarted}
+     * @param lockName the name of the lock
+     * @param leading returns whether the candidate leads now, without I/O (S2); also false after the campaign
+     * @return the observer of this campaign; null to ignore it, which is the default
+     */
+    default @Nullable ElectionObserver electionStarted(String backend, String lockName, BooleanSupplier leading) {
+        return null;
+    }
+
+    /** Callback that follows the campaign of one candidate of an election. */
+    interface ElectionObserver {
+        /** Notifies that the candidate became the leader, before its body runs. */
+        default void elected() {}
+
+        /** Notifies that the campaign has ended. Called once, and last. */
+        default void ended() {}
+    }
 
     /**
      * Callback that follows one acquire. Exactly one of {@link #granted}, {@link #busy}, {@link #withdrawn} and {@link #failed}

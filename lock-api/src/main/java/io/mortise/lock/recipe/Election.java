@@ -7,14 +7,19 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LeaseLostException;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
+import io.mortise.lock.internal.ElectionReporter;
 import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.support.Backoff;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,8 +29,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The body is stopped at the deadline of the lease at the latest, so before the store can grant the lock by expiry; after a
  * forced release with the next event or renewal, when another candidate may lead already (S1, S7). One thread waits
- * and runs the body, so a second body never runs beside one that ignores its stop. The lock is released only after the body has
- * ended. After a body that returns, resigns or throws, the candidate pauses, so that others can go first, and continues. Only
+ * and runs the body, so a second body never runs beside one that ignores its stop. The lock is released only after the body and
+ * the callbacks of its stop have ended. After a body that returns, resigns or throws, the candidate pauses, so that others can go first, and continues. Only
  * {@link #close()}, or that of the client, ends the campaign. Thread-safe.
  */
 public final class Election implements AutoCloseable {
@@ -36,6 +41,9 @@ public final class Election implements AutoCloseable {
     private final ElectionOptions options;
     private final TermBody body;
     private final Thread thread;
+    private final Backoff failurePauses; // used by that thread only
+    private final Optional<ElectionReporter> reporter;
+    private final CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
     private final CountDownLatch closed = new CountDownLatch(1);
     private final ReentrantLock state =
             new ReentrantLock(); // no monitor: to interrupt a thread takes a lock (ADR 0040)
@@ -50,6 +58,8 @@ public final class Election implements AutoCloseable {
         this.thread = Objects.requireNonNull(
                 options.threads().newThread(this::campaign), "the thread factory returned no thread");
         thread.setName("election-" + shown);
+        this.failurePauses = options.failurePauses();
+        this.reporter = lock instanceof ElectionReporter known ? Optional.of(known) : Optional.empty();
     }
 
     /** Returns default options for an election on this lock; {@link ElectionOptions#run} starts it. */
@@ -107,6 +117,26 @@ public final class Election implements AutoCloseable {
      */
     @Override
     public void close() {
+        CompletableFuture<@Nullable Void> end = closeAsync();
+        if (Thread.currentThread() == thread) {
+            return;
+        }
+        try {
+            end.get(options.stopTimeout().toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (TimeoutException | ExecutionException e) {
+            return; // the body continues, and a warning names its thread
+        }
+    }
+
+    /**
+     * Ends the campaign as {@link #close()} does, without blocking.
+     *
+     * @return a new future, which never fails; it completes when the body has ended and the lock is released, on the thread of
+     *     the election. To cancel it changes nothing
+     */
+    public CompletableFuture<@Nullable Void> closeAsync() {
         Term current;
         state.lock();
         try {
@@ -121,14 +151,7 @@ public final class Election implements AutoCloseable {
         if (current != null) {
             stop(current, TermEnd.CLOSED);
         }
-        if (Thread.currentThread() == thread) {
-            return;
-        }
-        try {
-            thread.join(Math.max(1, options.stopTimeout().toMillis())); // zero would wait without a limit
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        return ended.copy();
     }
 
     private @Nullable Term current() {
@@ -142,29 +165,31 @@ public final class Election implements AutoCloseable {
 
     private void campaign() {
         LOG.info("event=election-started lock=\"{}\"", shown);
-        int failures = 0;
+        Optional<ElectionReporter.Campaign> reported = reporter.map(each -> each.electionStarted(this::isLeading));
         try {
             while (isRunning()) {
                 Duration pause = Duration.ZERO;
                 try {
                     Lease lease = acquire();
                     if (lease != null) {
-                        pause = lead(lease) == TermEnd.LOST ? Duration.ZERO : options.pauseAfterTerm();
+                        pause = lead(lease, reported) == TermEnd.LOST ? Duration.ZERO : options.pauseAfterTerm();
                     }
-                    failures = 0;
+                    failurePauses.reset();
                 } catch (ClientClosedException e) {
                     LOG.info("event=election-client-closed lock=\"{}\"", shown);
                     break;
                 } catch (BodyFailure e) {
-                    pause = report(Objects.requireNonNull(e.getCause()), ++failures);
+                    pause = report(Objects.requireNonNull(e.getCause()));
                 } catch (Throwable e) { // also an Error: a candidate whose thread has died would never lead again
-                    pause = report(e, ++failures);
+                    pause = report(e);
                 }
                 awaitClosed(pause);
             }
         } finally {
             closed.countDown();
+            reported.ifPresent(ElectionReporter.Campaign::ended);
             LOG.info("event=election-ended lock=\"{}\"", shown);
+            ended.complete(null);
         }
     }
 
@@ -195,7 +220,7 @@ public final class Election implements AutoCloseable {
     }
 
     /** Runs one term, and releases its lease. */
-    private TermEnd lead(Lease lease) throws BodyFailure {
+    private TermEnd lead(Lease lease, Optional<ElectionReporter.Campaign> reported) throws BodyFailure {
         try {
             Term elected = new Term(this, lease);
             if (!begin(elected)) {
@@ -203,7 +228,8 @@ public final class Election implements AutoCloseable {
             }
             lease.lost().thenAccept(reason -> stop(elected, TermEnd.LOST));
             LOG.info("event=election-won lock=\"{}\" owner={}", shown, lease.ownerId());
-            notifyListener(() -> options.listener().elected(elected));
+            reported.ifPresent(ElectionReporter.Campaign::elected);
+            notifyListeners(listener -> listener.elected(elected));
             Throwable thrown = null;
             try {
                 if (elected.isStopped()) {
@@ -214,10 +240,10 @@ public final class Election implements AutoCloseable {
                 thrown = e;
             }
             boolean stopped = elected.isOver();
-            TermEnd end = elected.bodyEnded(thrown == null ? TermEnd.RETURNED : TermEnd.FAILED);
+            TermEnd end = elected.end(thrown == null ? TermEnd.RETURNED : TermEnd.FAILED);
             Thread.interrupted(); // the stop of this term must not end the next wait
             LOG.info("event=election-term-ended lock=\"{}\" owner={} end={}", shown, lease.ownerId(), end);
-            notifyListener(() -> options.listener().ended(elected, end));
+            notifyListeners(listener -> listener.ended(elected, end));
             if (thrown != null && !(stopped && isReactionToStop(thrown))) {
                 throw new BodyFailure(thrown);
             }
@@ -258,9 +284,23 @@ public final class Election implements AutoCloseable {
         stopped.stop(reason, thread);
     }
 
-    /** Logs a warning if the body continues. The timer ends with the body, so that it does not keep a term that is over. */
+    /** Runs the callbacks of a stop. Without a thread they run here: late or slow is better than never. */
+    void startStopThread(Runnable callbacks) {
+        Thread stopper;
+        try {
+            stopper = Objects.requireNonNull(
+                    options.threads().newThread(callbacks), "the thread factory returned no thread");
+            stopper.setName(thread.getName() + "-stop");
+            stopper.start();
+        } catch (Throwable e) { // no memory for a thread, or a factory that makes one thread only
+            LOG.warn("event=election-stop-thread-failed lock=\"{}\"", shown, e);
+            callbacks.run();
+        }
+    }
+
+    /** Logs a warning if the body continues. The timer ends with the term, so that it does not keep a term that is over. */
     void watchStop(Term stopped, TermEnd reason) {
-        stopped.bodyEnded()
+        stopped.ended()
                 .orTimeout(options.stopTimeout().toNanos(), TimeUnit.NANOSECONDS)
                 .exceptionallyAsync(timeout -> {
                     warnThatBodyContinues(reason);
@@ -278,22 +318,24 @@ public final class Election implements AutoCloseable {
                 thread.getName());
     }
 
-    private Duration report(Throwable failure, int failures) {
-        Duration pause = options.pauseAfterFailures(failures);
+    private Duration report(Throwable failure) {
+        Duration pause = failurePauses.next();
         try {
             LOG.warn("event=election-failed lock=\"{}\" retryAfter={}", shown, pause, failure);
         } catch (Throwable e) { // such as a failure that cannot be printed; the campaign must go on
             LOG.warn("event=election-failed lock=\"{}\" retryAfter={} type={}", shown, pause, failure.getClass());
         }
-        notifyListener(() -> options.listener().failed(failure));
+        notifyListeners(listener -> listener.failed(failure));
         return pause;
     }
 
-    private void notifyListener(Runnable notification) {
-        try {
-            notification.run();
-        } catch (Throwable e) {
-            LOG.warn("event=election-listener-failed lock=\"{}\"", shown, e);
+    private void notifyListeners(Consumer<ElectionListener> notification) {
+        for (ElectionListener listener : options.listeners()) {
+            try {
+                notification.accept(listener);
+            } catch (Throwable e) {
+                LOG.warn("event=election-listener-failed lock=\"{}\"", shown, e);
+            }
         }
     }
 

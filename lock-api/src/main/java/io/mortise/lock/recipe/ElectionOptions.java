@@ -3,9 +3,14 @@ package io.mortise.lock.recipe;
 
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.internal.DurationLimits;
+import io.mortise.lock.spi.support.Backoff;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
+import java.util.Random;
 import java.util.concurrent.ThreadFactory;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * Options of an {@link Election}. Immutable and thread-safe; each method with a parameter returns a changed copy, and rejects an
@@ -15,34 +20,38 @@ import java.util.concurrent.ThreadFactory;
  * replaced after the lease duration.
  */
 public final class ElectionOptions {
-    private static final ElectionListener NO_LISTENER = new ElectionListener() {};
+    /** The values of the options; not changed any more once an instance has them. */
+    private static final class Values {
+        private Duration pauseAfterTerm = Duration.ofSeconds(1);
+        private Duration firstFailurePause = Duration.ofSeconds(1);
+        private Duration longestFailurePause = Duration.ofSeconds(30);
+        private Duration stopTimeout = Duration.ofSeconds(10);
+        private ThreadFactory threads = ElectionOptions::daemon;
+        private List<ElectionListener> listeners = List.of();
+    }
 
     private final DistributedLock lock;
-    private final Pauses pauses;
-    private final Duration stopTimeout;
-    private final ThreadFactory threads;
-    private final ElectionListener listener;
+    private final Values values; // final, so that an instance may be passed to other threads in any way
 
-    private ElectionOptions(
-            DistributedLock lock,
-            Pauses pauses,
-            Duration stopTimeout,
-            ThreadFactory threads,
-            ElectionListener listener) {
+    private ElectionOptions(DistributedLock lock, Values values) {
         this.lock = lock;
-        this.pauses = pauses;
-        this.stopTimeout = stopTimeout;
-        this.threads = threads;
-        this.listener = listener;
+        this.values = values;
+    }
+
+    private ElectionOptions copy(Consumer<Values> change) {
+        Values changed = new Values();
+        changed.pauseAfterTerm = values.pauseAfterTerm;
+        changed.firstFailurePause = values.firstFailurePause;
+        changed.longestFailurePause = values.longestFailurePause;
+        changed.stopTimeout = values.stopTimeout;
+        changed.threads = values.threads;
+        changed.listeners = values.listeners;
+        change.accept(changed);
+        return new ElectionOptions(lock, changed);
     }
 
     static ElectionOptions defaults(DistributedLock lock) {
-        return new ElectionOptions(
-                Objects.requireNonNull(lock, "lock"),
-                new Pauses(Duration.ofSeconds(1), Duration.ofSeconds(1), Duration.ofSeconds(30)),
-                Duration.ofSeconds(10),
-                ElectionOptions::daemon,
-                NO_LISTENER);
+        return new ElectionOptions(Objects.requireNonNull(lock, "lock"), new Values());
     }
 
     private static Thread daemon(Runnable task) {
@@ -57,14 +66,12 @@ public final class ElectionOptions {
      * @param pause more than zero, at most 36,500 days
      */
     public ElectionOptions pauseAfterTerm(Duration pause) {
-        DurationLimits.positive("pauseAfterTerm", pause);
-        return new ElectionOptions(
-                lock, new Pauses(pause, pauses.firstFailure, pauses.longestFailure), stopTimeout, threads, listener);
+        return copy(changed -> changed.pauseAfterTerm = DurationLimits.positive("pauseAfterTerm", pause));
     }
 
     /**
-     * Sets how long the candidate waits after a failure. The pause doubles with each failure, until a term ends without one.
-     * Default: 1 s, at most 30 s.
+     * Sets how long the candidate waits after a failure. The pause doubles with each failure, until a term ends without one; a
+     * random part of up to a fifth is added, so that candidates do not retry in step. Default: 1 s, at most 30 s.
      *
      * @param first the pause after the first failure, more than zero
      * @param longest the longest pause, from {@code first} to 36,500 days
@@ -72,7 +79,10 @@ public final class ElectionOptions {
     public ElectionOptions pauseAfterFailure(Duration first, Duration longest) {
         DurationLimits.positive("first", first);
         DurationLimits.within("longest", longest, first, DurationLimits.LONGEST);
-        return new ElectionOptions(lock, new Pauses(pauses.afterTerm, first, longest), stopTimeout, threads, listener);
+        return copy(changed -> {
+            changed.firstFailurePause = first;
+            changed.longestFailurePause = longest;
+        });
     }
 
     /**
@@ -82,20 +92,23 @@ public final class ElectionOptions {
      * @param timeout more than zero, at most 36,500 days
      */
     public ElectionOptions stopTimeout(Duration timeout) {
-        return new ElectionOptions(lock, pauses, DurationLimits.positive("stopTimeout", timeout), threads, listener);
+        return copy(changed -> changed.stopTimeout = DurationLimits.positive("stopTimeout", timeout));
     }
 
     /**
-     * Sets the factory of the election's one thread, such as {@code Thread.ofVirtual().factory()}; the election names the thread
-     * after the lock. Default: a daemon thread.
+     * Sets the factory of the election's threads, such as {@code Thread.ofVirtual().factory()}: of one that waits and leads, and of
+     * one for the callbacks of each {@linkplain Term#onStop stop}. The election names them after the lock. Default: daemon threads.
      */
     public ElectionOptions threads(ThreadFactory factory) {
-        return new ElectionOptions(lock, pauses, stopTimeout, Objects.requireNonNull(factory, "factory"), listener);
+        Objects.requireNonNull(factory, "factory");
+        return copy(changed -> changed.threads = factory);
     }
 
-    /** Sets the listener that follows the election. Default: none. */
+    /** Adds a listener to those that follow the election. Default: none. */
     public ElectionOptions listener(ElectionListener follower) {
-        return new ElectionOptions(lock, pauses, stopTimeout, threads, Objects.requireNonNull(follower, "follower"));
+        Objects.requireNonNull(follower, "follower");
+        return copy(changed -> changed.listeners =
+                Stream.concat(changed.listeners.stream(), Stream.of(follower)).toList());
     }
 
     /**
@@ -109,30 +122,23 @@ public final class ElectionOptions {
     }
 
     Duration pauseAfterTerm() {
-        return pauses.afterTerm;
+        return values.pauseAfterTerm;
     }
 
-    /** Returns the pause after that many failures in a row. */
-    Duration pauseAfterFailures(int failures) {
-        Duration pause = pauses.firstFailure;
-        for (int i = 1; i < failures && pause.compareTo(pauses.longestFailure) < 0; i++) {
-            pause = pause.multipliedBy(2);
-        }
-        return pause.compareTo(pauses.longestFailure) < 0 ? pause : pauses.longestFailure;
+    /** Returns the pauses after failures in a row, for one campaign. */
+    Backoff failurePauses() {
+        return new Backoff(values.firstFailurePause, values.longestFailurePause, new Random());
     }
 
     Duration stopTimeout() {
-        return stopTimeout;
+        return values.stopTimeout;
     }
 
     ThreadFactory threads() {
-        return threads;
+        return values.threads;
     }
 
-    ElectionListener listener() {
-        return listener;
+    List<ElectionListener> listeners() {
+        return values.listeners;
     }
-
-    /** The pauses between two waits for the lock. */
-    private record Pauses(Duration afterTerm, Duration firstFailure, Duration longestFailure) {}
 }

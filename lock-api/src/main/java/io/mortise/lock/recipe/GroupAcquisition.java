@@ -18,7 +18,7 @@ final class GroupAcquisition<T> {
     private final List<DistributedLock> locks;
     private final WaitBudget budget;
     private final Function<Optional<GroupLease>, T> toResult;
-    private final CompletableFuture<T> result = new CompletableFuture<>();
+    private final Result result = new Result();
 
     @GuardedBy("this")
     private final List<Lease> held = new ArrayList<>();
@@ -29,6 +29,27 @@ final class GroupAcquisition<T> {
     @GuardedBy("this")
     private boolean ended;
 
+    /** Gives the locks back before its stages run, also if the caller ends it: they may request the locks again, or block. */
+    private final class Result extends CompletableFuture<T> {
+        @Override
+        public boolean complete(T value) {
+            giveBack();
+            return super.complete(value);
+        }
+
+        @Override
+        public boolean completeExceptionally(Throwable failure) {
+            giveBack();
+            return super.completeExceptionally(failure);
+        }
+
+        @Override
+        public boolean cancel(boolean mayInterruptIfRunning) {
+            giveBack();
+            return super.cancel(mayInterruptIfRunning);
+        }
+    }
+
     GroupAcquisition(
             List<DistributedLock> locks, @Nullable Duration maxWait, Function<Optional<GroupLease>, T> toResult) {
         this.locks = locks;
@@ -37,7 +58,7 @@ final class GroupAcquisition<T> {
     }
 
     CompletableFuture<T> begin() {
-        result.whenComplete((value, failure) -> giveBack()); // also if the caller ends the future
+        result.whenComplete((value, failure) -> giveBack()); // if the caller ends it otherwise, as by completeAsync()
         request(0);
         return result;
     }
@@ -54,13 +75,14 @@ final class GroupAcquisition<T> {
         }
         DistributedLock lock = locks.get(index);
         if (left == null) {
-            await(lock.acquireAsync(), index, Optional::of);
+            await(lock.acquireAsync(), index, null, Optional::of);
         } else {
-            await(lock.tryAcquireAsync(left), index, lease -> lease);
+            await(lock.tryAcquireAsync(left), index, left, lease -> lease);
         }
     }
 
-    private <R> void await(CompletableFuture<R> request, int index, Function<R, Optional<Lease>> toLease) {
+    private <R> void await(
+            CompletableFuture<R> request, int index, @Nullable Duration left, Function<R, Optional<Lease>> toLease) {
         boolean late;
         synchronized (this) {
             late = ended;
@@ -73,8 +95,13 @@ final class GroupAcquisition<T> {
                 } catch (Throwable e) { // nobody else would see it, and the locks would stay taken
                     fail(e);
                 }
+                return;
+            }
+            Throwable cause = StageFailures.unwrap(failure);
+            if (index > 0 && WaitBudget.ranOut(left, cause)) {
+                giveUp();
             } else {
-                fail(StageFailures.unwrap(failure));
+                fail(cause);
             }
         });
         if (late) {
@@ -101,15 +128,21 @@ final class GroupAcquisition<T> {
         }
     }
 
-    /** The locks are given back first: stages of the application may request them again, or block. */
     private void giveUp() {
-        giveBack();
-        result.complete(toResult.apply(Optional.empty()));
+        if (!hasEnded()) {
+            result.complete(toResult.apply(Optional.empty()));
+        }
     }
 
     private void fail(Throwable failure) {
-        giveBack();
-        result.completeExceptionally(failure);
+        if (!hasEnded()) {
+            result.completeExceptionally(failure);
+        }
+    }
+
+    /** Returns whether the outcome is decided: a request that is withdrawn for that reason must not decide another one. */
+    private synchronized boolean hasEnded() {
+        return ended;
     }
 
     private void deliver() {

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -22,8 +23,11 @@ public final class Term {
     private final List<Runnable> stopCallbacks = new ArrayList<>();
     private final ReentrantLock state =
             new ReentrantLock(); // no monitor: to interrupt a thread takes a lock (ADR 0040)
+    private final Condition callbacksEnded = state.newCondition();
     private volatile @Nullable TermEnd end;
-    private final CompletableFuture<@Nullable Void> bodyEnded = new CompletableFuture<>();
+    private boolean bodyEnded;
+    private int callbackThreads; // that run callbacks now, or are about to
+    private final CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
 
     Term(Election election, Lease lease) {
         this.election = election;
@@ -64,26 +68,31 @@ public final class Term {
     }
 
     /**
-     * Registers a callback that runs once when the term is stopped while its body runs: by a loss on the callback executor of
-     * the client, otherwise on the thread that resigns or closes. It runs at once if the term was stopped already, and not at
-     * all if the body ends first. It may run a moment longer than the body. Use it to end a call that ignores interrupts, for
-     * example by closing its socket.
+     * Registers a callback that runs once when the term is stopped while its body runs. Use it to end a call that ignores
+     * interrupts, for example by closing its socket.
+     *
+     * <p>The callbacks run one after the other on a thread of their own, which the
+     * {@linkplain ElectionOptions#threads thread factory} of the election makes. A callback that is registered after the stop runs
+     * at once, on the calling thread; one that is registered after the body has ended never runs. The lock is released, and this
+     * candidate leads again, only after the callbacks have ended too. So a callback must not wait for the end of the term or of
+     * the election.
      */
     public void onStop(Runnable callback) {
         Objects.requireNonNull(callback, "callback");
         state.lock();
         try {
-            if (bodyEnded.isDone()) {
+            if (bodyEnded) {
                 return;
             }
             if (end == null) {
                 stopCallbacks.add(callback);
                 return;
             }
+            callbackThreads++;
         } finally {
             state.unlock();
         }
-        run(callback);
+        runAll(List.of(callback));
     }
 
     /** Ends this term, and lets other candidates go first. Returns at once; the lock is released after the body has ended. */
@@ -104,6 +113,9 @@ public final class Term {
             }
             end = reason;
             callbacks = List.copyOf(stopCallbacks);
+            if (!callbacks.isEmpty()) {
+                callbackThreads++;
+            }
             election.watchStop(this, reason);
             // A body that resigns needs no interrupt to learn of it. A loss before the body is found on its thread too.
             if (Thread.currentThread() != thread || reason == TermEnd.LOST) {
@@ -112,30 +124,54 @@ public final class Term {
         } finally {
             state.unlock();
         }
-        callbacks.forEach(this::run);
+        if (!callbacks
+                .isEmpty()) { // they may block, and the caller is a callback of the client, or must return at once
+            election.startStopThread(() -> runAll(callbacks));
+        }
     }
 
-    /** Ends the term after its body, unless it was stopped before; no interrupt of this term follows. */
-    TermEnd bodyEnded(TermEnd unlessStopped) {
+    /**
+     * Ends the term after its body, unless it was stopped before, and waits for the callbacks of the stop. No interrupt of this
+     * term follows.
+     */
+    TermEnd end(TermEnd unlessStopped) {
+        TermEnd reason;
         state.lock();
         try {
-            bodyEnded.complete(null);
-            if (end == null) {
-                end = lease.isHeld() ? unlessStopped : TermEnd.LOST;
+            bodyEnded = true;
+            reason = end != null ? end : lease.isHeld() ? unlessStopped : TermEnd.LOST;
+            end = reason;
+            while (callbackThreads > 0) {
+                callbacksEnded.awaitUninterruptibly();
             }
-            return end;
         } finally {
             state.unlock();
         }
+        ended.complete(null);
+        return reason;
     }
 
     boolean isStopped() {
         return end != null;
     }
 
-    /** Returns a new future, which completes when the body has ended. */
-    CompletableFuture<@Nullable Void> bodyEnded() {
-        return bodyEnded.copy();
+    /** Returns a new future, which completes when the body and the callbacks of the stop have ended. */
+    CompletableFuture<@Nullable Void> ended() {
+        return ended.copy();
+    }
+
+    private void runAll(List<Runnable> callbacks) {
+        try {
+            callbacks.forEach(this::run);
+        } finally {
+            state.lock();
+            try {
+                callbackThreads--;
+                callbacksEnded.signalAll();
+            } finally {
+                state.unlock();
+            }
+        }
     }
 
     private void run(Runnable callback) {

@@ -10,6 +10,7 @@ import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
+import java.io.IOException;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -19,7 +20,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tests the order, the time budget and the rollback of a group, with locks that record their calls. */
 class LockGroupTest {
@@ -155,6 +159,80 @@ class LockGroupTest {
         assertThat(calls).containsExactly("acquire a", "release a");
     }
 
+    /** The first lock took nearly all of the time, so that nobody can tell whether the store of the second one replies. */
+    @Test
+    void S15_aLockWithoutAReplyInTheLastMomentIsNoOutage() throws Exception {
+        Duration maxWait = Duration.ofMillis(500);
+        BackendUnavailableException silence = new BackendUnavailableException("no reply");
+        DistributedLock slow = lock("a", any -> {
+            spinUntilLeft(maxWait, Duration.ofMillis(30));
+            return Optional.of(lease("a"));
+        });
+        DistributedLock silent = lock("b", any -> {
+            throw silence;
+        });
+        boolean inTime = false;
+        while (!inTime) { // on a machine that stood still, nothing of the budget was left for the second lock
+            calls.clear();
+            assertThat(LockGroup.of(slow, silent).tryAcquire(maxWait)).isEmpty();
+            assertThat(calls).endsWith("release a");
+            inTime = calls.contains("acquire b");
+        }
+        BackendUnavailableException refusal =
+                new BackendUnavailableException("refused", "server:1", new IOException("connection refused"));
+        DistributedLock refused = lock("b", any -> {
+            throw refusal;
+        });
+        assertThatThrownBy(() -> {
+                    while (true) {
+                        LockGroup.of(slow, refused).tryAcquire(maxWait);
+                    }
+                })
+                .as("an error is an outage, however late")
+                .isSameAs(refusal);
+        assertThatThrownBy(() -> LockGroup.of(lock("a"), silent).tryAcquire(LONG))
+                .as("with time enough")
+                .isSameAs(silence);
+        assertThatThrownBy(() -> LockGroup.of(lock("a"), silent).tryAcquire(Duration.ZERO))
+                .as("one attempt has its request timeout")
+                .isSameAs(silence);
+        assertThatThrownBy(() -> LockGroup.of(silent).tryAcquire(Duration.ofMillis(1)))
+                .as("the first lock, as a lock alone")
+                .isSameAs(silence);
+    }
+
+    @Test
+    void S15_anAsynchronousLockWithoutAReplyInTheLastMomentIsNoOutage() {
+        Duration maxWait = Duration.ofMillis(500);
+        BackendUnavailableException silence = new BackendUnavailableException("no reply");
+        boolean inTime = false;
+        while (!inTime) {
+            calls.clear();
+            pending.clear();
+            CompletableFuture<Optional<GroupLease>> acquiring =
+                    LockGroup.of(lock("a"), lock("b")).tryAcquireAsync(maxWait);
+            spinUntilLeft(maxWait, Duration.ofMillis(30));
+            reply("a").complete(Optional.of(lease("a")));
+            inTime = calls.contains("acquire b");
+            reply("b").completeExceptionally(silence);
+            assertThat(acquiring).isCompletedWithValue(Optional.empty());
+            assertThat(calls).endsWith("release a");
+        }
+        pending.clear();
+        CompletableFuture<Optional<GroupLease>> acquiring =
+                LockGroup.of(lock("a"), lock("b")).tryAcquireAsync(LONG);
+        reply("a").complete(Optional.of(lease("a")));
+        reply("b").completeExceptionally(silence);
+        assertThatThrownBy(acquiring::join).hasCause(silence);
+    }
+
+    private static void spinUntilLeft(Duration maxWait, Duration left) {
+        long start = System.nanoTime();
+        while (System.nanoTime() - start < maxWait.minus(left).toNanos()) {
+            Thread.onSpinWait();
+        }
+    }
+
     @Test
     void S09_aLimitOfZeroMakesOneAttemptForEachLock() throws Exception {
         assertThat(LockGroup.of(lock("a"), lock("b")).tryAcquire(Duration.ZERO)).isPresent();
@@ -208,6 +286,35 @@ class LockGroupTest {
         acquiring.cancel(true);
         assertThat(pending.get("b")).isCancelled();
         assertThat(calls).containsExactly("acquire a", "acquire b", "release a");
+    }
+
+    /** The caller's own stage may request one of the locks again, so it runs after the release. */
+    @ParameterizedTest
+    @EnumSource
+    void S08_aCallerThatEndsTheFutureFindsTheLocksGivenBack(EarlyEnd how) {
+        CompletableFuture<Optional<GroupLease>> acquiring =
+                LockGroup.of(lock("a"), lock("b")).tryAcquireAsync(LONG);
+        reply("a").complete(Optional.of(lease("a")));
+        CompletableFuture<Boolean> told = acquiring.handle(
+                (outcome, failure) -> calls.contains("release a") && reply("b").isCancelled());
+        how.end(acquiring);
+        assertThat(told).isCompletedWithValue(true);
+        assertThat(acquiring.isCancelled()).as("the outcome is the caller's").isEqualTo(how == EarlyEnd.CANCEL);
+        assertThat(acquiring.isCompletedExceptionally()).isEqualTo(how != EarlyEnd.COMPLETE);
+    }
+
+    private enum EarlyEnd {
+        CANCEL,
+        FAIL,
+        COMPLETE;
+
+        void end(CompletableFuture<Optional<GroupLease>> acquiring) {
+            switch (this) {
+                case CANCEL -> acquiring.cancel(false);
+                case FAIL -> acquiring.completeExceptionally(new TimeoutException());
+                case COMPLETE -> acquiring.complete(Optional.empty());
+            }
+        }
     }
 
     /** The lock's future completes with a lease although the group was ended: the grant had arrived already. */

@@ -11,6 +11,7 @@ import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LeaseLostException;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LockListener;
 import io.mortise.lock.recipe.Election;
 import io.mortise.lock.recipe.ElectionListener;
 import io.mortise.lock.recipe.ElectionOptions;
@@ -22,18 +23,26 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Tests the campaign of an {@link Election}: its terms, their ends, its failures and its close. */
+@Timeout(60)
 class ElectionTest {
     private static final ClientOptions DIRECT = ClientOptions.defaults().callbackExecutor(Runnable::run);
     private static final Duration LONG = Duration.ofSeconds(30);
@@ -43,6 +52,9 @@ class ElectionTest {
     private final MemoryStore store = MemoryStore.create(clock);
     private final LockClient client = MemoryLocks.connect(store, DIRECT);
     private final LockClient other = MemoryLocks.connect(store, DIRECT);
+    private final Queue<Runnable> callbacks = new ConcurrentLinkedQueue<>();
+    private final LockClient busy =
+            MemoryLocks.connect(store, ClientOptions.defaults().callbackExecutor(callbacks::add));
     private final List<Election> elections = new ArrayList<>();
     private final BlockingQueue<Object> events = new LinkedBlockingQueue<>();
 
@@ -52,6 +64,7 @@ class ElectionTest {
         elections.forEach(Election::close);
         client.close();
         other.close();
+        busy.close();
     }
 
     @Test
@@ -81,7 +94,7 @@ class ElectionTest {
         store.faults().freeze();
         clock.advance(Duration.ofSeconds(31));
         assertThat(term.isOver()).isTrue();
-        assertThat(stopped).isTrue();
+        await(stopped::get);
         assertThat(election.isLeading()).isFalse();
         assertThatThrownBy(term::ensureHeld).isInstanceOf(LeaseLostException.class);
         store.faults().heal();
@@ -253,22 +266,182 @@ class ElectionTest {
 
     @Test
     void stopCallbacksRunOnceAndAtOnceIfTheTermIsOver() throws Exception {
-        List<String> called = new ArrayList<>();
+        BlockingQueue<String> called = new LinkedBlockingQueue<>();
         CountDownLatch release = new CountDownLatch(1);
         start(client, term -> awaitIgnoringInterrupts(release));
         Term term = elected();
-        term.onStop(() -> called.add("early"));
+        term.onStop(() -> called.add("early on " + Thread.currentThread().getName()));
         term.onStop(() -> {
             throw new IllegalStateException("of a callback");
         });
+        term.onStop(() -> called.add("last"));
         term.resign();
+        assertThat(called.poll(30, TimeUnit.SECONDS)).isEqualTo("early on election-x-stop");
+        assertThat(called.poll(30, TimeUnit.SECONDS)).isEqualTo("last");
         term.onStop(() -> called.add("late"));
         term.resign();
-        assertThat(called).containsExactly("early", "late");
+        assertThat(called).containsExactly("late");
         release.countDown();
         assertThat(next()).isEqualTo(TermEnd.RESIGNED);
         term.onStop(() -> called.add("after the body"));
-        assertThat(called).hasSize(2);
+        assertThat(called).hasSize(1);
+    }
+
+    /** A callback that ran later could end the work of the next term. */
+    @Test
+    void S05_theLockIsReleasedOnlyAfterTheCallbacksOfTheStop() throws Exception {
+        CountDownLatch finish = new CountDownLatch(1);
+        CountDownLatch running = new CountDownLatch(1);
+        BlockingQueue<Thread> bodies = new LinkedBlockingQueue<>();
+        Election election = start(client, term -> {
+            bodies.add(Thread.currentThread());
+            untilStopped().lead(term);
+        });
+        Term term = elected();
+        Thread body = bodies.take();
+        term.onStop(() -> {
+            running.countDown();
+            awaitIgnoringInterrupts(finish);
+        });
+        election.resign();
+        await(() -> running.getCount() == 0 && isWaitingFor(body, "end"));
+        assertThat(events).isEmpty();
+        assertThat(other.named("x").tryAcquire()).isEmpty();
+        assertThat(election.isLeading()).isFalse();
+        finish.countDown();
+        assertThat(next()).isEqualTo(TermEnd.RESIGNED);
+        assertThat(elected().isOver()).isFalse();
+    }
+
+    @Test
+    void aCallbackThatBlocksDelaysNeitherAResignationNorACloseBeyondItsLimit() throws Exception {
+        CountDownLatch finish = new CountDownLatch(1);
+        Election election =
+                options(client, events).stopTimeout(Duration.ofMillis(20)).run(untilStopped());
+        elections.add(election);
+        Term term = elected();
+        term.onStop(() -> awaitIgnoringInterrupts(finish));
+        term.resign();
+        election.close();
+        CompletableFuture<?> ended = election.closeAsync();
+        assertThat(ended).isNotDone();
+        assertThat(other.named("x").tryAcquire()).isEmpty();
+        finish.countDown();
+        assertThat(next()).isEqualTo(TermEnd.RESIGNED);
+        ended.get(30, TimeUnit.SECONDS);
+        assertThat(other.named("x").tryAcquire()).hasValueSatisfying(Lease::close);
+    }
+
+    @Test
+    void aFactoryThatMakesOneThreadLeavesTheCallbacksToTheThreadThatStops() throws Exception {
+        AtomicBoolean made = new AtomicBoolean();
+        BlockingQueue<Thread> called = new LinkedBlockingQueue<>();
+        Election election = options(client, events)
+                .threads(task -> {
+                    assertThat(made.getAndSet(true)).as("second thread").isFalse();
+                    return new Thread(task);
+                })
+                .run(untilStopped());
+        elections.add(election);
+        elected().onStop(() -> called.add(Thread.currentThread()));
+        election.close();
+        assertThat(called).containsExactly(Thread.currentThread());
+        assertThat(next()).isEqualTo(TermEnd.CLOSED);
+    }
+
+    /** The callback executor is busy when the lease is lost; the body finds out by itself. */
+    @Test
+    void S07_aStopThatComesLateDoesNotMeetTheNextTerm() throws Exception {
+        BlockingQueue<String> called = new LinkedBlockingQueue<>();
+        CountDownLatch noticed = new CountDownLatch(1);
+        AtomicInteger terms = new AtomicInteger();
+        start(busy, term -> {
+            int number = terms.incrementAndGet();
+            term.onStop(() -> called.add("stop of term " + number));
+            if (number == 1) {
+                noticed.await();
+            } else {
+                untilStopped().lead(term);
+            }
+        });
+        Term first = elected();
+        store.faults().expire("x");
+        clock.advance(Duration.ofSeconds(31));
+        assertThat(first.isOver()).isTrue();
+        noticed.countDown();
+        assertThat(next()).isEqualTo(TermEnd.LOST);
+        Term second = elected();
+        await(() -> terms.get() == 2);
+        assertThat(callbacks).as("the stop of the first term").isNotEmpty();
+        while (!callbacks.isEmpty()) {
+            callbacks.remove().run();
+        }
+        assertThat(second.isOver()).isFalse();
+        second.resign();
+        assertThat(next()).isEqualTo(TermEnd.RESIGNED);
+        assertThat(called).containsExactly("stop of term 2");
+    }
+
+    @Test
+    void closeAsyncReturnsAtOnceAndCompletesAfterTheRelease() throws Exception {
+        CountDownLatch release = new CountDownLatch(1);
+        Election election = start(client, term -> awaitIgnoringInterrupts(release));
+        elected();
+        CompletableFuture<?> ended = election.closeAsync();
+        assertThat(election.isRunning()).isFalse();
+        assertThat(ended).isNotDone();
+        assertThat(ended.cancel(true)).as("of a future of one's own").isTrue();
+        CompletableFuture<Optional<Lease>> free =
+                election.closeAsync().thenCompose(nothing -> other.named("x").tryAcquireAsync(Duration.ZERO));
+        release.countDown();
+        assertThat(next()).isEqualTo(TermEnd.CLOSED);
+        assertThat(free.get(30, TimeUnit.SECONDS)).hasValueSatisfying(Lease::close);
+        assertThat(election.closeAsync()).isDone();
+    }
+
+    @Test
+    void theListenersOfTheClientFollowTheCampaign() throws Exception {
+        BlockingQueue<String> seen = new LinkedBlockingQueue<>();
+        BlockingQueue<BooleanSupplier> leading = new LinkedBlockingQueue<>();
+        LockListener listener = new LockListener() {
+            @Override
+            public @Nullable AcquireObserver acquireStarted(String backend, String lockName) {
+                return null;
+            }
+
+            @Override
+            public ElectionObserver electionStarted(String backend, String lockName, BooleanSupplier leads) {
+                seen.add("started on " + lockName + " in " + backend);
+                leading.add(leads);
+                return new ElectionObserver() {
+                    @Override
+                    public void elected() {
+                        seen.add("elected");
+                        throw new AssertionError("of an observer");
+                    }
+
+                    @Override
+                    public void ended() {
+                        seen.add("ended");
+                    }
+                };
+            }
+        };
+        ClientOptions observed = DIRECT.listener((backend, lockName) -> null).listener(listener);
+        try (LockClient observedClient = MemoryLocks.connect(store, observed)) {
+            Election election = start(observedClient, untilStopped());
+            BooleanSupplier leads = leading.take();
+            elected();
+            assertThat(leads.getAsBoolean()).isTrue();
+            clock.advanceWithoutTimers(Duration.ofSeconds(31));
+            assertThat(leads.getAsBoolean()).as("S02: without any callback").isFalse();
+            clock.advanceThenRunTimers(Duration.ZERO);
+            assertThat(next()).isEqualTo(TermEnd.LOST);
+            elected();
+            election.close();
+            assertThat(leads.getAsBoolean()).isFalse();
+            assertThat(seen).containsExactly("started on x in memory", "elected", "elected", "ended");
+        }
     }
 
     @Test
@@ -432,6 +605,19 @@ class ElectionTest {
         @Nullable Object event = events.poll(LONG.toSeconds(), TimeUnit.SECONDS);
         assertThat(event).as("an event of the election").isNotNull();
         return event;
+    }
+
+    private static void await(BooleanSupplier condition) {
+        while (!condition.getAsBoolean()) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private static boolean isWaitingFor(Thread thread, String method) {
+        return thread.getState() == Thread.State.WAITING
+                && Stream.of(thread.getStackTrace())
+                        .anyMatch(frame -> frame.getMethodName().equals(method)
+                                && frame.getClassName().equals(Term.class.getName()));
     }
 
     private void awaitWaiter() {

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /** The default {@link LeaseLock}: counts the holds of each thread on a lease of the thread. */
 final class CoreLeaseLock implements LeaseLock {
     /** The lease of one thread, and how often the thread has locked it. */
-    private static final class Hold {
+    static final class Hold {
         final HeldLease lease;
         int count = 1;
 
@@ -27,10 +27,11 @@ final class CoreLeaseLock implements LeaseLock {
 
     /** Several threads may have a hold: a thread whose lease was lost keeps it until it unlocks. */
     @SuppressWarnings("ThreadLocalUsage") // the holds of this lock alone
-    private final ThreadLocal<@Nullable Hold> holds = new ThreadLocal<>();
+    private final ThreadLocal<@Nullable Hold> holds;
 
-    CoreLeaseLock(CoreLock lock) {
+    CoreLeaseLock(CoreLock lock, ThreadLocal<@Nullable Hold> holds) {
         this.lock = lock;
+        this.holds = holds;
     }
 
     @Override
@@ -79,8 +80,17 @@ final class CoreLeaseLock implements LeaseLock {
     }
 
     private boolean begin(Optional<Lease> lease) {
-        lease.ifPresent(granted -> holds.set(new Hold((HeldLease) granted)));
+        lease.ifPresent(this::begin);
         return lease.isPresent();
+    }
+
+    private void begin(Lease granted) {
+        try {
+            holds.set(new Hold((HeldLease) granted));
+        } catch (Throwable e) { // such as no memory: nobody could unlock
+            granted.releaseAsync();
+            throw e;
+        }
     }
 
     @Override

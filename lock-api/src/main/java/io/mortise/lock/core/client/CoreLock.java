@@ -19,6 +19,7 @@ import io.mortise.lock.core.acquire.OpenAcquires;
 import io.mortise.lock.core.lease.HeldLease;
 import io.mortise.lock.core.runtime.InterruptibleWait;
 import io.mortise.lock.internal.DurationLimits;
+import io.mortise.lock.internal.ElectionReporter;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
@@ -27,12 +28,13 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The default {@link DistributedLock}; each of its acquire methods starts one {@link AcquireOperation}. */
-public final class CoreLock implements DistributedLock {
+public final class CoreLock implements DistributedLock, ElectionReporter {
     private final AcquireServices with;
     private final Supplier<Optional<LockAdmin>> admin;
     private final LockName name;
@@ -198,7 +200,12 @@ public final class CoreLock implements DistributedLock {
 
     @Override
     public LeaseLock asLock() {
-        return new CoreLeaseLock(this);
+        return new CoreLeaseLock(this, new ThreadLocal<>());
+    }
+
+    @Override
+    public Campaign electionStarted(BooleanSupplier leading) {
+        return with.listeners().electionStarted(name, leading);
     }
 
     @Override

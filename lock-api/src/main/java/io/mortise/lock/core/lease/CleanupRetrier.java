@@ -2,9 +2,9 @@
 package io.mortise.lock.core.lease;
 
 import io.mortise.lock.ClientClosedException;
-import io.mortise.lock.core.runtime.Backoff;
 import io.mortise.lock.core.runtime.ThrottledLog;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.support.Backoff;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.Collections;

@@ -15,7 +15,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,7 +56,7 @@ public final class AcquireNotifier {
         deliver(() -> {
             if (!waiting && !acquireEnded) {
                 waiting = true;
-                notifyAll("waiting", observers, AcquireObserver::waiting);
+                with.notifyEach("waiting", observers, AcquireObserver::waiting);
             }
         });
     }
@@ -82,17 +81,17 @@ public final class AcquireNotifier {
 
     /** Notifies that another owner held the lock until the time limit. */
     public void busy() {
-        endAcquire(() -> notifyAll("busy", observers, AcquireObserver::busy));
+        endAcquire(() -> with.notifyEach("busy", observers, AcquireObserver::busy));
     }
 
     /** Notifies that the caller gave up. */
     public void withdrawn() {
-        endAcquire(() -> notifyAll("withdrawn", observers, AcquireObserver::withdrawn));
+        endAcquire(() -> with.notifyEach("withdrawn", observers, AcquireObserver::withdrawn));
     }
 
     /** Notifies of a failure. */
     public void failed(LockException failure) {
-        endAcquire(() -> notifyAll("failed", observers, observer -> observer.failed(failure)));
+        endAcquire(() -> with.notifyEach("failed", observers, observer -> observer.failed(failure)));
     }
 
     /**
@@ -107,7 +106,7 @@ public final class AcquireNotifier {
             if (!leaseEnded && before != null) {
                 validUntil = until;
                 Duration slack = now.until(before.orLater(now));
-                notifyAll("renewed", leaseObservers, observer -> observer.renewed(slack, leaseDuration));
+                with.notifyEach("renewed", leaseObservers, observer -> observer.renewed(slack, leaseDuration));
             }
         });
     }
@@ -123,7 +122,7 @@ public final class AcquireNotifier {
      * @param held the value of {@link #held} at the loss, or when the release that found it was called
      */
     public void lost(LossReason reason, Duration held) {
-        endLease(() -> notifyAll("lost", leaseObservers, observer -> observer.lost(reason, held)));
+        endLease(() -> with.notifyEach("lost", leaseObservers, observer -> observer.lost(reason, held)));
     }
 
     /**
@@ -132,7 +131,7 @@ public final class AcquireNotifier {
      * @param held the value of {@link #held} when the release was called
      */
     public void released(ReleaseOutcome outcome, Duration held) {
-        endLease(() -> notifyAll("released", leaseObservers, observer -> observer.released(outcome, held)));
+        endLease(() -> with.notifyEach("released", leaseObservers, observer -> observer.released(outcome, held)));
     }
 
     /** Returns the time since the grant. */
@@ -156,15 +155,6 @@ public final class AcquireNotifier {
                 notification.run();
             }
         });
-    }
-
-    private <T> void notifyAll(String method, List<T> all, Consumer<T> notification) {
-        for (T each : all) {
-            with.guarded(method, () -> {
-                notification.accept(each);
-                return null;
-            });
-        }
     }
 
     private void deliver(Runnable event) {

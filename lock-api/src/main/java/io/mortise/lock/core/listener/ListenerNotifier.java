@@ -3,11 +3,14 @@ package io.mortise.lock.core.listener;
 
 import io.mortise.lock.LockListener;
 import io.mortise.lock.core.runtime.ThrottledLog;
+import io.mortise.lock.internal.ElectionReporter;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -50,6 +53,39 @@ public final class ListenerNotifier {
             }
         }
         return observers.isEmpty() ? null : new AcquireNotifier(this, clock, observers);
+    }
+
+    /** Notifies that a candidate starts its campaign on the lock. Returns what notifies of its further events. */
+    public ElectionReporter.Campaign electionStarted(LockName name, BooleanSupplier leading) {
+        List<LockListener.ElectionObserver> observers = new ArrayList<>();
+        for (LockListener listener : listeners) {
+            LockListener.ElectionObserver observer =
+                    guarded("electionStarted", () -> listener.electionStarted(backend, name.value(), leading));
+            if (observer != null) {
+                observers.add(observer);
+            }
+        }
+        return new ElectionReporter.Campaign() {
+            @Override
+            public void elected() {
+                notifyEach("elected", observers, LockListener.ElectionObserver::elected);
+            }
+
+            @Override
+            public void ended() {
+                notifyEach("ended", observers, LockListener.ElectionObserver::ended);
+            }
+        };
+    }
+
+    /** Calls one method of each observer. */
+    <T> void notifyEach(String method, List<T> observers, Consumer<T> notification) {
+        for (T each : observers) {
+            guarded(method, () -> {
+                notification.accept(each);
+                return null;
+            });
+        }
     }
 
     /** Calls one method of a listener. Returns null if it throws. */

@@ -27,6 +27,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -72,6 +73,25 @@ class BlockingApiTest {
 
     private interface ThrowingRunnable {
         void run() throws Exception;
+    }
+
+    /** Nobody could unlock it, and it would be renewed until the client closes. */
+    @Test
+    @SuppressWarnings("LockNotBeforeTry")
+    void S08_aJavaLockWhoseHoldCannotBeKeptReleasesItsLease() throws Exception {
+        Error full = new OutOfMemoryError("for the test");
+        ThreadLocal<CoreLeaseLock.@Nullable Hold> broken = new ThreadLocal<>() {
+            @Override
+            public void set(CoreLeaseLock.@Nullable Hold hold) {
+                throw full;
+            }
+        };
+        CoreLeaseLock lock = new CoreLeaseLock((CoreLock) client().named("x"), broken);
+        assertThatThrownBy(lock::lock).isSameAs(full);
+        assertThatThrownBy(lock::lockInterruptibly).isSameAs(full);
+        assertThatThrownBy(lock::tryLock).isSameAs(full);
+        assertThatThrownBy(() -> lock.tryLock(1, TimeUnit.SECONDS)).isSameAs(full);
+        eventually(store.rows::isEmpty);
     }
 
     @Test

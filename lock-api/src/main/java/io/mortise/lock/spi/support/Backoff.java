@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.mortise.lock.core.runtime;
+package io.mortise.lock.spi.support;
 
-import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.mortise.lock.core.runtime;
+package io.mortise.lock.spi.support;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
