@@ -17,7 +17,6 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The meters for one backend, or for one value of the tag {@code lock}. All are registered at once, so that a counter of losses
@@ -55,8 +54,7 @@ final class LockMeters {
     private final Map<LossReason.Kind, Counter> losses;
     private final DistributionSummary renewals;
 
-    LockMeters(MeterRegistry registry, String backend, @Nullable String lock) {
-        Tags tags = lock == null ? Tags.of("backend", backend) : Tags.of("backend", backend, "lock", lock);
+    LockMeters(MeterRegistry registry, Tags tags) {
         clock = registry.config().clock();
         Gauge.builder("mortise.lock.waiting", waiting, AtomicInteger::get)
                 .description("Acquires that wait for a lock now")

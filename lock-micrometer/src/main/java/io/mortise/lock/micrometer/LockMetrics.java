@@ -2,6 +2,7 @@
 package io.mortise.lock.micrometer;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockException;
@@ -12,6 +13,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -25,9 +27,14 @@ public final class LockMetrics implements LockListener {
     private final MeterRegistry registry;
     private final @Nullable Function<String, String> lockTag;
     private final Map<Key, LockMeters> meters = new ConcurrentHashMap<>();
+    private final Map<Key, ElectionMeters> elections = new ConcurrentHashMap<>();
 
     /** The tags that one set of meters has. */
-    private record Key(String backend, @Nullable String lock) {}
+    private record Key(String backend, @Nullable String lock) {
+        Tags tags() {
+            return lock == null ? Tags.of("backend", backend) : Tags.of("backend", backend, "lock", lock);
+        }
+    }
 
     private LockMetrics(MeterRegistry registry, @Nullable Function<String, String> lockTag) {
         this.registry = Objects.requireNonNull(registry, "registry");
@@ -53,13 +60,21 @@ public final class LockMetrics implements LockListener {
 
     @Override
     public AcquireObserver acquireStarted(String backend, String lockName) {
-        Key key =
-                new Key(backend, lockTag == null ? null : Objects.requireNonNull(lockTag.apply(lockName), "lock tag"));
+        Key key = key(backend, lockName);
         LockMeters known = meters.get(key);
         return new Measurement(
-                known != null
-                        ? known
-                        : meters.computeIfAbsent(key, each -> new LockMeters(registry, each.backend(), each.lock())));
+                known != null ? known : meters.computeIfAbsent(key, each -> new LockMeters(registry, each.tags())));
+    }
+
+    @Override
+    public ElectionObserver electionStarted(String backend, String lockName, BooleanSupplier leading) {
+        return elections
+                .computeIfAbsent(key(backend, lockName), each -> new ElectionMeters(registry, each.tags()))
+                .started(leading);
+    }
+
+    private Key key(String backend, String lockName) {
+        return new Key(backend, lockTag == null ? null : Objects.requireNonNull(lockTag.apply(lockName), "lock tag"));
     }
 
     /** Measures one acquire and its lease. */

@@ -38,7 +38,9 @@ class AlertsAndDashboardTest {
     private static final Pattern METRIC = Pattern.compile("(mortise_\\w+)(?:\\{([^}]*)})?");
     private static final Pattern MATCHER = Pattern.compile("(\\w+)(=~?)\"([^\"]*)\"");
     private static final Pattern GROUPING = Pattern.compile("by \\(([^)]*)\\)");
-    private static final Set<String> LABELS_OF_PROMETHEUS = Set.of("job", "instance");
+
+    /** Labels that Prometheus adds, and the tag that only an application's mapping of names adds. */
+    private static final Set<String> OPTIONAL_LABELS = Set.of("job", "instance", "lock");
 
     private static List<List<ScrapedLocks.Sample>> scrapes = List.of();
 
@@ -95,7 +97,7 @@ class AlertsAndDashboardTest {
     /** Returns what an expression uses that the scrape does not have: metrics, labels, and values of labels. */
     private static List<String> unknown(String expression) {
         List<String> unknown = new ArrayList<>();
-        Set<String> labels = new TreeSet<>(LABELS_OF_PROMETHEUS);
+        Set<String> labels = new TreeSet<>(OPTIONAL_LABELS);
         for (MatchResult use : METRIC.matcher(expression).results().toList()) {
             List<ScrapedLocks.Sample> series = lastScrape().stream()
                     .filter(sample -> sample.metric().equals(use.group(1)))
@@ -133,7 +135,7 @@ class AlertsAndDashboardTest {
     @Test
     void theRegistryHasAllThatTheRulesUse() throws IOException {
         assertThat(rules())
-                .hasSize(3)
+                .hasSize(4)
                 .allSatisfy((alert, expression) ->
                         assertThat(unknown(expression)).as(alert).isEmpty());
     }
@@ -141,7 +143,7 @@ class AlertsAndDashboardTest {
     @Test
     void theRegistryHasAllThatTheDashboardUses() throws IOException {
         assertThat(queries())
-                .hasSizeGreaterThan(9)
+                .hasSizeGreaterThan(12)
                 .allSatisfy((query, expression) ->
                         assertThat(unknown(expression)).as(query).isEmpty());
     }
@@ -174,6 +176,19 @@ class AlertsAndDashboardTest {
             assertThat(value(ScrapedLocks.HEALTHY, series)).as(series).isZero();
             assertThat(value(ScrapedLocks.HEALTHY + 1, series)).as(series).isOne();
         }
+    }
+
+    @Test
+    void theElectionsSeriesShowThatNobodyLeads() {
+        String leading = "mortise_election_leading{backend=\"memory\"}";
+        String candidates = "mortise_election_candidates{backend=\"memory\"}";
+        assertThat(value(ScrapedLocks.HEALTHY, leading)).isOne();
+        assertThat(value(ScrapedLocks.HEALTHY, candidates)).isOne();
+        assertThat(value(ScrapedLocks.HEALTHY + 1, leading)).isZero();
+        assertThat(value(ScrapedLocks.HEALTHY + 1, candidates)).isOne();
+        assertThat(value(scrapes.size() - 1, candidates)).as("after close()").isZero();
+        assertThat(value(scrapes.size() - 1, "mortise_election_changes_total{backend=\"memory\"}"))
+                .isOne();
     }
 
     /** A counter that begins with its first event has no increase, so that event would cause no alert. */
@@ -253,6 +268,28 @@ class AlertsAndDashboardTest {
         assumePromtool();
         Map<String, String> loss = Map.of("MortiseLeaseLost", rules().get("MortiseLeaseLost"));
         evaluate(scrapes.subList(ScrapedLocks.HEALTHY + 1, ScrapedLocks.HEALTHY + 3), 1, loss, true);
+    }
+
+    @Test
+    void anElectionThatAllCandidatesHaveLeftNeedsNoLeader() throws Exception {
+        assumePromtool();
+        Map<String, String> leader = Map.of("MortiseNoLeader", rules().get("MortiseNoLeader"));
+        evaluate(scrapes, ScrapedLocks.HEALTHY + ScrapedLocks.FAULTY, leader, true);
+        evaluate(scrapes, scrapes.size() - 1, leader, false);
+    }
+
+    /** Each lock of its own tag: that of another election leads. */
+    @Test
+    void anElectionWithoutALeaderFiresBesideOneThatHasOne() throws Exception {
+        assumePromtool();
+        List<ScrapedLocks.Sample> both = Stream.of("a", "b")
+                .flatMap(lock -> Stream.of(
+                        new ScrapedLocks.Sample(
+                                "mortise_election_leading", Map.of("lock", lock), lock.equals("a") ? "1.0" : "0.0"),
+                        new ScrapedLocks.Sample("mortise_election_candidates", Map.of("lock", lock), "2.0")))
+                .toList();
+        evaluate(List.of(both), 0, Map.of("MortiseNoLeader", rules().get("MortiseNoLeader")), true);
+        evaluate(List.of(both.subList(0, 2)), 0, Map.of("MortiseNoLeader", rules().get("MortiseNoLeader")), false);
     }
 
     @Test

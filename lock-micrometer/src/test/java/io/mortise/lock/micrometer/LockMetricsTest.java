@@ -21,10 +21,15 @@ import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.memory.MemoryFaults;
 import io.mortise.lock.memory.MemoryLocks;
 import io.mortise.lock.memory.MemoryStore;
+import io.mortise.lock.recipe.Election;
+import io.mortise.lock.recipe.Term;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -225,6 +230,69 @@ class LockMetricsTest {
         }
         assertThat(mapped.get("mortise.lock.held").gauges())
                 .allSatisfy(gauge -> assertThat(gauge.value()).isZero());
+    }
+
+    @Test
+    void S02_anElectionCountsItsChangesAndShowsWhoLeads() throws Exception {
+        assertThat(registry.find("mortise.election.leading").gauge())
+                .as("without an election")
+                .isNull();
+        BlockingQueue<Term> terms = new LinkedBlockingQueue<>();
+        Election election = Election.on(lock)
+                .pauseAfterTerm(Duration.ofMillis(1))
+                .run(term -> {
+                    terms.add(term);
+                    new CountDownLatch(1).await();
+                });
+        terms.take();
+        Election waiting = Election.on(lock).run(term -> {});
+        while (gauge("mortise.election.candidates") < 2) {
+            Thread.onSpinWait();
+        }
+        assertThat(gauge("mortise.election.leading")).isOne();
+        assertThat(changes()).isOne();
+        waiting.close();
+        assertThat(gauge("mortise.election.candidates")).isOne();
+        faults.freeze();
+        clock.advanceWithoutTimers(Duration.ofSeconds(31));
+        assertThat(gauge("mortise.election.leading"))
+                .as("before any callback has run")
+                .isZero();
+        faults.heal();
+        clock.advanceThenRunTimers(Duration.ZERO);
+        Term next = terms.take();
+        assertThat(changes()).isEqualTo(2);
+        assertThat(gauge("mortise.election.leading")).isOne();
+        next.resign();
+        assertThat(gauge("mortise.election.leading")).isZero();
+        election.close();
+        assertThat(gauge("mortise.election.candidates")).isZero();
+    }
+
+    private double changes() {
+        return registry.get("mortise.election.changes").counter().count();
+    }
+
+    @Test
+    void anElectionHasTheTagOfTheApplicationsMapping() throws Exception {
+        MeterRegistry mapped = new SimpleMeterRegistry();
+        LockMetrics byKind = LockMetrics.of(mapped, name -> name.substring(0, name.indexOf('/')));
+        try (LockClient tagged = MemoryLocks.connect(store, DIRECT.listener(byKind))) {
+            CountDownLatch led = new CountDownLatch(2);
+            try (Election one = Election.on(tagged.named("tenant/1")).run(term -> led.countDown());
+                    Election two = Election.on(tagged.named("tenant/2")).run(term -> led.countDown())) {
+                led.await();
+                assertThat(one.isRunning() && two.isRunning()).isTrue();
+                assertThat(mapped.get("mortise.election.candidates")
+                                .tags("backend", "memory", "lock", "tenant")
+                                .gauge()
+                                .value())
+                        .isEqualTo(2);
+            }
+            assertThat(mapped.get("mortise.election.candidates").gauge().value())
+                    .isZero();
+        }
+        lock.acquire().release();
     }
 
     @Test

@@ -14,6 +14,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockListener;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.connect.Locks;
+import io.mortise.lock.recipe.Election;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CountDownLatch;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -62,6 +64,16 @@ class ObservabilityPageTest {
                         .timer()
                         .count())
                 .isOne();
+    }
+
+    private void aTermOfAnElection() throws InterruptedException {
+        CountDownLatch led = new CountDownLatch(1);
+        ClientOptions measured = ClientOptions.defaults().listener(LockMetrics.of(registry));
+        try (LockClient locks = Locks.connect(url, measured);
+                Election election = Election.on(locks.named("x")).run(term -> led.countDown())) {
+            led.await();
+            assertThat(election.isRunning()).isTrue();
+        }
     }
 
     @Test
@@ -110,6 +122,7 @@ class ObservabilityPageTest {
     @Test
     void theTableNamesEachMeterWithItsTags() throws Exception {
         metricsOfAllClients();
+        aTermOfAnElection();
         String page = Files.readString(PAGE);
         Set<String> documented =
                 ROW.matcher(page).results().map(row -> row.group(1)).collect(Collectors.toCollection(TreeSet::new));
@@ -117,7 +130,7 @@ class ObservabilityPageTest {
                 .map(meter -> meter.getId().getName())
                 .collect(Collectors.toCollection(TreeSet::new));
         registered.removeIf(name -> name.endsWith(".histogram")); // the buckets of the timer and the summary
-        assertThat(documented).isEqualTo(registered).hasSize(6);
+        assertThat(documented).isEqualTo(registered).hasSize(9);
         for (Meter meter : registry.getMeters()) {
             if (!documented.contains(meter.getId().getName())) {
                 continue;

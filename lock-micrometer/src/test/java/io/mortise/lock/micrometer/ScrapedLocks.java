@@ -8,6 +8,7 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.memory.MemoryLocks;
 import io.mortise.lock.memory.MemoryStore;
+import io.mortise.lock.recipe.Election;
 import io.mortise.lock.spi.testing.ManualClock;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.time.Duration;
@@ -16,13 +17,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
  * The output of Prometheus's registry for locks in memory, scraped once per minute of a manual clock: ten healthy minutes, and
- * then ten minutes with a loss, a late renewal and long waits.
+ * then ten minutes with a loss, a late renewal, long waits, and an election that nobody leads. At last its candidate closes.
  */
 final class ScrapedLocks {
     static final int HEALTHY = 10;
@@ -61,6 +63,12 @@ final class ScrapedLocks {
         try (LockClient client = MemoryLocks.connect(store, DIRECT.listener(LockMetrics.of(registry)));
                 LockClient other = MemoryLocks.connect(store, DIRECT)) {
             client.named("first").acquire().release();
+            CountDownLatch elected = new CountDownLatch(1);
+            Election election = Election.on(client.named("election")).run(term -> {
+                elected.countDown();
+                new CountDownLatch(1).await();
+            });
+            elected.await();
             scrape();
             for (int minute = 0; minute < HEALTHY; minute++) {
                 Lease lease = client.named("x").acquire();
@@ -68,6 +76,9 @@ final class ScrapedLocks {
                 lease.release();
                 scrape();
             }
+            CompletableFuture<Lease> outsider = other.named("election").acquireAsync(); // no candidate, so nobody leads
+            election.resign();
+            outsider.join();
             for (int minute = 0; minute < FAULTY; minute++) {
                 Lease blocker = other.named("x").acquire();
                 CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
@@ -83,6 +94,8 @@ final class ScrapedLocks {
                 lease.release();
                 scrape();
             }
+            election.close();
+            scrape();
         }
     }
 

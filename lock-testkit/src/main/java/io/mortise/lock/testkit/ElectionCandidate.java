@@ -9,6 +9,9 @@ import io.mortise.lock.recipe.TermBody;
 import io.mortise.lock.recipe.TermEnd;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -18,7 +21,8 @@ final class ElectionCandidate implements AutoCloseable {
     private static final Duration PAUSE = Duration.ofMillis(20);
 
     private final List<Term> terms = new CopyOnWriteArrayList<>();
-    private final List<Term> stopped = new CopyOnWriteArrayList<>();
+    private final Map<Term, Long> started = new ConcurrentHashMap<>();
+    private final Map<Term, Long> stopped = new ConcurrentHashMap<>();
     private final List<TermEnd> ends = new CopyOnWriteArrayList<>();
     private final List<Throwable> failures = new CopyOnWriteArrayList<>();
     private final AtomicInteger bodies = new AtomicInteger();
@@ -43,20 +47,24 @@ final class ElectionCandidate implements AutoCloseable {
                 .run(term -> lead(term, body));
     }
 
-    /** Starts a candidate whose body ends only by the interrupt of its stop. */
-    static ElectionCandidate start(DistributedLock lock) {
-        return start(lock, term -> new CountDownLatch(1).await());
+    /** Returns a body that ends only by the interrupt of its stop. */
+    static TermBody untilStopped() {
+        return term -> new CountDownLatch(1).await();
     }
 
-    /** Starts a candidate whose first body ends only by its stop; later ones return, so that no store's order starves others. */
-    static ElectionCandidate startBlockingOnce(DistributedLock lock) {
+    /** Returns a body whose first call ends only by its stop; later ones return, so that no store's order starves others. */
+    static TermBody blockingOnce() {
         CountDownLatch first = new CountDownLatch(1);
-        return start(lock, term -> {
+        return term -> {
             if (first.getCount() > 0) {
                 first.countDown();
-                new CountDownLatch(1).await();
+                untilStopped().lead(term);
             }
-        });
+        };
+    }
+
+    static ElectionCandidate start(DistributedLock lock) {
+        return start(lock, untilStopped());
     }
 
     static ElectionCandidate start(DistributedLock lock, TermBody body) {
@@ -66,7 +74,8 @@ final class ElectionCandidate implements AutoCloseable {
     private void lead(Term term, TermBody body) throws Exception {
         mostBodies.accumulateAndGet(bodies.incrementAndGet(), Math::max);
         try {
-            term.onStop(() -> stopped.add(term));
+            started.put(term, System.nanoTime());
+            term.onStop(() -> stopped.put(term, System.nanoTime()));
             terms.add(term);
             body.lead(term);
         } finally {
@@ -86,7 +95,17 @@ final class ElectionCandidate implements AutoCloseable {
 
     /** Waits until the stop of the term has been called. */
     void awaitStop(Term term, Duration within) throws Exception {
-        ContractTestFixture.eventually("the body is told to stop", within, () -> stopped.contains(term));
+        ContractTestFixture.eventually("the body is told to stop", within, () -> stopped.containsKey(term));
+    }
+
+    /** Returns the nanosecond at which the body of the term began, by {@link System#nanoTime}. */
+    long startedAt(Term term) {
+        return Objects.requireNonNull(started.get(term), "start of the term");
+    }
+
+    /** Returns the nanosecond at which the stop of the term was called, by {@link System#nanoTime}. */
+    long stoppedAt(Term term) {
+        return Objects.requireNonNull(stopped.get(term), "stop of the term");
     }
 
     /** Waits for the ends of the first terms, and returns them. */

@@ -12,6 +12,7 @@ import io.mortise.lock.recipe.TermEnd;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -50,34 +51,30 @@ interface ElectionContract extends Contract {
         LockClient one = fixture().client();
         LockClient two = fixture().client();
         CountDownLatch ending = new CountDownLatch(1);
-        ElectionCandidate leader = ElectionCandidate.start(one.named("x"), term -> awaitIgnoringInterrupts(ending));
-        Term first = leader.awaitTerm(1, ContractTestFixture.LONG);
+        ElectionPair pair = ElectionPair.start(
+                one.named("x"),
+                term -> awaitIgnoringInterrupts(ending),
+                two,
+                two.named("x"),
+                ElectionCandidate.blockingOnce());
+        ElectionCandidate leader = pair.leader();
         assertThat(leader.election().isLeading()).isTrue();
-        ElectionCandidate next = ElectionCandidate.startBlockingOnce(two.named("x"));
-        ContractTestFixture.awaitWaiters(two, "x", 1);
         leader.election().resign();
-        leader.awaitStop(first, ContractTestFixture.PROMPT);
-        assertThat(first.isOver()).as("S05: over from the call on").isTrue();
+        assertThat(pair.first().isOver()).as("S05: over from the call on").isTrue();
+        leader.awaitStop(pair.first(), ContractTestFixture.PROMPT);
         assertThat(leader.election().isLeading()).isFalse();
         ContractTestFixture.throughout("the body has not ended", Duration.ofMillis(300), () -> {
-            assertThat(next.terms()).as("S05: terms of the next leader").isZero();
+            assertThat(pair.next().terms()).as("S05: terms of the next leader").isZero();
             assertThat(leader.runningBodies()).as("bodies of the first leader").isEqualTo(1);
         });
         ending.countDown();
-        Term second = next.awaitTerm(1, ContractTestFixture.LONG);
+        Term second = pair.awaitNext(ContractTestFixture.LONG);
         assertThat(second.isOver()).isFalse();
-        if (one.capabilities().contains(Capability.FENCING)) {
-            assertThat(second.epoch()).as("S03").isGreaterThan(first.epoch());
-        }
         assertThat(leader.awaitEnds(1)).first().isEqualTo(TermEnd.RESIGNED);
         int earlier = leader.terms(); // if the store keeps no queue, it may have led again in between
-        next.election().resign();
-        Term third = leader.awaitTerm(earlier + 1, ContractTestFixture.LONG);
-        if (one.capabilities().contains(Capability.FENCING)) {
-            assertThat(third.epoch()).as("S03").isGreaterThan(second.epoch());
-        }
-        next.close();
-        leader.close();
+        pair.next().election().resign();
+        pair.assertLater(second, leader.awaitTerm(earlier + 1, ContractTestFixture.LONG));
+        pair.close();
         fixture().assertFree(two, "x");
     }
 
@@ -85,17 +82,57 @@ interface ElectionContract extends Contract {
     default void S05_aLeaderThatClosesHandsOver() throws Exception {
         LockClient one = fixture().client();
         LockClient two = fixture().client();
-        ElectionCandidate leader = ElectionCandidate.start(one.named("x"));
-        Term first = leader.awaitTerm(1, ContractTestFixture.LONG);
-        ElectionCandidate next = ElectionCandidate.start(two.named("x"));
-        ContractTestFixture.awaitWaiters(two, "x", 1);
+        ElectionPair pair = ElectionPair.start(
+                one.named("x"),
+                ElectionCandidate.untilStopped(),
+                two,
+                two.named("x"),
+                ElectionCandidate.untilStopped());
+        ElectionCandidate leader = pair.leader();
         leader.close();
         assertThat(leader.runningBodies()).as("bodies after close()").isZero();
-        assertThat(first.isOver()).isTrue();
+        assertThat(pair.first().isOver()).isTrue();
         assertThat(leader.awaitEnds(1)).containsExactly(TermEnd.CLOSED);
-        next.awaitTerm(1, ContractTestFixture.LONG);
+        pair.awaitNext(ContractTestFixture.LONG);
         assertThat(leader.election().isRunning()).isFalse();
-        next.close();
+        pair.close();
+        fixture().assertFree(one, "x");
+    }
+
+    /** The body ends with the interrupt, but a callback of the stop still ends its work. */
+    @Test
+    default void S05_aLeaderHandsOverAfterTheCallbacksOfItsStop() throws Exception {
+        LockClient one = fixture().client();
+        LockClient two = fixture().client();
+        CountDownLatch bodyEnded = new CountDownLatch(1);
+        CountDownLatch ending = new CountDownLatch(1);
+        ElectionPair pair = ElectionPair.start(
+                one.named("x"),
+                term -> {
+                    term.onStop(() -> awaitIgnoringInterrupts(ending));
+                    try {
+                        ElectionCandidate.untilStopped().lead(term);
+                    } finally {
+                        bodyEnded.countDown();
+                    }
+                },
+                two,
+                two.named("x"),
+                ElectionCandidate.untilStopped());
+        CompletableFuture<?> ended = pair.leader().election().closeAsync();
+        awaitIgnoringInterrupts(bodyEnded);
+        ContractTestFixture.throughout("a callback runs", Duration.ofMillis(300), () -> {
+            assertThat(pair.next().terms()).as("S05: terms of the next leader").isZero();
+            assertThat(ended).isNotDone();
+        });
+        ending.countDown();
+        Term second = pair.awaitNext(ContractTestFixture.LONG);
+        assertThat(pair.stopAfterStartOf(second))
+                .as("S05: from the next term to the stop of the first")
+                .isNegative();
+        ApiStyle.result(ended);
+        assertThat(pair.leader().awaitEnds(1)).containsExactly(TermEnd.CLOSED);
+        pair.close();
         fixture().assertFree(one, "x");
     }
 

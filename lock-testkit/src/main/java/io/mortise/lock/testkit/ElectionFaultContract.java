@@ -10,6 +10,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.recipe.Term;
 import io.mortise.lock.recipe.TermEnd;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
@@ -20,41 +21,56 @@ interface ElectionFaultContract extends Contract {
     ClientOptions SHORT_TIMEOUTS =
             ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1)).unavailableAfter(Duration.ofSeconds(1));
 
-    /** One scenario for S02, S03 and S07. The body ignores its stop, so that a second one beside it would be seen. */
+    /** A stop that comes late must be due to a stalled machine, so it is not late again and again. */
     @Test
     default void S07_aSilentLeaderIsStoppedBeforeTheNextTerm() throws Exception {
+        Duration late = silenceLeader("x");
+        for (int again = 1; !late.isNegative() && again < 4; again++) {
+            late = silenceLeader("x" + again);
+        }
+        assertThat(late)
+                .as("S07: from the next term to the stop of the first, best of several tries")
+                .isNegative();
+    }
+
+    /**
+     * One scenario for S02, S03 and S07. The body ignores its stop, so that a second one beside it would be seen.
+     *
+     * @return the time from the start of the next term to the stop of the first one
+     */
+    private Duration silenceLeader(String name) throws Exception {
         LockClient silent = fixture().client(SHORT_TIMEOUTS);
         LockClient other = fixture().client();
         ContractTestFixture.onlyIf(other, Capability.CRASH_RELEASE);
         CountDownLatch ending = new CountDownLatch(1);
-        ElectionCandidate leader =
-                ElectionCandidate.start(silent.named("x", fixture().shortLease(silent)), term -> {
+        CompletableFuture<Term> leading = new CompletableFuture<>();
+        CountDownLatch overAtNextTerm = new CountDownLatch(1);
+        ElectionPair pair = ElectionPair.start(
+                silent.named(name, fixture().shortLease(silent)),
+                term -> {
+                    leading.complete(term);
                     while (ending.getCount() > 0) {
                         Thread.onSpinWait();
                     }
-                });
-        Term first = leader.awaitTerm(1, ContractTestFixture.LONG);
-        CountDownLatch overAtNextTerm = new CountDownLatch(1);
-        ElectionCandidate next =
-                ElectionCandidate.start(other.named("x", fixture().shortLease(other)), term -> {
-                    if (first.isOver()) {
+                },
+                other,
+                other.named(name, fixture().shortLease(other)),
+                term -> {
+                    if (leading.join().isOver()) {
                         overAtNextTerm.countDown();
                     }
-                    new CountDownLatch(1).await();
+                    ElectionCandidate.untilStopped().lead(term);
                 });
-        ContractTestFixture.awaitWaiters(other, "x", 1);
+        ElectionCandidate leader = pair.leader();
         fixture().faultInjector().silence(silent, "S07 for a leader");
-        Term second = next.awaitTerm(1, fixture().backend().takeoverWithin().plus(ContractTestFixture.PROMPT));
+        Term second = pair.awaitNext(fixture().backend().takeoverWithin().plus(ContractTestFixture.PROMPT));
         assertThat(overAtNextTerm.getCount())
                 .as("S02: the first term is over when the second begins")
                 .isZero();
         assertThat(leader.election().isLeading()).isFalse();
-        leader.awaitStop(first, ContractTestFixture.PROMPT); // before the grant, except on a stalled machine
-        if (other.capabilities().contains(Capability.FENCING)) {
-            assertThat(second.epoch()).as("S03").isGreaterThan(first.epoch());
-        }
+        leader.awaitStop(pair.first(), ContractTestFixture.PROMPT);
         fixture().faultInjector().heal(silent);
-        next.close();
+        pair.next().close();
         ContractTestFixture.throughout(
                 "the first body has not ended",
                 Duration.ofMillis(300),
@@ -63,33 +79,30 @@ interface ElectionFaultContract extends Contract {
                         .isEqualTo(1));
         ending.countDown();
         assertThat(leader.awaitEnds(1)).first().isEqualTo(TermEnd.LOST);
-        Term third = leader.awaitTerm(2, ContractTestFixture.LONG);
-        if (other.capabilities().contains(Capability.FENCING)) {
-            assertThat(third.epoch()).as("S03").isGreaterThan(second.epoch());
-        }
+        pair.assertLater(second, leader.awaitTerm(2, ContractTestFixture.LONG));
         assertThat(leader.mostBodies()).as("bodies at the same time").isEqualTo(1);
         leader.close();
+        return pair.stopAfterStartOf(second);
     }
 
     @Test
     default void S07_aRemovedGrantEndsTheTerm() throws Exception {
         LockClient one = fixture().client();
         LockClient two = fixture().client();
-        ElectionCandidate leader =
-                ElectionCandidate.startBlockingOnce(one.named("x", fixture().shortLease(one)));
-        Term first = leader.awaitTerm(1, ContractTestFixture.LONG);
-        ElectionCandidate next =
-                ElectionCandidate.start(two.named("x", fixture().shortLease(two)));
-        ContractTestFixture.awaitWaiters(two, "x", 1);
+        ElectionPair pair = ElectionPair.start(
+                one.named("x", fixture().shortLease(one)),
+                ElectionCandidate.blockingOnce(),
+                two,
+                two.named("x", fixture().shortLease(two)),
+                ElectionCandidate.untilStopped());
+        ElectionCandidate leader = pair.leader();
         fixture().removeGrant("x", two, "S07 for a leader whose grant was removed");
-        leader.awaitStop(first, fixture().backend().removalNotifiedWithin().plus(ContractTestFixture.PROMPT));
-        assertThat(first.isOver()).isTrue();
+        leader.awaitStop(
+                pair.first(), fixture().backend().removalNotifiedWithin().plus(ContractTestFixture.PROMPT));
+        assertThat(pair.first().isOver()).isTrue();
         assertThat(leader.awaitEnds(1)).first().isEqualTo(TermEnd.LOST);
-        Term second = next.awaitTerm(1, ContractTestFixture.LONG);
-        if (one.capabilities().contains(Capability.FENCING)) {
-            assertThat(second.epoch()).as("S03").isGreaterThan(first.epoch());
-        }
-        next.close();
+        pair.awaitNext(ContractTestFixture.LONG);
+        pair.next().close();
         leader.awaitTerm(2, ContractTestFixture.LONG);
         leader.close();
         fixture().assertFree(two, "x");
@@ -121,14 +134,16 @@ interface ElectionFaultContract extends Contract {
     default void S15_anElectionOutlivesARestartOfTheServer() throws Exception {
         LockClient one = fixture().client(SHORT_TIMEOUTS);
         LockClient two = fixture().client(SHORT_TIMEOUTS);
-        ElectionCandidate leader =
-                ElectionCandidate.start(one.named("x", fixture().shortLease(one)));
-        Term first = leader.awaitTerm(1, ContractTestFixture.LONG);
-        ElectionCandidate next =
-                ElectionCandidate.start(two.named("x", fixture().shortLease(two)));
-        ContractTestFixture.awaitWaiters(two, "x", 1);
+        ElectionPair pair = ElectionPair.start(
+                one.named("x", fixture().shortLease(one)),
+                ElectionCandidate.untilStopped(),
+                two,
+                two.named("x", fixture().shortLease(two)),
+                ElectionCandidate.untilStopped());
+        ElectionCandidate leader = pair.leader();
+        ElectionCandidate next = pair.next();
         fixture().faultInjector().stopServer("S15 for an election");
-        leader.awaitStop(first, fixture().backend().lease().plus(ContractTestFixture.PROMPT));
+        leader.awaitStop(pair.first(), fixture().backend().lease().plus(ContractTestFixture.PROMPT));
         ContractTestFixture.eventually(
                 "S15: the candidate reports the outage",
                 ContractTestFixture.LONG,
@@ -139,11 +154,8 @@ interface ElectionFaultContract extends Contract {
                 "S15: a candidate leads after the restart",
                 ContractTestFixture.LONG,
                 () -> leader.terms() > 1 || next.terms() > 0);
-        Term second = next.terms() > 0 ? next.awaitTerm(1, Duration.ZERO) : leader.awaitTerm(2, Duration.ZERO);
-        if (one.capabilities().contains(Capability.FENCING)) {
-            assertThat(second.epoch()).as("S03").isGreaterThan(first.epoch());
-        }
-        next.close();
-        leader.close();
+        pair.assertLater(
+                pair.first(), next.terms() > 0 ? next.awaitTerm(1, Duration.ZERO) : leader.awaitTerm(2, Duration.ZERO));
+        pair.close();
     }
 }

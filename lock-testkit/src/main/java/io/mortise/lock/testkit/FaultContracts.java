@@ -15,4 +15,5 @@ interface FaultContracts
                 ElectionFaultContract,
                 ProcessContract,
                 HistoryContract,
-                LockGroupContract {}
+                LockGroupContract,
+                LeaseLockContract {}

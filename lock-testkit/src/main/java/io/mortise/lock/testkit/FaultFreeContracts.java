@@ -16,7 +16,6 @@ interface FaultFreeContracts
                 AdminContract,
                 CapabilityContract,
                 RunContract,
-                LeaseLockContract,
                 ElectionContract,
                 ClaimedCapabilitiesContract,
                 ManyNamesContract,

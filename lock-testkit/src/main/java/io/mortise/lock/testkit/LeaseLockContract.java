@@ -4,6 +4,7 @@ package io.mortise.lock.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LeaseLock;
 import io.mortise.lock.LeaseLostException;
@@ -155,5 +156,29 @@ interface LeaseLockContract extends Contract {
         held.close();
         assertThat(ApiStyle.result(locking)).as("S10: interrupt flag").isTrue();
         fixture().assertFree(client, "x");
+    }
+
+    /** False would mean that another owner holds the lock. */
+    @Test
+    default void S15_aJavaLockReportsAnOutageAsAnException() throws Exception {
+        LockClient silent = fixture().client(ElectionFaultContract.SHORT_TIMEOUTS);
+        LockClient other = fixture().client();
+        LeaseLock lock = silent.named("x").asLock();
+        fixture().faultInjector().silence(silent, "S15 of a java.util.concurrent Lock");
+        assertThatThrownBy(() -> lock.tryLock()).as("S15: one attempt").isInstanceOf(BackendUnavailableException.class);
+        assertThatThrownBy(() -> lock.tryLock(100, TimeUnit.MILLISECONDS))
+                .as("S15: with a limit")
+                .isInstanceOf(BackendUnavailableException.class);
+        assertThatThrownBy(lock::lock).as("S15: without a limit").isInstanceOf(BackendUnavailableException.class);
+        assertThatThrownBy(lock::lockInterruptibly)
+                .as("S15: interruptibly")
+                .isInstanceOf(BackendUnavailableException.class);
+        assertThat(lock.holdCount()).isZero();
+        fixture().faultInjector().heal(silent);
+        assertThat(lock.tryLock(ContractTestFixture.LONG.toSeconds(), TimeUnit.SECONDS))
+                .as("after the outage")
+                .isTrue();
+        lock.unlock();
+        fixture().assertFree(other, "x");
     }
 }

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -45,7 +46,7 @@ class SpringPageTest {
                 .map((MatchResult found) -> found.group(1))
                 .toList();
         assertThat(blocks)
-                .hasSize(7)
+                .hasSize(9)
                 .allSatisfy(block -> assertThat(withoutSpace(code)).contains(withoutSpace(block)));
     }
 
@@ -54,7 +55,7 @@ class SpringPageTest {
     }
 
     @Test
-    void theCodeWorks() {
+    void theCodeWorks() throws Exception {
         try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
             context.getEnvironment()
                     .getPropertySources()
@@ -62,6 +63,7 @@ class SpringPageTest {
             context.register(LockConfiguration.class, PageSnippets.TestLocks.class, PageSnippets.Retries.class);
             context.register(TestDatabase.class, Transactions.class, ShippingService.class);
             context.register(PageSnippets.Reports.class, PageSnippets.Accounts.class);
+            context.register(PageSnippets.Elections.class, PageSnippets.TermLog.class);
             context.refresh();
 
             assertThat(context.getBean(LockClient.class)).isSameAs(context.getBean("memoryLocks"));
@@ -78,6 +80,12 @@ class SpringPageTest {
                     .isTrue();
             assertThat(context.getBean(PageSnippets.Accounts.class).book("7").block(Duration.ofSeconds(30)))
                     .isPositive();
+
+            assertThat(context.getBean(PageSnippets.Jobs.class).epochs.poll(30, TimeUnit.SECONDS))
+                    .isPositive();
+            List<String> log = context.getBean(PageSnippets.TermLog.class).log;
+            context.close();
+            assertThat(log).containsExactly("leads scheduler", "ended: CLOSED");
         }
     }
 }
