@@ -30,8 +30,8 @@ import org.slf4j.LoggerFactory;
  * <p>The body is stopped at the deadline of the lease at the latest, so before the store can grant the lock by expiry; after a
  * forced release with the next event or renewal, when another candidate may lead already (S1, S7). One thread waits
  * and runs the body, so a second body never runs beside one that ignores its stop. The lock is released only after the body and
- * the callbacks of its stop have ended. After a body that returns, resigns or throws, the candidate pauses, so that others can go first, and continues. Only
- * {@link #close()}, or that of the client, ends the campaign. Thread-safe.
+ * the callbacks of its stop have ended. After a body that returns, resigns or throws, the candidate pauses, so that others can
+ * go first, and continues. Only {@link #close()}, or that of the client, ends the campaign. Thread-safe.
  */
 public final class Election implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Election.class);
@@ -110,10 +110,10 @@ public final class Election implements AutoCloseable {
     }
 
     /**
-     * Ends the campaign: stops the body, and waits for its end and the release, at most for the
-     * {@linkplain ElectionOptions#stopTimeout stop timeout}. Idempotent. A call by the body does not wait. A body that continues
-     * keeps the lock until it ends or the lease is lost, and the log says so. An interrupt ends the wait; the interrupt flag is
-     * kept.
+     * Ends the campaign: stops the body, and waits for its end, that of the callbacks of the stop, and the release, at most for
+     * the {@linkplain ElectionOptions#stopTimeout stop timeout}. Idempotent. A call by the body does not wait. A body that
+     * continues keeps the lock until it ends or the lease is lost, and the log says so. An interrupt ends the wait; the interrupt
+     * flag is kept.
      */
     @Override
     public void close() {

@@ -217,6 +217,7 @@ class LeaseLockTest {
     }
 
     @Test
+    @SuppressWarnings("NullAway") // that is the point
     void S14_aTimeWithoutAUnitIsRefused() {
         assertThatThrownBy(() -> lock.tryLock(1, null)).isInstanceOf(NullPointerException.class);
         assertThat(lock.tryLock()).isTrue();

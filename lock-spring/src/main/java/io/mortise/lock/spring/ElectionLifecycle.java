@@ -23,8 +23,8 @@ import org.springframework.context.SmartLifecycle;
  *
  * <p>By default the campaign starts last and stops first: after the beans that the body needs and after a web server, and before
  * either stops. The stop ends the term and blocks no other bean; its phase ends when the body has ended and the lock is released,
- * or after the context's shutdown timeout. Beans are destroyed after that, the lock client included. A context that is started again
- * campaigns again. Publishes {@link TermStartedEvent} and {@link TermEndedEvent}. Thread-safe, apart from the setters.
+ * or after the context's shutdown timeout. Beans are destroyed after that, the lock client included. A context that is started
+ * again campaigns again. Publishes {@link TermStartedEvent} and {@link TermEndedEvent}. Thread-safe, apart from the setters.
  */
 public final class ElectionLifecycle implements SmartLifecycle, ApplicationEventPublisherAware, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ElectionLifecycle.class);
@@ -50,7 +50,9 @@ public final class ElectionLifecycle implements SmartLifecycle, ApplicationEvent
         this.body = Objects.requireNonNull(body, "body");
     }
 
-    /** Sets the phase: a greater one starts later and stops earlier. Default: {@link SmartLifecycle#DEFAULT_PHASE}, the greatest. */
+    /**
+     * Sets the phase: a greater one starts later and stops earlier. Default: {@link SmartLifecycle#DEFAULT_PHASE}, the greatest.
+     */
     public void setPhase(int phase) {
         this.phase = phase;
     }
@@ -110,8 +112,8 @@ public final class ElectionLifecycle implements SmartLifecycle, ApplicationEvent
         state.lock();
         try {
             if (started && latest == earlier) {
+                deferred = false; // also if there is no thread for the campaign
                 latest = options.run(body);
-                deferred = false;
             }
         } finally {
             state.unlock();

@@ -51,7 +51,9 @@ record ElectionPair(ElectionCandidate leader, Term first, ElectionCandidate next
         }
     }
 
-    /** Returns the time from the start of the next term to the last callback of the first one's stop; negative if that came earlier. */
+    /**
+     * Returns the time from the start of the next term to the call of the first one's stop; negative if that came earlier.
+     */
     Duration stopAfterStartOf(Term second) {
         return Duration.ofNanos(leader.stoppedAt(first) - next.startedAt(second));
     }

@@ -77,7 +77,7 @@ class BlockingApiTest {
 
     /** Nobody could unlock it, and it would be renewed until the client closes. */
     @Test
-    @SuppressWarnings("LockNotBeforeTry")
+    @SuppressWarnings({"LockNotBeforeTry", "ThreadLocalUsage"}) // a lock fails, and so does its thread local
     void S08_aJavaLockWhoseHoldCannotBeKeptReleasesItsLease() throws Exception {
         Error full = new OutOfMemoryError("for the test");
         ThreadLocal<CoreLeaseLock.@Nullable Hold> broken = new ThreadLocal<>() {
