@@ -154,7 +154,7 @@ public final class ElectionLifecycle implements SmartLifecycle, ApplicationEvent
     public boolean isRunning() {
         state.lock();
         try {
-            return started && (deferred || latest != null && latest.isRunning());
+            return started && (deferred || (latest != null && latest.isRunning()));
         } finally {
             state.unlock();
         }
