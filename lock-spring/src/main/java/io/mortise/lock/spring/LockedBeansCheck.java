@@ -6,6 +6,8 @@ import io.mortise.lock.LockConfigurationException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.PointcutAdvisor;
@@ -17,7 +19,10 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
@@ -26,23 +31,41 @@ import org.springframework.util.ClassUtils;
 /**
  * Checks each {@link Locked} method of the context when it starts: its attributes, and that the bean's proxy can and does apply the
  * lock. What cannot be known yet, of lazy and prototype beans, fails or is checked with the first call.
+ *
+ * <p>A registry post-processor is created before all other post-processors, so it sees which beans Spring creates, even too early.
+ * An object that a test puts in the place of a bean, such as a mock, is not created by Spring: it has no proxy on purpose.
  */
-final class LockedBeansCheck implements SmartInitializingSingleton {
+final class LockedBeansCheck implements SmartInitializingSingleton, BeanDefinitionRegistryPostProcessor {
     private static final String SPRING_RETRY = "org.springframework.retry.";
 
     private final LockedMethods methods;
     private final ConfigurableListableBeanFactory beans;
+    private final Set<String> created = ConcurrentHashMap.newKeySet();
 
     LockedBeansCheck(LockedMethods methods, ConfigurableListableBeanFactory beans) {
         this.methods = methods;
         this.beans = beans;
     }
 
+    @Override
+    public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
+        beans.addBeanPostProcessor(new BeanPostProcessor() {
+            @Override
+            public Object postProcessBeforeInitialization(Object bean, String beanName) {
+                created.add(beanName);
+                return bean;
+            }
+        });
+    }
+
+    @Override
+    public void postProcessBeanFactory(ConfigurableListableBeanFactory factory) {}
+
     /** @throws LockConfigurationException for the first method that is wrong, with the bean, the method and what to do */
     @Override
     public void afterSingletonsInstantiated() {
         for (String name : beans.getBeanNamesForType(Object.class, true, false)) {
-            Class<?> type = AutoProxyUtils.determineTargetClass(beans, name);
+            Class<?> type = isReplaced(name) ? null : AutoProxyUtils.determineTargetClass(beans, name);
             if (type != null
                     && !type.getName().startsWith("org.springframework.")
                     && AnnotationUtils.isCandidateClass(type, Locked.class)) {
@@ -52,6 +75,11 @@ final class LockedBeansCheck implements SmartInitializingSingleton {
                         .forEach(method -> check(method, userClass, name));
             }
         }
+    }
+
+    /** Returns whether the bean is an object that was registered, although there is a definition to create it by. */
+    private boolean isReplaced(String name) {
+        return beans.containsBeanDefinition(name) && beans.containsSingleton(name) && !created.contains(name);
     }
 
     private void check(Method method, Class<?> type, String beanName) {

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Publisher;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -337,6 +338,19 @@ class LockedBeansCheckTest {
         assertThat(startFails(Early.class, EarlyBean.class))
                 .hasMessageContaining("(bean \"lockedBeansCheckTest.Early\")")
                 .hasMessageContaining("no proxy");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class EarliestBean {
+        @Bean
+        static BeanFactoryPostProcessor postProcessor(Early early) {
+            return factory -> assertThat(early).isNotNull();
+        }
+    }
+
+    @Test
+    void aBeanThatWasCreatedBeforeThePostProcessorsStopsTheStart() {
+        assertThat(startFails(Early.class, EarliestBean.class)).hasMessageContaining("no proxy");
     }
 
     @Test
