@@ -4,7 +4,6 @@ package io.mortise.lock.spring.boot;
 import io.etcd.jetcd.Client;
 import io.mortise.lock.etcd.EtcdLocks;
 import io.mortise.lock.etcd.EtcdOptions;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
@@ -18,11 +17,11 @@ class EtcdLockConnections {
     @Bean
     @Lazy // not made if there is a URL
     @ConditionalOnBean(Client.class)
-    LockConnection mortiseEtcdClientConnection(ObjectProvider<Client> client, LockProperties properties) {
+    LockConnection mortiseEtcdClientConnection(Client client, LockProperties properties) {
         LockProperties.refuse(
                 "wait-replicas", properties.waitReplicas(), "Only Redis has it, and the locks are in etcd.");
         EtcdOptions options = LockProperties.set(
-                "namespace", properties.namespace(), EtcdOptions.using(client.getObject()), EtcdOptions::namespace);
+                "namespace", properties.namespace(), EtcdOptions.using(client), EtcdOptions::namespace);
         EtcdOptions complete =
                 LockProperties.set("lease-duration", properties.leaseDuration(), options, EtcdOptions::leaseDuration);
         return new LockConnection("the jetcd Client bean", clientOptions -> EtcdLocks.connect(complete, clientOptions));

@@ -6,7 +6,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockListener;
 import io.mortise.lock.connect.Locks;
 import java.util.List;
-import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -29,34 +29,40 @@ import org.springframework.core.task.VirtualThreadTaskExecutor;
 @EnableConfigurationProperties(LockProperties.class)
 @Import({RedisLockConnections.class, EtcdLockConnections.class, ZooKeeperLockConnections.class})
 public final class LockClientAutoConfiguration {
+    private static final String CLIENT = "mortiseLockClient";
+
     /** Creates the configuration; called by Spring. */
     LockClientAutoConfiguration() {}
 
-    @Bean
+    @Bean(CLIENT)
     LockClient mortiseLockClient(
-            LockProperties properties,
-            ObjectProvider<LockConnection> connections,
-            ObjectProvider<LockListener> listeners,
-            ObjectProvider<ClientOptionsCustomizer> customizers,
-            Environment environment) {
+            LockProperties properties, ConfigurableListableBeanFactory beans, Environment environment) {
         ClientOptions options = properties.clientOptions();
         if (Threading.VIRTUAL.isActive(environment)) {
             options = options.callbackExecutor(new VirtualThreadTaskExecutor("mortise-callback-"));
         }
-        for (LockListener listener : listeners.orderedStream().toList()) {
+        for (LockListener listener : dependencies(LockListener.class, beans)) {
             options = options.listener(listener);
         }
-        for (ClientOptionsCustomizer customizer : customizers.orderedStream().toList()) {
+        for (ClientOptionsCustomizer customizer : dependencies(ClientOptionsCustomizer.class, beans)) {
             options = customizer.customize(options);
         }
         if (properties.url() != null) {
             return Locks.connect(properties.url(), options);
         }
-        List<LockConnection> found = connections.orderedStream().toList();
+        List<LockConnection> found = dependencies(LockConnection.class, beans);
         if (found.size() != 1) {
             throw new LockConnectionException(
                     found.stream().map(LockConnection::description).toList());
         }
         return found.get(0).open().apply(options);
+    }
+
+    /** Returns the beans of a type, which the context is to destroy after the client. An ObjectProvider would not tell it. */
+    private static <T> List<T> dependencies(Class<T> type, ConfigurableListableBeanFactory beans) {
+        for (String name : beans.getBeanNamesForType(type)) {
+            beans.registerDependentBean(name, CLIENT);
+        }
+        return beans.getBeanProvider(type).orderedStream().toList();
     }
 }

@@ -15,6 +15,7 @@ final class LockRuntimeHints implements RuntimeHintsRegistrar {
         hints.resources()
                 .registerPattern("META-INF/services/io.mortise.lock.spi.LockProvider")
                 .registerPattern("io/mortise/lock/**/*.lua");
+        hints.reflection().registerTypeIfPresent(classLoader, LockingAutoConfiguration.QUARTZ);
         for (Locks.ProviderInfo provider : Locks.providers()) {
             hints.reflection()
                     .registerType(

@@ -11,7 +11,6 @@ import io.mortise.lock.redis.RedisOptions;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.AnnotatedBeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
@@ -49,16 +48,15 @@ class RedisLockConnections {
     @Bean
     @Lazy // not made if there is a URL
     @ConditionalOnBean(RedisClient.class)
-    LockConnection mortiseRedisClientConnection(ObjectProvider<RedisClient> client, LockProperties properties) {
-        return connection("the RedisClient bean", RedisOptions.using(client.getObject()), properties);
+    LockConnection mortiseRedisClientConnection(RedisClient client, LockProperties properties) {
+        return connection("the RedisClient bean", RedisOptions.using(client), properties);
     }
 
     @Bean
     @Lazy // not made if there is a URL
     @ConditionalOnBean(RedisClusterClient.class)
-    LockConnection mortiseRedisClusterClientConnection(
-            ObjectProvider<RedisClusterClient> client, LockProperties properties) {
-        return connection("the RedisClusterClient bean", RedisOptions.using(client.getObject()), properties);
+    LockConnection mortiseRedisClusterClientConnection(RedisClusterClient client, LockProperties properties) {
+        return connection("the RedisClusterClient bean", RedisOptions.using(client), properties);
     }
 
     /** The server of {@code spring.data.redis.*}, of {@code @ServiceConnection} or of Docker Compose. */

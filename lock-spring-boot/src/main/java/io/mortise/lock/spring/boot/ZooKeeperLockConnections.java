@@ -6,7 +6,6 @@ import io.mortise.lock.zookeeper.ZooKeeperOptions;
 import java.util.function.Supplier;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.ZooKeeper;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
@@ -33,8 +32,8 @@ class ZooKeeperLockConnections {
     @Bean
     @Lazy // not made if there is a URL
     @ConditionalOnBean(ZooKeeper.class)
-    LockConnection mortiseZooKeeperConnection(ObjectProvider<ZooKeeper> handle, LockProperties properties) {
-        return connection("the ZooKeeper bean", handle::getObject, properties);
+    LockConnection mortiseZooKeeperConnection(ZooKeeper handle, LockProperties properties) {
+        return connection("the ZooKeeper bean", () -> handle, properties);
     }
 
     /** Curator replaces an expired handle, so each call asks for the current one. */
@@ -44,9 +43,8 @@ class ZooKeeperLockConnections {
         @Bean
         @Lazy // not made if there is a URL
         @ConditionalOnBean(CuratorFramework.class)
-        LockConnection mortiseCuratorConnection(ObjectProvider<CuratorFramework> curator, LockProperties properties) {
-            CuratorFramework client = curator.getObject();
-            return connection("the CuratorFramework bean", () -> handle(client), properties);
+        LockConnection mortiseCuratorConnection(CuratorFramework curator, LockProperties properties) {
+            return connection("the CuratorFramework bean", () -> handle(curator), properties);
         }
 
         private static ZooKeeper handle(CuratorFramework client) {
