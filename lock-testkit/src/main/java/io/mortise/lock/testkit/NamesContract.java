@@ -257,6 +257,7 @@ interface NamesContract extends Contract {
             assertRefused(() -> admin.status(""), "empty", "512");
             assertRefused(() -> admin.list("", 0, ""), "0", "10000");
             assertRefused(() -> admin.list("", 10_001, ""), "10001", "10000");
+            assertRefused(() -> admin.list("x".repeat(513), 1, ""), "prefix", "513", "512");
         }
     }
 

@@ -26,7 +26,7 @@ public record CoreAdmin(LockAdmin backend, String endpoints, CallbackExecutor ca
 
     @Override
     public CompletableFuture<Page> list(String prefix, int limit, String cursor) {
-        Objects.requireNonNull(prefix, "prefix");
+        checkPrefix(Objects.requireNonNull(prefix, "prefix"));
         Objects.requireNonNull(cursor, "cursor");
         if (limit < 1 || limit > MOST_PER_PAGE) {
             throw new IllegalArgumentException("limit is " + limit + ", must be from 1 to " + MOST_PER_PAGE);
@@ -47,6 +47,16 @@ public record CoreAdmin(LockAdmin backend, String endpoints, CallbackExecutor ca
     @Override
     public CompletableFuture<Map<String, Instant>> clocks() {
         return offIoThread(backend.clocks());
+    }
+
+    private static void checkPrefix(String prefix) {
+        try {
+            if (!prefix.isEmpty()) {
+                checked(prefix);
+            }
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("prefix is not the start of a lock name: " + e.getMessage(), e);
+        }
     }
 
     private static String checked(String name) {

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
@@ -56,7 +57,7 @@ public final class LocksEndpoint {
             throw invalid("limit is " + size + ", must be from 1 to " + MOST_LOCKS);
         }
         LockAdmin admin = admin();
-        LockAdmin.Page page = get(admin.list(prefix == null ? "" : prefix, size, cursor == null ? "" : cursor));
+        LockAdmin.Page page = get(() -> admin.list(prefix == null ? "" : prefix, size, cursor == null ? "" : cursor));
         return new Locks(
                 page.locks().stream().map(Lock::of).toList(), page.next().orElse(null));
     }
@@ -72,7 +73,7 @@ public final class LocksEndpoint {
     public ForcedRelease forceRelease(String name, long token) {
         for (LockHolder holder : status(name).holders()) {
             if (holder.token().isPresent() && holder.token().getAsLong() == token) {
-                return new ForcedRelease(get(admin().forceRelease(name, holder)));
+                return new ForcedRelease(get(() -> admin().forceRelease(name, holder)));
             }
         }
         return new ForcedRelease(false);
@@ -80,11 +81,7 @@ public final class LocksEndpoint {
 
     private LockStatus status(String name) {
         LockAdmin admin = admin();
-        try {
-            return get(admin.status(name));
-        } catch (IllegalArgumentException e) {
-            throw invalid(String.valueOf(e.getMessage()));
-        }
+        return get(() -> admin.status(name));
     }
 
     private LockAdmin admin() {
@@ -92,10 +89,15 @@ public final class LocksEndpoint {
     }
 
     /** Waits for an answer, which comes within a few request timeouts. */
-    private static <T> T get(CompletableFuture<T> answer) {
+    private static <T> T get(Supplier<CompletableFuture<T>> request) {
         try {
-            return answer.join();
+            return request.get().join();
+        } catch (IllegalArgumentException e) {
+            throw invalid(String.valueOf(e.getMessage()));
         } catch (CompletionException e) {
+            if (e.getCause() instanceof IllegalArgumentException cause) {
+                throw invalid(String.valueOf(cause.getMessage()));
+            }
             throw e.getCause() instanceof RuntimeException cause ? cause : e;
         }
     }

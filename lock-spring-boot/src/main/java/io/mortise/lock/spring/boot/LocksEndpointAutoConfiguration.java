@@ -23,4 +23,10 @@ public final class LocksEndpointAutoConfiguration {
     LocksEndpoint mortiseLocksEndpoint(LockClient client) {
         return new LocksEndpoint(client);
     }
+
+    @Bean
+    @ConditionalOnMissingBean
+    LocksEndpointWebExtension mortiseLocksEndpointWebExtension(LocksEndpoint endpoint) {
+        return new LocksEndpointWebExtension(endpoint);
+    }
 }

@@ -111,13 +111,30 @@ class ActuatorTest {
 
     @Test
     void S14_badParametersAreRefused() throws Exception {
-        try (Running application = Running.start("memory:boot-parameters")) {
-            for (String query : List.of("limit=0", "limit=10001", "limit=x", "name=", "name=a&prefix=b")) {
-                assertThat(application.request("GET", "locks?" + query).statusCode())
-                        .as(query)
-                        .isEqualTo(400);
-            }
+        try (RedisTestServer server = RedisTestServer.start();
+                Running application = Running.start(server.url(), "management.endpoint.locks.access=unrestricted")) {
+            assertThat(refusal(application, "GET", "limit=0"))
+                    .contains("limit is 0")
+                    .contains("10000");
+            assertThat(refusal(application, "GET", "limit=10001")).contains("10001");
+            assertThat(refusal(application, "GET", "limit=x")).contains("400");
+            assertThat(refusal(application, "GET", "name=")).contains("512 bytes");
+            assertThat(refusal(application, "GET", "name=a&prefix=b")).contains("combined");
+            assertThat(refusal(application, "GET", "cursor=forged"))
+                    .contains("forged")
+                    .contains("cursor of an earlier page");
+            assertThat(refusal(application, "GET", "prefix=" + "p".repeat(513)))
+                    .contains("pppp")
+                    .contains("513 bytes")
+                    .contains("at most 512");
+            assertThat(refusal(application, "DELETE", "name=&token=1")).contains("512 bytes");
         }
+    }
+
+    private static String refusal(Running application, String method, String query) throws Exception {
+        HttpResponse<String> response = application.request(method, "locks?" + query);
+        assertThat(response.statusCode()).as(query).isEqualTo(400);
+        return response.body();
     }
 
     @Test
