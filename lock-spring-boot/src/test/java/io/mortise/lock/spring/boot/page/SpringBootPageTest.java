@@ -13,14 +13,13 @@ import java.util.List;
 import java.util.Objects;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -73,21 +72,20 @@ class SpringBootPageTest {
     }
 
     @Test
-    void theCustomizerWorks() {
-        AtomicInteger callbacks = new AtomicInteger();
+    void theCustomizerWorksBesideTheExecutorOfSpringBoot() {
         new ApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(LockClientAutoConfiguration.class))
+                .withConfiguration(
+                        AutoConfigurations.of(TaskExecutionAutoConfiguration.class, LockClientAutoConfiguration.class))
                 .withUserConfiguration(LockOptionsConfiguration.class)
-                .withBean(Executor.class, () -> task -> {
-                    callbacks.incrementAndGet();
-                    task.run();
-                })
                 .withPropertyValues("mortise.url=memory:boot-page")
-                .run(context -> context.getBean(LockClient.class)
-                        .named("a")
-                        .callAsync(lease -> CompletableFuture.completedFuture("done"))
-                        .toCompletableFuture()
-                        .get(30, TimeUnit.SECONDS));
-        assertThat(callbacks).hasPositiveValue();
+                .run(context -> {
+                    CompletableFuture<String> thread = context.getBean(LockClient.class)
+                            .named("a")
+                            .callAsync(lease -> CompletableFuture.completedFuture(
+                                    Thread.currentThread().getName()))
+                            .toCompletableFuture();
+                    assertThat(thread.get(30, TimeUnit.SECONDS)).startsWith("lock-callback-");
+                    assertThat(context).hasBean("applicationTaskExecutor");
+                });
     }
 }
