@@ -2,15 +2,12 @@
 package io.mortise.lock.spring.boot;
 
 import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisURI;
-import io.lettuce.core.SslOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
-import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.redis.RedisLocks;
 import io.mortise.lock.redis.RedisOptions;
 import java.util.List;
 import java.util.Objects;
-import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.AnnotatedBeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
@@ -18,8 +15,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
-import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Node;
-import org.springframework.boot.ssl.SslBundle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
@@ -31,6 +26,7 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.core.type.MethodMetadata;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** The application's connections to Redis: what Spring Boot knows of the server, or a client of Lettuce. */
 @Configuration(proxyBeanMethods = false)
@@ -68,86 +64,15 @@ class RedisLockConnections {
         @ConditionalOnBean(DataRedisConnectionDetails.class)
         @Conditional(OnBootRedisConnectionFactory.class)
         LockConnection mortiseDataRedisConnection(
-                DataRedisConnectionDetails details, LockProperties properties, Environment environment) {
-            SslBundle ssl = details.getSslBundle();
-            // Spring Boot takes TLS from the URL too, which the details do not tell.
-            String url = environment.getProperty("spring.data.redis.url", "");
-            RedisOptions options = options(details, ssl != null || url.startsWith("rediss:"));
+                DataRedisConnectionDetails details,
+                ObjectProvider<LettuceConnectionFactory> lettuce,
+                LockProperties properties,
+                Environment environment) {
             return connection(
                     "the connection of spring.data.redis",
-                    ssl == null ? options : options.sslOptions(sslOptions(ssl)),
+                    DataRedisServer.of(details, lettuce.getIfAvailable(), environment)
+                            .options(),
                     properties);
-        }
-
-        /** Asks in the order of Spring Boot, whose details name a standalone server in any case, perhaps by default. */
-        private static RedisOptions options(DataRedisConnectionDetails details, boolean tls) {
-            DataRedisConnectionDetails.Sentinel sentinels = details.getSentinel();
-            if (sentinels != null) {
-                return RedisOptions.connectTo(sentinels(sentinels, details, tls));
-            }
-            DataRedisConnectionDetails.Cluster cluster = details.getCluster();
-            if (cluster != null) {
-                List<RedisURI> nodes = cluster.getNodes().stream()
-                        .map(node -> access(uri(node), details, tls).build())
-                        .toList();
-                return RedisOptions.connectToCluster(nodes);
-            }
-            DataRedisConnectionDetails.Standalone server = details.getStandalone();
-            if (server != null && details.getMasterReplica() == null) {
-                RedisURI.Builder uri = uri(new Node(server.getHost(), server.getPort()));
-                return RedisOptions.connectTo(access(uri, details, tls)
-                        .withDatabase(server.getDatabase())
-                        .build());
-            }
-            throw new LockConfigurationException(
-                    "spring.data.redis names a master and its replicas, without a way to find "
-                            + "the next master: locks need one server, sentinels or a cluster; or set mortise.url");
-        }
-
-        private static RedisURI sentinels(
-                DataRedisConnectionDetails.Sentinel sentinels, DataRedisConnectionDetails details, boolean tls) {
-            RedisURI.Builder uri = RedisURI.builder()
-                    .withSentinelMasterId(sentinels.getMaster())
-                    .withDatabase(sentinels.getDatabase());
-            for (Node node : sentinels.getNodes()) {
-                RedisURI.Builder sentinel = uri(node).withSsl(tls);
-                uri.withSentinel(credentials(sentinel, sentinels.getUsername(), sentinels.getPassword())
-                        .build());
-            }
-            return access(uri, details, tls).build();
-        }
-
-        private static RedisURI.Builder uri(Node node) {
-            return RedisURI.builder().withHost(node.host()).withPort(node.port());
-        }
-
-        private static RedisURI.Builder access(RedisURI.Builder uri, DataRedisConnectionDetails details, boolean tls) {
-            return credentials(uri.withSsl(tls), details.getUsername(), details.getPassword());
-        }
-
-        private static RedisURI.Builder credentials(
-                RedisURI.Builder uri, @Nullable String user, @Nullable String password) {
-            if (password == null) {
-                return uri;
-            }
-            return user == null || user.isEmpty()
-                    ? uri.withPassword(password.toCharArray())
-                    : uri.withAuthentication(user, password.toCharArray());
-        }
-
-        private static SslOptions sslOptions(SslBundle bundle) {
-            SslOptions.Builder options = SslOptions.builder()
-                    .keyManager(bundle.getManagers().getKeyManagerFactory())
-                    .trustManager(bundle.getManagers().getTrustManagerFactory());
-            String[] ciphers = bundle.getOptions().getCiphers();
-            if (ciphers != null) {
-                options.cipherSuites(ciphers);
-            }
-            String[] protocols = bundle.getOptions().getEnabledProtocols();
-            if (protocols != null) {
-                options.protocols(protocols);
-            }
-            return options.build();
         }
     }
 

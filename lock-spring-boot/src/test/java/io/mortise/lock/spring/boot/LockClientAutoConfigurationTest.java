@@ -5,11 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.ClientClosedException;
+import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
+import io.mortise.lock.LeaseLostException;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockListener;
 import io.mortise.lock.connect.Locks;
+import io.mortise.lock.memory.MemoryLocks;
+import io.mortise.lock.memory.MemoryStore;
 import io.mortise.lock.spring.LockTemplate;
+import io.mortise.lock.spring.Locked;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -22,10 +27,19 @@ import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.ApplicationRunner;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.support.GenericApplicationContext;
 
 /** Tests which client there is, with which options, and how a start that fails is explained. */
 class LockClientAutoConfigurationTest {
@@ -90,6 +104,65 @@ class LockClientAutoConfigurationTest {
                             .toCompletableFuture();
                     assertThat(thread.get(20, TimeUnit.SECONDS)).startsWith("mortise-callback-");
                 });
+    }
+
+    /** A bean of a child context. */
+    static class Worker {
+        @Locked(name = "work")
+        public boolean excludes(LockClient other) throws InterruptedException {
+            return other.named("work").tryAcquire().isEmpty();
+        }
+    }
+
+    @Test
+    void aChildContextUsesTheClientOfItsParent() {
+        application.withPropertyValues("mortise.url=memory:boot-parent").run(parent -> {
+            LockClient client = parent.getBean(LockClient.class);
+            application
+                    .withConfiguration(AutoConfigurations.of(
+                            LockHealthAutoConfiguration.class, LocksEndpointAutoConfiguration.class))
+                    .withParent(parent)
+                    .withPropertyValues("mortise.url=memory:boot-child", "management.endpoints.web.exposure.include=*")
+                    .withBean(Worker.class)
+                    .run(child -> {
+                        assertThat(child).hasNotFailed();
+                        assertThat(child.getBeanFactory().getBeanNamesForType(LockClient.class))
+                                .isEmpty();
+                        assertThat(child.getBean(LockClient.class)).isSameAs(client);
+                        assertThat(child.getBean(Worker.class).excludes(client)).isTrue();
+                        assertThat(child.getBean(LocksEndpoint.class)
+                                        .locks("work", null, null, null)
+                                        .locks())
+                                .hasSize(1);
+                        assertThat(child.getBean("mortiseHealthContributor")).isInstanceOf(HealthIndicator.class);
+                    });
+            assertThat(client.named("a").tryAcquire()).isPresent();
+        });
+    }
+
+    @Test
+    void theFailureOfARunnerIsNotTakenForOneOfTheStart() {
+        MemoryStore store = MemoryStore.create();
+        SpringApplication failing = new SpringApplicationBuilder(FailingRunner.class)
+                .web(WebApplicationType.NONE)
+                .initializers((GenericApplicationContext context) -> {
+                    context.registerBean(MemoryStore.class, () -> store);
+                    context.registerBean(LockClient.class, () -> MemoryLocks.connect(store, ClientOptions.defaults()));
+                })
+                .build();
+        assertThatThrownBy(failing::run)
+                .isInstanceOf(LeaseLostException.class)
+                .satisfies(failure ->
+                        assertThat(new LockFailureAnalyzer().analyze(failure)).isNull());
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ImportAutoConfiguration(LockingAutoConfiguration.class)
+    static class FailingRunner {
+        @Bean
+        ApplicationRunner losesItsLease(LockTemplate locks, MemoryStore store) {
+            return arguments -> locks.run("import", lease -> store.faults().remove("import"));
+        }
     }
 
     @Test

@@ -4,24 +4,17 @@ package io.mortise.lock.spring.boot;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.etcd.jetcd.Client;
-import io.lettuce.core.RedisClient;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.connect.Locks;
 import io.mortise.lock.servers.TestServers;
-import io.mortise.lock.servers.etcd.EtcdTestServer;
 import io.mortise.lock.servers.redis.RawRedis;
 import io.mortise.lock.servers.redis.RedisSentinelTestDeployment;
 import io.mortise.lock.servers.redis.RedisServerOptions;
 import io.mortise.lock.servers.redis.RedisTestCluster;
 import io.mortise.lock.servers.redis.RedisTestServer;
-import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
 import io.mortise.lock.testkit.TestServerExtension;
 import java.util.Arrays;
 import java.util.List;
-import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
-import org.apache.curator.retry.RetryOneTime;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -32,16 +25,13 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** Tests that the locks use the connection that the application has, on real servers. */
+/** Tests that the locks use the servers of {@code spring.data.redis}, and which connection counts. */
 class LockConnectionsTest {
     private static final String PASSWORD = "s3cret";
 
     @RegisterExtension
     static final TestServerExtension<RedisTestServer> redis =
             TestServers.redis(RedisServerOptions.defaults().withPassword(PASSWORD));
-
-    @RegisterExtension
-    static final TestServerExtension<EtcdTestServer> etcd = TestServers.etcd();
 
     private final ApplicationContextRunner application = new ApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(
@@ -221,79 +211,5 @@ class LockConnectionsTest {
                 .run(context -> assertThat(context.getStartupFailure())
                         .rootCause()
                         .hasMessageContaining("no connection of the application was found"));
-    }
-
-    @Test
-    void aLettuceClientIsUsedAndStaysOpen() {
-        String url = "redis://:" + PASSWORD + "@127.0.0.1:" + port();
-        RedisClient client = RedisClient.create(url);
-        try {
-            new ApplicationContextRunner()
-                    .withConfiguration(AutoConfigurations.of(LockClientAutoConfiguration.class))
-                    .withBean(RedisClient.class, () -> client, bean -> bean.setDestroyMethodName(""))
-                    .run(context -> assertThat(context.getBean(LockClient.class)
-                                    .named("lettuce")
-                                    .tryAcquire())
-                            .isPresent());
-            assertThat(client.connect().sync().ping()).isEqualTo("PONG");
-        } finally {
-            client.shutdown();
-        }
-    }
-
-    @Test
-    void aJetcdClientIsUsed() {
-        application
-                .withPropertyValues("mortise.namespace=boot/")
-                .withBean(RedisConnectionFactory.class, () -> new LettuceConnectionFactory("127.0.0.1", 1))
-                .withBean(
-                        Client.class,
-                        () -> Client.builder()
-                                .endpoints("http://127.0.0.1:"
-                                        + etcd.startedServer().port())
-                                .build())
-                .run(context -> {
-                    LockClient client = context.getBean(LockClient.class);
-                    try (Lease lease = client.named("jetcd").tryAcquire().orElseThrow();
-                            LockClient other = Locks.connect(etcd.address() + "?namespace=boot/")) {
-                        assertThat(other.named("jetcd").tryAcquire()).isEmpty();
-                        assertThat(lease.isHeld()).isTrue();
-                    }
-                });
-    }
-
-    @Test
-    void curatorIsUsed() throws Exception {
-        try (ZooKeeperTestServer server = ZooKeeperTestServer.start();
-                CuratorFramework curator =
-                        CuratorFrameworkFactory.newClient(server.connectString(), new RetryOneTime(100))) {
-            curator.start();
-            new ApplicationContextRunner()
-                    .withConfiguration(AutoConfigurations.of(LockClientAutoConfiguration.class))
-                    .withPropertyValues("mortise.namespace=/boot")
-                    .withBean(CuratorFramework.class, () -> curator)
-                    .run(context -> {
-                        try (Lease lease = context.getBean(LockClient.class)
-                                .named("curator")
-                                .tryAcquire()
-                                .orElseThrow()) {
-                            assertThat(curator.getChildren().forPath("/boot")).hasSize(1);
-                            assertThat(lease.isHeld()).isTrue();
-                        }
-                    });
-        }
-    }
-
-    @Test
-    void S14_propertiesThatTheStoreDoesNotHaveAreRefused() {
-        new ApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(LockClientAutoConfiguration.class))
-                .withPropertyValues("mortise.lease-duration=20s")
-                .withBean(
-                        CuratorFramework.class,
-                        () -> CuratorFrameworkFactory.newClient("127.0.0.1:1", new RetryOneTime(100)))
-                .run(context -> assertThat(context.getStartupFailure())
-                        .rootCause()
-                        .hasMessageContaining("mortise.lease-duration"));
     }
 }
