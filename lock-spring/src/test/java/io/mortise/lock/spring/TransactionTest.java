@@ -20,6 +20,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
@@ -177,6 +179,21 @@ class TransactionTest {
         });
         assertThat(rows()).isZero();
         assertThat(context.isFree("stock")).isTrue();
+    }
+
+    @Test
+    void theReleaseFollowsACommitThatFails() {
+        assertThatThrownBy(() -> stock.inTransaction(
+                        () -> transactions.executeWithoutResult(TransactionStatus::setRollbackOnly)))
+                .isInstanceOf(UnexpectedRollbackException.class);
+        assertThat(context.isFree("stock")).isTrue();
+        assertThatThrownBy(() -> transactions.executeWithoutResult(status -> {
+                    stock.plain(() -> {});
+                    transactions.executeWithoutResult(TransactionStatus::setRollbackOnly);
+                }))
+                .isInstanceOf(UnexpectedRollbackException.class);
+        assertThat(context.isFree("stock")).isTrue();
+        assertThat(rows()).isZero();
     }
 
     @Test
