@@ -20,7 +20,7 @@ public interface LockAdmin {
     /**
      * Returns one page of the locks whose name starts with {@code prefix}, in the order of the store.
      *
-     * @param prefix the start of the names; the empty string for all locks
+     * @param prefix the start of the names, at most 512 bytes of UTF-8; the empty string for all locks
      * @param limit the maximum number of locks on the page, 1 to 10,000
      * @param cursor {@link Page#next()} of the previous page; the empty string for the first page
      */
