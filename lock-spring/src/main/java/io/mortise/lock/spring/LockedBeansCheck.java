@@ -32,8 +32,8 @@ import org.springframework.util.ClassUtils;
  * Checks each {@link Locked} method of the context when it starts: its attributes, and that the bean's proxy can and does apply the
  * lock. What cannot be known yet, of lazy and prototype beans, fails or is checked with the first call.
  *
- * <p>A registry post-processor is created before all other post-processors, so it sees which beans Spring creates, even too early.
- * An object that a test puts in the place of a bean, such as a mock, is not created by Spring: it has no proxy on purpose.
+ * <p>A registry post-processor runs before all other post-processors, so it sees which beans Spring creates, even too early. An object
+ * that a test puts in the place of a bean later, such as a mock, is not created by Spring: it has no proxy on purpose.
  */
 final class LockedBeansCheck implements SmartInitializingSingleton, BeanDefinitionRegistryPostProcessor {
     private static final String SPRING_RETRY = "org.springframework.retry.";
@@ -49,6 +49,7 @@ final class LockedBeansCheck implements SmartInitializingSingleton, BeanDefiniti
 
     @Override
     public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
+        created.addAll(List.of(beans.getSingletonNames()));
         beans.addBeanPostProcessor(new BeanPostProcessor() {
             @Override
             public Object postProcessBeforeInitialization(Object bean, String beanName) {

@@ -2,10 +2,13 @@
 package io.mortise.lock.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.spring.CurrentLease;
 import io.mortise.lock.spring.LockTemplate;
 import io.mortise.lock.spring.Locked;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.aot.hint.MemberCategory;
@@ -51,25 +54,42 @@ class AotTest {
     @Test
     @CompileWithForkedClassLoader
     void aContextThatWasProcessedAheadOfTimeLocksItsMethods() {
-        TestGenerationContext generation = process();
-        TestCompiler.forSystem().with(generation).compile(compiled -> {
-            try (GenericApplicationContext context = new GenericApplicationContext()) {
-                TestPropertySourceUtils.addInlinedPropertiesToEnvironment(context, "mortise.url=memory:boot-aot");
-                @SuppressWarnings("unchecked")
-                ApplicationContextInitializer<GenericApplicationContext> initializer =
-                        compiled.getInstance(ApplicationContextInitializer.class);
-                initializer.initialize(context);
-                context.refresh();
-                assertThat(context.getBean(Shop.class).ship(new Order(7))).isTrue();
-                context.getBean(LockTemplate.class).run("a", lease -> {});
-            }
+        start(Application.class, context -> {
+            context.refresh();
+            assertThat(context.getBean(Shop.class).ship(new Order(7))).isTrue();
+            context.getBean(LockTemplate.class).run("a", lease -> {});
         });
+    }
+
+    /** A bean whose lock a proxy cannot apply. */
+    public static class Wrong {
+        @Locked(name = "wrong")
+        public final void call() {}
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ImportAutoConfiguration({LockClientAutoConfiguration.class, LockingAutoConfiguration.class})
+    static class WrongApplication {
+        @Bean
+        Wrong wrong() {
+            return new Wrong();
+        }
+    }
+
+    @Test
+    @CompileWithForkedClassLoader
+    void beansAreCheckedAfterProcessingAheadOfTimeToo() {
+        start(
+                WrongApplication.class,
+                context -> assertThatThrownBy(context::refresh)
+                        .isInstanceOf(LockConfigurationException.class)
+                        .hasMessageContaining("final"));
     }
 
     @Test
     @CompileWithForkedClassLoader
     void lockedMethodsAndTheirParametersCanBeReflected() {
-        RuntimeHints hints = process().getRuntimeHints();
+        RuntimeHints hints = process(Application.class).getRuntimeHints();
         assertThat(RuntimeHintsPredicates.reflection()
                         .onType(Order.class)
                         .withMemberCategory(MemberCategory.INVOKE_PUBLIC_METHODS))
@@ -94,11 +114,25 @@ class AotTest {
                 .accepts(hints);
     }
 
-    private static TestGenerationContext process() {
+    /** Processes an application ahead of time, and hands the context to be refreshed to the test. */
+    private static void start(Class<?> application, Consumer<GenericApplicationContext> test) {
+        TestCompiler.forSystem().with(process(application)).compile(compiled -> {
+            try (GenericApplicationContext context = new GenericApplicationContext()) {
+                TestPropertySourceUtils.addInlinedPropertiesToEnvironment(context, "mortise.url=memory:boot-aot");
+                @SuppressWarnings("unchecked")
+                ApplicationContextInitializer<GenericApplicationContext> initializer =
+                        compiled.getInstance(ApplicationContextInitializer.class);
+                initializer.initialize(context);
+                test.accept(context);
+            }
+        });
+    }
+
+    private static TestGenerationContext process(Class<?> application) {
         TestGenerationContext generation = new TestGenerationContext();
         try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
             TestPropertySourceUtils.addInlinedPropertiesToEnvironment(context, "mortise.url=memory:boot-aot");
-            context.register(Application.class);
+            context.register(application);
             new ApplicationContextAotGenerator().processAheadOfTime(context, generation);
         }
         generation.writeGeneratedContent();
