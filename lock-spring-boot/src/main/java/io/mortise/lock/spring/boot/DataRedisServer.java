@@ -7,7 +7,6 @@ import io.lettuce.core.SslOptions;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.redis.RedisOptions;
 import java.util.List;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Node;
@@ -107,14 +106,16 @@ record DataRedisServer(
 
     private RedisURI uri(DataRedisConnectionDetails.Sentinel sentinels) {
         RedisSentinelConfiguration configuration = lettuce == null ? null : lettuce.getSentinelConfiguration();
+        RedisCredentialsProviderFactory tokens =
+                client.getRedisCredentialsProviderFactory().orElse(null);
         RedisURI.Builder uri =
                 RedisURI.builder().withSentinelMasterId(sentinels.getMaster()).withDatabase(sentinels.getDatabase());
         for (Node node : sentinels.getNodes()) {
             RedisURI.Builder sentinel =
                     credentials(secured(uri(node)), sentinels.getUsername(), sentinels.getPassword());
-            credentials(configuration)
-                    .map(factory -> factory.createSentinelCredentialsProvider(configuration))
-                    .ifPresent(sentinel::withAuthentication);
+            if (tokens != null && configuration != null) {
+                sentinel.withAuthentication(tokens.createSentinelCredentialsProvider(configuration));
+            }
             uri.withSentinel(sentinel.build());
         }
         return access(uri, configuration).build();
@@ -126,19 +127,16 @@ record DataRedisServer(
 
     private RedisURI.Builder access(RedisURI.Builder uri, @Nullable RedisConfiguration configuration) {
         RedisURI.Builder access = credentials(secured(uri), details.getUsername(), details.getPassword());
-        credentials(configuration)
-                .map(factory -> factory.createCredentialsProvider(configuration))
-                .ifPresent(access::withAuthentication);
-        return access;
+        // What creates the credentials from Spring Data's configuration, such as tokens of a cloud provider.
+        RedisCredentialsProviderFactory tokens =
+                client.getRedisCredentialsProviderFactory().orElse(null);
+        return tokens == null || configuration == null
+                ? access
+                : access.withAuthentication(tokens.createCredentialsProvider(configuration));
     }
 
     private RedisURI.Builder secured(RedisURI.Builder uri) {
         return uri.withSsl(client.isUseSsl()).withStartTls(client.isStartTls()).withVerifyPeer(client.getVerifyMode());
-    }
-
-    /** Returns what creates the credentials from Spring Data's configuration, such as tokens of a cloud provider. */
-    private Optional<RedisCredentialsProviderFactory> credentials(@Nullable RedisConfiguration configuration) {
-        return configuration == null ? Optional.empty() : client.getRedisCredentialsProviderFactory();
     }
 
     private static RedisURI.Builder credentials(
