@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.spi.support;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs a state machine whose events come from several threads, one event at a time and in their order.
+ *
+ * <p>A thread that brings an event while no other is at work takes it, and all that come meanwhile, on the spot: there is no
+ * executor, and no monitor is held while an effect is performed. An event that comes during an effect, also one from the
+ * effect itself, waits until all effects of the present event have been performed, so the stack stays flat. Thread-safe.
+ *
+ * @param <S> the states: values
+ * @param <E> the events: values
+ * @param <F> the effects: values that tell what to do after a step, such as sending a request
+ */
+public final class SerialMachine<S, E, F> {
+    /** The bottom of a list of waiting events: a thread is at work, and no event waits. */
+    private static final Waiting<?> NONE = new Waiting<>(null, null);
+
+    private final BiFunction<S, E, ? extends Step<S, F>> transition;
+    private final Consumer<F> performer;
+    private final AtomicReference<@Nullable Waiting<E>> waiting = new AtomicReference<>(); // null: no thread is at work
+    private S state; // only the thread at work uses it
+
+    /** What one event leads to. */
+    public interface Step<S, F> {
+        /** Returns the next state. */
+        S state();
+
+        /** Returns what to do now, in this order. */
+        List<F> effects();
+    }
+
+    /** A list of events, which came while another was taken; the one that came last is first. */
+    private record Waiting<E>(@Nullable E event, @Nullable Waiting<E> next) {}
+
+    /**
+     * Creates a machine.
+     *
+     * @param transition returns what an event leads to in a state. It is pure; for an event that is impossible in that state
+     *     it throws, and the state remains
+     * @param performer performs one effect. It must not block, and may call {@link #accept}
+     */
+    public SerialMachine(S initial, BiFunction<S, E, ? extends Step<S, F>> transition, Consumer<F> performer) {
+        this.state = initial;
+        this.transition = transition;
+        this.performer = performer;
+    }
+
+    /**
+     * Takes an event now, or leaves it to the thread that is at work. The events of one thread are taken in their order.
+     *
+     * @throws RuntimeException the first exception of a transition or an effect while this call was at work, with later ones
+     *     suppressed; all other effects and events have been taken care of nevertheless
+     */
+    public void accept(E event) {
+        if (!enter(event)) {
+            return;
+        }
+        @Nullable Throwable failure = take(event, null);
+        while (!waiting.compareAndSet(none(), null)) {
+            Waiting<E> next = inOrder(waiting.getAndSet(none()));
+            while (next.event != null) {
+                failure = take(next.event, failure);
+                next = next.next;
+            }
+        }
+        if (failure instanceof Error error) {
+            throw error;
+        }
+        if (failure instanceof RuntimeException exception) {
+            throw exception;
+        }
+    }
+
+    /** Returns whether this thread is at work now; otherwise adds the event to those that wait. */
+    private boolean enter(E event) {
+        while (true) {
+            Waiting<E> present = waiting.get();
+            Waiting<E> next = present == null ? none() : new Waiting<>(event, present);
+            if (waiting.compareAndSet(present, next)) {
+                return present == null;
+            }
+        }
+    }
+
+    private @Nullable Throwable take(E event, @Nullable Throwable earlierFailure) {
+        @Nullable Throwable failure = earlierFailure;
+        List<F> effects;
+        try {
+            Step<S, F> step = transition.apply(state, event);
+            state = step.state();
+            effects = step.effects();
+        } catch (RuntimeException | Error e) {
+            return first(failure, e);
+        }
+        for (F effect : effects) {
+            try {
+                performer.accept(effect);
+            } catch (RuntimeException | Error e) { // the other effects and events must not be lost
+                failure = first(failure, e);
+            }
+        }
+        return failure;
+    }
+
+    private static Throwable first(@Nullable Throwable earlier, Throwable later) {
+        if (earlier == null) {
+            return later;
+        }
+        if (earlier != later) {
+            earlier.addSuppressed(later);
+        }
+        return earlier;
+    }
+
+    /** Reverses a list whose head is the event that came last. */
+    private static <E> Waiting<E> inOrder(@Nullable Waiting<E> last) {
+        Waiting<E> ordered = none();
+        for (Waiting<E> each = last; each != null && each.event != null; each = each.next) {
+            ordered = new Waiting<>(each.event, ordered);
+        }
+        return ordered;
+    }
+
+    @SuppressWarnings("unchecked") // it contains no event
+    private static <E> Waiting<E> none() {
+        return (Waiting<E>) NONE;
+    }
+}

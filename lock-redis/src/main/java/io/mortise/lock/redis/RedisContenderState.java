@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import io.mortise.lock.LockException;
+import io.mortise.lock.redis.RedisContenderEffect.AwaitExpiry;
+import io.mortise.lock.redis.RedisContenderEffect.CheckHandOff;
+import io.mortise.lock.redis.RedisContenderEffect.CompleteCleanup;
+import io.mortise.lock.redis.RedisContenderEffect.Confirm;
+import io.mortise.lock.redis.RedisContenderEffect.FailAttempt;
+import io.mortise.lock.redis.RedisContenderEffect.FailCleanup;
+import io.mortise.lock.redis.RedisContenderEffect.FailDelayInDoubt;
+import io.mortise.lock.redis.RedisContenderEffect.FailEnd;
+import io.mortise.lock.redis.RedisContenderEffect.FailLateAttempt;
+import io.mortise.lock.redis.RedisContenderEffect.LogQueueEntryLeft;
+import io.mortise.lock.redis.RedisContenderEffect.RepeatCleanup;
+import io.mortise.lock.redis.RedisContenderEffect.ReportBusy;
+import io.mortise.lock.redis.RedisContenderEffect.ReportEnded;
+import io.mortise.lock.redis.RedisContenderEffect.ReportGranted;
+import io.mortise.lock.redis.RedisContenderEffect.SendAcquire;
+import io.mortise.lock.redis.RedisContenderEffect.SendDelayedRelease;
+import io.mortise.lock.redis.RedisContenderEffect.SendRemoval;
+import io.mortise.lock.redis.RedisContenderEffect.SendSweep;
+import io.mortise.lock.redis.RedisContenderEffect.StartCleanup;
+import io.mortise.lock.redis.RedisContenderEffect.Unregister;
+import io.mortise.lock.redis.RedisContenderEffect.WakeWaiter;
+import io.mortise.lock.redis.RedisContenderEvent.Abandon;
+import io.mortise.lock.redis.RedisContenderEvent.AcquireFailed;
+import io.mortise.lock.redis.RedisContenderEvent.Attempt;
+import io.mortise.lock.redis.RedisContenderEvent.Busy;
+import io.mortise.lock.redis.RedisContenderEvent.CleanupDue;
+import io.mortise.lock.redis.RedisContenderEvent.Confirmed;
+import io.mortise.lock.redis.RedisContenderEvent.DelayFailed;
+import io.mortise.lock.redis.RedisContenderEvent.Delayed;
+import io.mortise.lock.redis.RedisContenderEvent.End;
+import io.mortise.lock.redis.RedisContenderEvent.EndAfter;
+import io.mortise.lock.redis.RedisContenderEvent.Expired;
+import io.mortise.lock.redis.RedisContenderEvent.Granted;
+import io.mortise.lock.redis.RedisContenderEvent.GrantedUnusable;
+import io.mortise.lock.redis.RedisContenderEvent.HandOffUnusable;
+import io.mortise.lock.redis.RedisContenderEvent.HandOffUsable;
+import io.mortise.lock.redis.RedisContenderEvent.HandedOff;
+import io.mortise.lock.redis.RedisContenderEvent.Hint;
+import io.mortise.lock.redis.RedisContenderEvent.Late;
+import io.mortise.lock.redis.RedisContenderEvent.NotConfirmed;
+import io.mortise.lock.redis.RedisContenderEvent.RemovalFailed;
+import io.mortise.lock.redis.RedisContenderEvent.Removed;
+import io.mortise.lock.redis.RedisContenderEvent.Reply;
+import io.mortise.lock.redis.node.ServerTime;
+import io.mortise.lock.spi.MonotonicInstant;
+import io.mortise.lock.spi.support.InDoubtRequests;
+import io.mortise.lock.spi.support.SerialMachine;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The protocol of one contender on Redis: its phase, the requests that may still be executed, and what each event leads to in
+ * each phase. Pure; the events bring all times and epochs. See docs/protocols/redis.md.
+ *
+ * @param inDoubt acquires that had no reply
+ */
+record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
+    /**
+     * The most tries of a late request: the server's clock may have been set forward, and each reply contains its time.
+     */
+    static final int MOST_TRIES = 3;
+
+    static final RedisContenderState INITIAL = new RedisContenderState(new Idle(), InDoubtRequests.NONE);
+
+    /** The next state, and what to do now. */
+    record Step(RedisContenderState state, List<RedisContenderEffect> effects)
+            implements SerialMachine.Step<RedisContenderState, RedisContenderEffect> {}
+
+    /**
+     * Returns what an event leads to.
+     *
+     * @throws IllegalStateException if the event is impossible in this state
+     */
+    static Step on(RedisContenderState state, RedisContenderEvent event) {
+        InDoubtRequests inDoubt = state.inDoubt;
+        if (event instanceof Reply reply) {
+            inDoubt = inDoubt.resolvedBy(reply.epoch(), reply.time().micros());
+        } else if (event instanceof AcquireFailed failed && !failed.notExecuted()) {
+            inDoubt = inDoubt.unanswered(failed.epoch(), failed.notAfter().micros());
+        }
+        return state.phase.on(event, inDoubt);
+    }
+
+    private static Step to(Phase next, InDoubtRequests inDoubt, RedisContenderEffect... effects) {
+        return new Step(new RedisContenderState(next, inDoubt), List.of(effects));
+    }
+
+    private static Step acquire(InDoubtRequests inDoubt) {
+        return to(new Requesting(MOST_TRIES), inDoubt, new SendAcquire());
+    }
+
+    private static Step remove(Phase next, InDoubtRequests inDoubt) {
+        return to(next, inDoubt, new SendRemoval(inDoubt.mayStillExecute()));
+    }
+
+    /** Ends the contender, because the server has nothing of it. A request in doubt may still change that. */
+    private static Step gone(InDoubtRequests inDoubt, RedisContenderEffect... effects) {
+        List<RedisContenderEffect> all = new ArrayList<>();
+        if (inDoubt.mayStillExecute()) {
+            all.add(new StartCleanup());
+        }
+        all.add(new Unregister());
+        all.addAll(List.of(effects));
+        Phase next = inDoubt.mayStillExecute() ? new CleaningUp() : new Gone();
+        return new Step(new RedisContenderState(next, inDoubt), all);
+    }
+
+    private static Step withSweep(boolean more, Step step) {
+        if (!more) {
+            return step;
+        }
+        List<RedisContenderEffect> all = new ArrayList<>(step.effects);
+        all.add(0, new SendSweep());
+        return new Step(step.state, all);
+    }
+
+    /** Stays in a phase in which the core may be waiting for a wake-up. */
+    private static Step hinted(Phase phase, RedisContenderEvent event, InDoubtRequests inDoubt) {
+        return event instanceof Hint ? to(phase, inDoubt, new WakeWaiter()) : impossible(phase, event, inDoubt);
+    }
+
+    /** Stays in a phase in which hints mean nothing. */
+    private static Step unhinted(Phase phase, RedisContenderEvent event, InDoubtRequests inDoubt) {
+        return event instanceof Hint ? to(phase, inDoubt) : impossible(phase, event, inDoubt);
+    }
+
+    private static Step impossible(Phase phase, RedisContenderEvent event, InDoubtRequests inDoubt) {
+        throw new IllegalStateException(event + " is impossible in " + phase + " with " + inDoubt);
+    }
+
+    /** What a contender does or waits for. The data of a phase exists only in that phase. */
+    sealed interface Phase {
+        /** @param inDoubt the requests that may still be executed, with what this event says about them */
+        Step on(RedisContenderEvent event, InDoubtRequests inDoubt);
+    }
+
+    /** The server has nothing of the attempt, and no acquire is on its way. */
+    record Idle() implements Phase {
+        @Override
+        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+            if (event instanceof Attempt) {
+                return acquire(inDoubt);
+            }
+            if (event instanceof End) {
+                return gone(inDoubt, new ReportEnded(false));
+            }
+            return hinted(this, event, inDoubt);
+        }
+    }
+
+    /**
+     * An acquire is on its way.
+     *
+     * @param triesLeft the tries that are left if this one comes too late, and this one
+     */
+    record Requesting(int triesLeft) implements Phase {
+        @Override
+        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+            if (event instanceof Granted granted) {
+                return granted.needsConfirmation()
+                        ? to(new Confirming(granted.token()), inDoubt, new Confirm(granted.sent()))
+                        : to(new Holding(), inDoubt, new ReportGranted(granted.token(), granted.validUntil()));
+            }
+            if (event instanceof Busy busy) {
+                Phase unqueued = inDoubt.mayStillExecute() ? new Unsettled() : new Idle();
+                Phase next = busy.queued() ? new Queued(busy.epoch(), busy.sent(), busy.time(), null) : unqueued;
+                return to(next, inDoubt, new ReportBusy(busy.remainingMillis()));
+            }
+            if (event instanceof GrantedUnusable granted) {
+                return remove(new Undoing(granted.why()), inDoubt);
+            }
+            if (event instanceof Late) {
+                return triesLeft > 1
+                        ? to(new Requesting(triesLeft - 1), inDoubt, new SendAcquire())
+                        : to(new Unsettled(), inDoubt, new FailLateAttempt());
+            }
+            if (event instanceof AcquireFailed failed) {
+                return to(new Unsettled(), inDoubt, new FailAttempt(failed.cause()));
+            }
+            return hinted(this, event, inDoubt);
+        }
+    }
+
+    /**
+     * The server has replied "busy" and has an entry of the attempt.
+     *
+     * @param epoch the epoch of the connection on which the reply came
+     * @param sent when the request was sent
+     * @param time the server's time in the reply
+     * @param handOff a hand-off on the same connection and after the reply; the next attempt may use it
+     */
+    record Queued(
+            int epoch,
+            MonotonicInstant sent,
+            ServerTime time,
+            @Nullable HandedOff handOff) implements Phase {
+        @Override
+        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+            if (event instanceof HandedOff message) {
+                // An earlier message may be about a grant that ended before the reply. On another connection, the
+                // server
+                // may be another one, whose clock differs.
+                boolean applies = message.epoch() == epoch && !message.time().isBefore(time);
+                return to(applies ? new Queued(epoch, sent, time, message) : this, inDoubt, new WakeWaiter());
+            }
+            if (event instanceof Attempt attempt) {
+                return handOff != null && attempt.epoch() == epoch
+                        ? to(new Claiming(handOff.token()), inDoubt, new CheckHandOff(this, handOff))
+                        : acquire(inDoubt);
+            }
+            if (event instanceof End) {
+                return remove(new Releasing(false), inDoubt);
+            }
+            return hinted(this, event, inDoubt);
+        }
+    }
+
+    /** A grant was handed off to the attempt; it is being computed until when it is valid. */
+    record Claiming(long token) implements Phase {
+        @Override
+        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+            if (event instanceof HandOffUsable usable) {
+                return to(new Holding(), inDoubt, new ReportGranted(token, usable.validUntil()));
+            }
+            if (event instanceof HandOffUnusable) {
+                return acquire(inDoubt); // it renews the grant
+            }
+            return hinted(this, event, inDoubt);
+        }
+    }
+
+    /** The server has granted the lock; replicas and sentinels are about to confirm that. */
+    record Confirming(long token) implements Phase {
+        @Override
+        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+            if (event instanceof Confirmed confirmed) {
+                return to(new Holding(), inDoubt, new ReportGranted(token, confirmed.validUntil()));
+            }
+            if (event instanceof NotConfirmed not) {
+                return remove(new Undoing(not.why()), inDoubt);
+            }
+            return hinted(this, event, inDoubt);
+        }
+    }
+
+    /** A grant that does not count is being removed, before the attempt fails. */
+    record Undoing(LockException why) implements Phase {
+        @Override
+        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+            if (event instanceof Removed removed) {
+                Phase next = inDoubt.mayStillExecute() ? new Unsettled() : new Idle();
+                return withSweep(removed.more(), to(next, inDoubt, new FailAttempt(why)));
+            }
+            if (event instanceof RemovalFailed) {
+                return to(new Unsettled(), inDoubt, new FailAttempt(why));
+            }
+            return hinted(this, event, inDoubt);
+        }
+    }
+
+    /** A request has failed, so the server may have a grant or an entry of the attempt. */
+    record Unsettled() implements Phase {
+        @Override
+        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+            if (event instanceof Attempt) {
+                return acquire(inDoubt);
+            }
+            if (event instanceof End) {
+                return remove(new Releasing(false), inDoubt);
+            }
+            if (event instanceof Abandon) {
+                return to(new Abandoned(), inDoubt, new AwaitExpiry());
+            }
+            return hinted(this, event, inDoubt);
+        }
+    }
+
+    /** The core has the grant, or tries again to release it. */
+    record Holding() implements Phase {
+        @Override
+        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+            if (event instanceof End) {
+                return remove(new Releasing(true), inDoubt);
+            }
+            if (event instanceof EndAfter end) {
+                return to(new Delaying(), inDoubt, new SendDelayedRelease(end.delay()));
+            }
+            if (event instanceof Abandon) {
+                return to(new Abandoned(), inDoubt, new AwaitExpiry());
+            }
+            return unhinted(this, event, inDoubt);
+        }
+    }
+
+    /**
+     * A release or a withdrawal is on its way.
+     *
+     * @param held whether the attempt held the lock, so that only a grant counts as found
+     */
+    record Releasing(boolean held) implements Phase {
+        @Override
+        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+            if (event instanceof Removed removed) {
+                boolean existed = removed.held() || (removed.queued() && !held);
+                return withSweep(removed.more(), gone(inDoubt, new ReportEnded(existed)));
+            }
+            if (event instanceof RemovalFailed failed) {
+                return to(held ? new Holding() : new Unsettled(), inDoubt, new FailEnd(failed.cause()));
+            }
+            return unhinted(this, event, inDoubt);
+        }
+    }
+
+    /** A delayed release is on its way. */
+    record Delaying() implements Phase {
+        @Override
+        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+            if (event instanceof Delayed delayed) {
+                return delayed.kept() && inDoubt.mayStillExecute() // it would set the expiry to the lease again
+                        ? to(new Holding(), inDoubt, new FailDelayInDoubt())
+                        : gone(inDoubt, new ReportEnded(delayed.kept()));
+            }
+            if (event instanceof DelayFailed failed) {
+                return to(new Holding(), inDoubt, new FailEnd(failed.cause()));
+            }
+            return unhinted(this, event, inDoubt);
+        }
+    }
+
+    /** The contender has ended, but one of its acquires may still be executed, so its removal is repeated. */
+    record CleaningUp() implements Phase {
+        @Override
+        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+            if (event instanceof CleanupDue) {
+                return remove(this, inDoubt);
+            }
+            if (event instanceof Removed removed) {
+                return withSweep(
+                        removed.more(),
+                        inDoubt.mayStillExecute()
+                                ? to(this, inDoubt, new RepeatCleanup())
+                                : to(new Gone(), inDoubt, new CompleteCleanup()));
+            }
+            if (event instanceof RemovalFailed failed) {
+                return to(this, inDoubt, new FailCleanup(failed.cause()));
+            }
+            if (event instanceof End) {
+                return to(this, inDoubt, new ReportEnded(false));
+            }
+            return event instanceof Expired ? to(this, inDoubt) : unhinted(this, event, inDoubt);
+        }
+    }
+
+    /** The contender has ended, but its removal failed for too long. Its grant and its entry expire. */
+    record Abandoned() implements Phase {
+        @Override
+        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+            if (event instanceof Hint) { // the server is back: serve the next waiter
+                return remove(new Withdrawing(), inDoubt);
+            }
+            return event instanceof Expired
+                    ? to(new Gone(), inDoubt, new Unregister())
+                    : impossible(this, event, inDoubt);
+        }
+    }
+
+    /** An abandoned contender is being removed after all. */
+    record Withdrawing() implements Phase {
+        @Override
+        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+            if (event instanceof Removed removed) {
+                return withSweep(removed.more(), gone(inDoubt));
+            }
+            if (event instanceof RemovalFailed failed) {
+                return to(new Abandoned(), inDoubt, new LogQueueEntryLeft(failed.cause()));
+            }
+            return event instanceof Expired ? to(this, inDoubt, new Unregister()) : unhinted(this, event, inDoubt);
+        }
+    }
+
+    /** The contender has ended. */
+    record Gone() implements Phase {
+        @Override
+        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+            if (event instanceof End) {
+                return to(this, inDoubt, new ReportEnded(false));
+            }
+            return event instanceof Expired ? to(this, inDoubt) : unhinted(this, event, inDoubt);
+        }
+    }
+}
