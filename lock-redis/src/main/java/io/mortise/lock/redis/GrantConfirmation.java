@@ -6,7 +6,6 @@ import io.mortise.lock.redis.client.RedisErrors;
 import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.MonotonicInstant;
-import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -41,23 +40,24 @@ final class GrantConfirmation {
     }
 
     /**
-     * Returns a handed-off grant with the deadline that the sentinels' last confirmation allows; empty if that deadline is too
+     * Returns the deadline of a handed-off grant that the replicas and the sentinels' last confirmation allow; empty if it is too
      * soon or not known.
      */
-    Optional<HandOffValidityCalculator.Grant> bounded(
-            HandOffValidityCalculator.Grant grant, RedisNodeClient node, Duration lease, LockClock clock) {
-        if (connections.sentinels().isEmpty()) {
-            return Optional.of(grant);
-        }
-        prepare(node, lease);
-        Optional<MonotonicInstant> named = connections.sentinels().get().lastConfirmed(node.epoch());
-        if (named.isEmpty()) {
+    Optional<MonotonicInstant> bounded(
+            MonotonicInstant validUntil, RedisNodeClient node, Duration lease, MonotonicInstant now) {
+        if (node.replication().required()) {
             return Optional.empty();
         }
-        MonotonicInstant validUntil = LockClock.deadline(named.get(), lease).orEarlier(grant.validUntil());
-        return clock.until(validUntil).compareTo(Durations.divide(lease, 2)) < 0
-                ? Optional.empty()
-                : Optional.of(new HandOffValidityCalculator.Grant(grant.token(), validUntil));
+        if (connections.sentinels().isEmpty()) {
+            return Optional.of(validUntil);
+        }
+        prepare(node, lease);
+        return connections
+                .sentinels()
+                .get()
+                .lastConfirmed(node.epoch())
+                .map(named -> LockClock.deadline(named, lease).orEarlier(validUntil))
+                .filter(bounded -> HandOffValidityCalculator.isLongEnough(bounded, lease, now));
     }
 
     /**

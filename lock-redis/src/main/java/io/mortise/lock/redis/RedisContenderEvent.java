@@ -106,9 +106,8 @@ sealed interface RedisContenderEvent {
      *
      * @param held whether the attempt held the lock
      * @param queued whether it was queued
-     * @param more whether the script must run again, because the queue has more dead entries
      */
-    record Removed(int epoch, ServerTime time, boolean held, boolean queued, boolean more) implements Reply {}
+    record Removed(int epoch, ServerTime time, boolean held, boolean queued) implements Reply {}
 
     /** A removal had no reply, or the reply was an error. */
     record RemovalFailed(LockException cause) implements RedisContenderEvent {}

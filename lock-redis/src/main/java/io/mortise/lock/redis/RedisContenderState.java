@@ -2,27 +2,17 @@
 package io.mortise.lock.redis;
 
 import io.mortise.lock.LockException;
-import io.mortise.lock.redis.RedisContenderEffect.AwaitExpiry;
 import io.mortise.lock.redis.RedisContenderEffect.CheckHandOff;
-import io.mortise.lock.redis.RedisContenderEffect.CompleteCleanup;
 import io.mortise.lock.redis.RedisContenderEffect.Confirm;
 import io.mortise.lock.redis.RedisContenderEffect.FailAttempt;
 import io.mortise.lock.redis.RedisContenderEffect.FailCleanup;
-import io.mortise.lock.redis.RedisContenderEffect.FailDelayInDoubt;
 import io.mortise.lock.redis.RedisContenderEffect.FailEnd;
-import io.mortise.lock.redis.RedisContenderEffect.FailLateAttempt;
-import io.mortise.lock.redis.RedisContenderEffect.LogQueueEntryLeft;
-import io.mortise.lock.redis.RedisContenderEffect.RepeatCleanup;
+import io.mortise.lock.redis.RedisContenderEffect.Plain;
 import io.mortise.lock.redis.RedisContenderEffect.ReportBusy;
 import io.mortise.lock.redis.RedisContenderEffect.ReportEnded;
 import io.mortise.lock.redis.RedisContenderEffect.ReportGranted;
-import io.mortise.lock.redis.RedisContenderEffect.SendAcquire;
 import io.mortise.lock.redis.RedisContenderEffect.SendDelayedRelease;
 import io.mortise.lock.redis.RedisContenderEffect.SendRemoval;
-import io.mortise.lock.redis.RedisContenderEffect.SendSweep;
-import io.mortise.lock.redis.RedisContenderEffect.StartCleanup;
-import io.mortise.lock.redis.RedisContenderEffect.Unregister;
-import io.mortise.lock.redis.RedisContenderEffect.WakeWaiter;
 import io.mortise.lock.redis.RedisContenderEvent.Abandon;
 import io.mortise.lock.redis.RedisContenderEvent.AcquireFailed;
 import io.mortise.lock.redis.RedisContenderEvent.Attempt;
@@ -81,7 +71,7 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
         if (event instanceof Reply reply) {
             inDoubt = inDoubt.resolvedBy(reply.epoch(), reply.time().micros());
         } else if (event instanceof AcquireFailed failed && !failed.notExecuted()) {
-            inDoubt = inDoubt.unanswered(failed.epoch(), failed.notAfter().micros());
+            inDoubt = inDoubt.lost(failed.epoch(), failed.notAfter().micros());
         }
         return state.phase.on(event, inDoubt);
     }
@@ -91,7 +81,7 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
     }
 
     private static Step acquire(InDoubtRequests inDoubt) {
-        return to(new Requesting(MOST_TRIES), inDoubt, new SendAcquire());
+        return to(new Requesting(MOST_TRIES), inDoubt, Plain.SEND_ACQUIRE);
     }
 
     private static Step remove(Phase next, InDoubtRequests inDoubt) {
@@ -102,26 +92,17 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
     private static Step gone(InDoubtRequests inDoubt, RedisContenderEffect... effects) {
         List<RedisContenderEffect> all = new ArrayList<>();
         if (inDoubt.mayStillExecute()) {
-            all.add(new StartCleanup());
+            all.add(Plain.START_CLEANUP);
         }
-        all.add(new Unregister());
+        all.add(Plain.UNREGISTER);
         all.addAll(List.of(effects));
         Phase next = inDoubt.mayStillExecute() ? new CleaningUp() : new Gone();
         return new Step(new RedisContenderState(next, inDoubt), all);
     }
 
-    private static Step withSweep(boolean more, Step step) {
-        if (!more) {
-            return step;
-        }
-        List<RedisContenderEffect> all = new ArrayList<>(step.effects);
-        all.add(0, new SendSweep());
-        return new Step(step.state, all);
-    }
-
     /** Stays in a phase in which the core may be waiting for a wake-up. */
     private static Step hinted(Phase phase, RedisContenderEvent event, InDoubtRequests inDoubt) {
-        return event instanceof Hint ? to(phase, inDoubt, new WakeWaiter()) : impossible(phase, event, inDoubt);
+        return event instanceof Hint ? to(phase, inDoubt, Plain.WAKE_WAITER) : impossible(phase, event, inDoubt);
     }
 
     /** Stays in a phase in which hints mean nothing. */
@@ -176,8 +157,8 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
             }
             if (event instanceof Late) {
                 return triesLeft > 1
-                        ? to(new Requesting(triesLeft - 1), inDoubt, new SendAcquire())
-                        : to(new Unsettled(), inDoubt, new FailLateAttempt());
+                        ? to(new Requesting(triesLeft - 1), inDoubt, Plain.SEND_ACQUIRE)
+                        : to(new Unsettled(), inDoubt, Plain.FAIL_LATE_ATTEMPT);
             }
             if (event instanceof AcquireFailed failed) {
                 return to(new Unsettled(), inDoubt, new FailAttempt(failed.cause()));
@@ -206,7 +187,7 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
                 // server
                 // may be another one, whose clock differs.
                 boolean applies = message.epoch() == epoch && !message.time().isBefore(time);
-                return to(applies ? new Queued(epoch, sent, time, message) : this, inDoubt, new WakeWaiter());
+                return to(applies ? new Queued(epoch, sent, time, message) : this, inDoubt, Plain.WAKE_WAITER);
             }
             if (event instanceof Attempt attempt) {
                 return handOff != null && attempt.epoch() == epoch
@@ -252,9 +233,8 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
     record Undoing(LockException why) implements Phase {
         @Override
         public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
-            if (event instanceof Removed removed) {
-                Phase next = inDoubt.mayStillExecute() ? new Unsettled() : new Idle();
-                return withSweep(removed.more(), to(next, inDoubt, new FailAttempt(why)));
+            if (event instanceof Removed) {
+                return to(inDoubt.mayStillExecute() ? new Unsettled() : new Idle(), inDoubt, new FailAttempt(why));
             }
             if (event instanceof RemovalFailed) {
                 return to(new Unsettled(), inDoubt, new FailAttempt(why));
@@ -274,7 +254,7 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
                 return remove(new Releasing(false), inDoubt);
             }
             if (event instanceof Abandon) {
-                return to(new Abandoned(), inDoubt, new AwaitExpiry());
+                return to(new Abandoned(), inDoubt, Plain.AWAIT_EXPIRY);
             }
             return hinted(this, event, inDoubt);
         }
@@ -291,7 +271,7 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
                 return to(new Delaying(), inDoubt, new SendDelayedRelease(end.delay()));
             }
             if (event instanceof Abandon) {
-                return to(new Abandoned(), inDoubt, new AwaitExpiry());
+                return to(new Abandoned(), inDoubt, Plain.AWAIT_EXPIRY);
             }
             return unhinted(this, event, inDoubt);
         }
@@ -307,7 +287,7 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
         public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
             if (event instanceof Removed removed) {
                 boolean existed = removed.held() || (removed.queued() && !held);
-                return withSweep(removed.more(), gone(inDoubt, new ReportEnded(existed)));
+                return gone(inDoubt, new ReportEnded(existed));
             }
             if (event instanceof RemovalFailed failed) {
                 return to(held ? new Holding() : new Unsettled(), inDoubt, new FailEnd(failed.cause()));
@@ -322,7 +302,7 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
         public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
             if (event instanceof Delayed delayed) {
                 return delayed.kept() && inDoubt.mayStillExecute() // it would set the expiry to the lease again
-                        ? to(new Holding(), inDoubt, new FailDelayInDoubt())
+                        ? to(new Holding(), inDoubt, Plain.FAIL_DELAY_IN_DOUBT)
                         : gone(inDoubt, new ReportEnded(delayed.kept()));
             }
             if (event instanceof DelayFailed failed) {
@@ -339,12 +319,10 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
             if (event instanceof CleanupDue) {
                 return remove(this, inDoubt);
             }
-            if (event instanceof Removed removed) {
-                return withSweep(
-                        removed.more(),
-                        inDoubt.mayStillExecute()
-                                ? to(this, inDoubt, new RepeatCleanup())
-                                : to(new Gone(), inDoubt, new CompleteCleanup()));
+            if (event instanceof Removed) {
+                return inDoubt.mayStillExecute()
+                        ? to(this, inDoubt, Plain.REPEAT_CLEANUP)
+                        : to(new Gone(), inDoubt, Plain.COMPLETE_CLEANUP);
             }
             if (event instanceof RemovalFailed failed) {
                 return to(this, inDoubt, new FailCleanup(failed.cause()));
@@ -364,7 +342,7 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
                 return remove(new Withdrawing(), inDoubt);
             }
             return event instanceof Expired
-                    ? to(new Gone(), inDoubt, new Unregister())
+                    ? to(new Gone(), inDoubt, Plain.UNREGISTER)
                     : impossible(this, event, inDoubt);
         }
     }
@@ -373,13 +351,13 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
     record Withdrawing() implements Phase {
         @Override
         public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
-            if (event instanceof Removed removed) {
-                return withSweep(removed.more(), gone(inDoubt));
+            if (event instanceof Removed) {
+                return gone(inDoubt);
             }
-            if (event instanceof RemovalFailed failed) {
-                return to(new Abandoned(), inDoubt, new LogQueueEntryLeft(failed.cause()));
+            if (event instanceof RemovalFailed) {
+                return to(new Abandoned(), inDoubt);
             }
-            return event instanceof Expired ? to(this, inDoubt, new Unregister()) : unhinted(this, event, inDoubt);
+            return event instanceof Expired ? to(this, inDoubt, Plain.UNREGISTER) : unhinted(this, event, inDoubt);
         }
     }
 

@@ -9,25 +9,25 @@ package io.mortise.lock.spi.support;
  * on the same connection, or one with a time of the store's clock at which the store refuses the request.
  *
  * @param awaited the number of requests whose reply is awaited
- * @param unanswered whether there are requests that will have no reply
+ * @param anyLost whether there are requests that will have no reply
  * @param lowestEpoch the first epoch in which one of all these requests was sent. An epoch is a number that grows with each
  *     connection or session
  * @param highestEpoch the last such epoch
- * @param notAfter the latest time of the store's clock at which it executes one of the unanswered requests
+ * @param notAfter the latest time of the store's clock at which it executes one of those
  */
-public record InDoubtRequests(int awaited, boolean unanswered, long lowestEpoch, long highestEpoch, long notAfter) {
+public record InDoubtRequests(int awaited, boolean anyLost, long lowestEpoch, long highestEpoch, long notAfter) {
     /** No request. */
     public static final InDoubtRequests NONE =
             new InDoubtRequests(0, false, Long.MAX_VALUE, Long.MIN_VALUE, Long.MIN_VALUE);
 
     /** Adds a request that is sent in this epoch, whose reply is awaited. */
     public InDoubtRequests sent(long epoch) {
-        return with(awaited + 1, unanswered, epoch, notAfter);
+        return with(awaited + 1, anyLost, epoch, notAfter);
     }
 
     /** Removes an awaited request, which had a reply or was certainly not executed. */
     public InDoubtRequests answered() {
-        return new InDoubtRequests(awaited - 1, unanswered, lowestEpoch, highestEpoch, notAfter).orNone();
+        return new InDoubtRequests(awaited - 1, anyLost, lowestEpoch, highestEpoch, notAfter).orNone();
     }
 
     /**
@@ -37,24 +37,24 @@ public record InDoubtRequests(int awaited, boolean unanswered, long lowestEpoch,
      * @param latest the time of the store's clock after which the store refuses the request; the highest number if it has no
      *     such limit
      */
-    public InDoubtRequests unanswered(long epoch, long latest) {
+    public InDoubtRequests lost(long epoch, long latest) {
         return with(awaited, true, epoch, Math.max(notAfter, latest));
     }
 
-    private InDoubtRequests with(int newAwaited, boolean newUnanswered, long epoch, long newNotAfter) {
+    private InDoubtRequests with(int newAwaited, boolean newAnyLost, long epoch, long newNotAfter) {
         return new InDoubtRequests(
-                newAwaited, newUnanswered, Math.min(lowestEpoch, epoch), Math.max(highestEpoch, epoch), newNotAfter);
+                newAwaited, newAnyLost, Math.min(lowestEpoch, epoch), Math.max(highestEpoch, epoch), newNotAfter);
     }
 
     /**
-     * Removes the unanswered requests if the reply to a later request shows that none can be executed any more.
+     * Removes the lost requests if the reply to a later request shows that none can be executed any more.
      *
      * @param epoch the epoch of the connection on which the reply came
      * @param time the time of the store's clock in the reply; the lowest number if the reply contains none
      */
     public InDoubtRequests resolvedBy(long epoch, long time) {
         boolean allBefore = lowestEpoch == epoch && highestEpoch == epoch;
-        return unanswered && (allBefore || notAfter < time)
+        return anyLost && (allBefore || notAfter < time)
                 ? new InDoubtRequests(awaited, false, lowestEpoch, highestEpoch, Long.MIN_VALUE).orNone()
                 : this;
     }
@@ -65,6 +65,6 @@ public record InDoubtRequests(int awaited, boolean unanswered, long lowestEpoch,
 
     /** Returns whether the store may still execute a request. */
     public boolean mayStillExecute() {
-        return awaited > 0 || unanswered;
+        return awaited > 0 || anyLost;
     }
 }

@@ -13,25 +13,21 @@ import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.testkit.process.Await;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+/** Tests what is read from the replies of a removal script. */
 class AttemptRemovalTest {
-    /** A removal script that counts its runs in a key. */
-    private static final LuaScript COUNTS = new LuaScript(
-            "redis.call('INCR', KEYS[1]) local t = redis.call('TIME') return { 0, 1, t[1] * 1000000 + t[2] }");
-
     private final NodeFixture fixture = new NodeFixture();
-    private final AtomicInteger timeRequests = new AtomicInteger();
     private RedisNodeClient node;
 
     private record Request(LockName name, String attemptId, String ownerRecord, Duration leaseDuration, boolean mayWait)
             implements LockRequest {}
+
+    private record Removed(int epoch, ServerTime time, boolean held, boolean queued) {}
 
     @BeforeEach
     void open() {
@@ -44,72 +40,67 @@ class AttemptRemovalTest {
         fixture.close();
     }
 
-    private AttemptRemoval removal(LuaScript script) {
+    /** Sends the removal with a script, and returns what its handler received. */
+    private CompletableFuture<Removed> send(String script, boolean withTime) {
         LockRequest request = new Request(new LockName("x"), "a".repeat(32), "", Duration.ofSeconds(30), false);
-        return new AttemptRemoval(fixture.context, request, () -> node, script, new String[] {"runs"}, wanted -> {
-            if (wanted) {
-                timeRequests.incrementAndGet();
-            }
-            return new String[0];
-        });
+        CompletableFuture<Removed> outcome = new CompletableFuture<>();
+        new AttemptRemoval(request, new LuaScript(script), new String[] {"runs"})
+                .send(node, withTime, new AttemptRemoval.Handler() {
+                    @Override
+                    public void onRemoved(int epoch, ServerTime time, boolean held, boolean queued) {
+                        outcome.complete(new Removed(epoch, time, held, queued));
+                    }
+
+                    @Override
+                    public void onFailure(LockException cause) {
+                        outcome.completeExceptionally(cause);
+                    }
+                });
+        return outcome;
     }
 
-    private long runs() throws Exception {
-        String runs = node.execute("a read", commands -> commands.get("runs"))
+    private String read(String key) {
+        return node.execute("a read", commands -> commands.get(key))
                 .toCompletableFuture()
-                .get(20, TimeUnit.SECONDS);
-        return Long.parseLong(runs);
-    }
-
-    private long serverMicros() throws Exception {
-        List<String> time = node.execute("the time", commands -> commands.time())
-                .toCompletableFuture()
-                .get(20, TimeUnit.SECONDS);
-        return Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1));
-    }
-
-    private static AttemptRemoval.Removed end(AttemptRemoval removal) throws Exception {
-        CompletableFuture<AttemptRemoval.Removed> ended = new CompletableFuture<>();
-        removal.end(ended::complete, ended::completeExceptionally);
-        return ended.get(20, TimeUnit.SECONDS);
+                .join();
     }
 
     @Test
-    void ifEveryRequestHadAReplyOneReleaseIsEnough() throws Exception {
-        assertThat(end(removal(COUNTS))).isEqualTo(new AttemptRemoval.Removed(false, true, true));
-        assertThat(runs()).isEqualTo(1);
-        assertThat(timeRequests).hasValue(0);
+    void aSingleNumberIsTheGrant() throws Exception {
+        assertThat(send("return 1", false).get(20, TimeUnit.SECONDS))
+                .isEqualTo(new Removed(node.epoch(), ServerTime.UNKNOWN, true, false));
     }
 
     @Test
-    void S08_aLaterReplyOnTheSameConnectionResolvesARequestInDoubt() throws Exception {
-        AttemptRemoval removal = removal(COUNTS);
-        removal.onInDoubt(node.epoch(), new ServerTime(Long.MAX_VALUE));
-        assertThat(removal.mayStillExecute()).isTrue();
-        assertThat(end(removal).complete()).isTrue();
-        assertThat(removal.mayStillExecute()).isFalse();
-        assertThat(timeRequests).hasValue(1);
+    void aListContainsTheQueueEntryAndTheTime() throws Exception {
+        assertThat(send("return { 0, 1, 42 }", true).get(20, TimeUnit.SECONDS))
+                .isEqualTo(new Removed(node.epoch(), new ServerTime(42), false, true));
     }
 
     @Test
-    void S08_theRemovalIsRepeatedUntilTheServerRefusesARequestOfALostConnection() throws Exception {
-        AttemptRemoval removal = removal(COUNTS);
-        removal.onInDoubt(node.epoch() - 1, new ServerTime(serverMicros() + 2_000_000));
-        assertThat(end(removal).complete()).isFalse();
-        assertThat(removal.mayStillExecute()).isTrue();
-        Await.until("its outcome is known", NodeFixture.SOON, () -> !removal.mayStillExecute());
-        assertThat(runs()).isGreaterThan(1);
+    void theScriptKnowsWhetherTheTimeIsRequired() throws Exception {
+        String timeIfRequired = "return { 0, 0, tonumber(ARGV[2]) }";
+        assertThat(send(timeIfRequired, true).get(20, TimeUnit.SECONDS).time()).isEqualTo(new ServerTime(1));
+        assertThat(send(timeIfRequired, false).get(20, TimeUnit.SECONDS).time()).isEqualTo(new ServerTime(0));
     }
 
     @Test
-    void S15_aStringInsteadOfANumberExplainsAFailedRemoval() throws Exception {
-        CompletableFuture<LockException> failed = new CompletableFuture<>();
-        removal(new LuaScript("return { 'quarantine' }"))
-                .end(found -> failed.completeExceptionally(new AssertionError(found)), failed::complete);
-        assertThat(failed.get(20, TimeUnit.SECONDS))
+    void theScriptRunsAgainForTheWaitersWhileItSaysSo() throws Exception {
+        String threeTimes = "local runs = redis.call('INCR', KEYS[1]) return { 1, 0, 42, runs < 3 and 1 or nil }";
+        assertThat(send(threeTimes, false).get(20, TimeUnit.SECONDS).held()).isTrue();
+        Await.until(
+                "it has run three times", NodeFixture.SOON, () -> read("runs").equals("3"));
+    }
+
+    @Test
+    void S15_aStringInsteadOfANumberExplainsAFailedRemoval() {
+        assertThat(send("return { 'quarantine' }", false))
+                .failsWithin(20, TimeUnit.SECONDS)
+                .withThrowableThat()
+                .havingCause()
                 .isInstanceOf(BackendUnavailableException.class)
-                .hasMessageContaining("quarantine")
-                .hasMessageContaining(fixture.server.url())
-                .hasMessageContaining("lock \"x\"");
+                .withMessageContaining("quarantine")
+                .withMessageContaining(fixture.server.url())
+                .withMessageContaining("lock \"x\"");
     }
 }

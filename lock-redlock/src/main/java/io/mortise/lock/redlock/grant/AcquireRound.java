@@ -87,7 +87,7 @@ final class AcquireRound {
         MonotonicInstant sent = contender.now();
         ServerTime notAfter = node.notAfter(sent);
         String[] args = contender.acquireArgs(attempt, voting, notAfter);
-        attempt.orphans().requestSent(contender.mayWait());
+        attempt.requestSent(voting.epoch(), contender.mayWait());
         node.run(RedlockScript.ACQUIRE.script(), contender.keys().all(), args, new ReplyHandler() {
             private volatile boolean resent = tries < MAX_TRIES;
 
@@ -103,13 +103,12 @@ final class AcquireRound {
 
             @Override
             public void onFailure(Throwable cause, boolean notExecuted) {
-                if (!notExecuted) {
-                    attempt.removal().onInDoubt(voting.epoch(), notAfter);
-                    contender.replyMissing(attempt.master(), voting, sent);
-                }
-                attempt.orphans().requestCompleted();
                 if (notExecuted) {
+                    attempt.requestAnswered();
                     attempt.noGrantFound();
+                } else {
+                    attempt.requestLost(voting.epoch(), notAfter);
+                    contender.replyMissing(attempt.master(), voting, sent);
                 }
                 addVote(
                         attempt,
@@ -127,7 +126,7 @@ final class AcquireRound {
             int tries,
             boolean resent) {
         attempt.master().health().replyReceived();
-        attempt.orphans().requestCompleted();
+        attempt.requestAnswered();
         if (!voting.isCurrent()) { // the reply may come from another connection, and so from another process
             addVote(attempt, attempt.master().abstention(), resent);
         } else if (values.get(0) instanceof Long counter) {
@@ -178,7 +177,7 @@ final class AcquireRound {
     static void recordServerTime(
             StoredAttemptAtMaster attempt, MasterHandshakeReply voting, MonotonicInstant sent, ServerTime time) {
         voting.node().serverClock().onReply(sent, time);
-        attempt.removal().onReply(voting.epoch(), time);
+        attempt.timeReceived(voting.epoch(), time);
     }
 
     /**

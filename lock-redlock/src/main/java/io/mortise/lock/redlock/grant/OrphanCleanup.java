@@ -26,7 +26,7 @@ final class OrphanCleanup {
         }
         // A request is executed within two timeouts after it was sent, which allows for clock errors, or never. The
         // lifetimes of its grant and its queue entry begin when it is executed.
-        Duration longestLifetime = attempt.orphans().mayBeQueued()
+        Duration longestLifetime = attempt.mayBeQueued()
                 ? Durations.longer(request.leaseDuration(), RedlockContender.QUEUE_ENTRY_TTL)
                 : request.leaseDuration();
         Duration within =
@@ -50,17 +50,16 @@ final class OrphanCleanup {
 
     private static CompletionStage<Void> release(StoredAttemptAtMaster attempt) {
         CompletableFuture<Void> released = new CompletableFuture<>();
-        attempt.removal()
-                .release(
-                        found -> {
-                            if (found.complete()) {
-                                released.complete(null);
-                            } else {
-                                released.completeExceptionally(new BackendUnavailableException(
-                                        "a request without an answer may still be executed"));
-                            }
-                        },
-                        released::completeExceptionally);
+        attempt.release(
+                held -> {
+                    if (attempt.hasLostRequests()) {
+                        released.completeExceptionally(
+                                new BackendUnavailableException("a request without an answer may still be executed"));
+                    } else {
+                        released.complete(null);
+                    }
+                },
+                released::completeExceptionally);
         return released;
     }
 }

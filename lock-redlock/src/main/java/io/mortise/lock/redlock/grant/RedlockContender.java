@@ -74,7 +74,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         this.keys = services.keys().of(request.name());
         this.ownerRecord = services.ownerRecord(request);
         for (RedlockMaster master : services.masters().all()) {
-            attempts.add(new StoredAttemptAtMaster(master, services.context(), request, keys));
+            attempts.add(new StoredAttemptAtMaster(master, request, keys));
         }
     }
 
@@ -190,7 +190,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     /** Returns the arguments of {@code acquire.lua}. */
     String[] acquireArgs(StoredAttemptAtMaster attempt, MasterHandshakeReply voting, ServerTime notAfter) {
         String lease = String.valueOf(request.leaseDuration().toMillis());
-        String mayBeQueued = attempt.orphans().mayBeQueued() ? "1" : "0";
+        String mayBeQueued = attempt.mayBeQueued() ? "1" : "0";
         String until = String.valueOf(notAfter.micros());
         return request.mayWait()
                 ? new String[] {

@@ -70,26 +70,25 @@ final class ReleaseRound {
      * @param ifNothingFound answer that counts if the master had no grant: on a retry, the first try may have deleted it
      */
     private void release(StoredAttemptAtMaster attempt, YesNoTally.Answer ifNothingFound) {
-        attempt.removal()
-                .release(
-                        found -> {
-                            if (!found.complete()) {
-                                contender.cleanUp(attempt); // a request without a reply may still be executed
-                            }
-                            if (!found.held() && ifNothingFound == YesNoTally.Answer.NONE) {
-                                addFailed(attempt, "a retry of the release found no grant");
-                            }
-                            addAnswer(found.held() ? YesNoTally.Answer.YES : ifNothingFound);
-                        },
-                        failure -> {
-                            if (outcome.isDone() || context.clock().hasPassed(retryUntil)) {
-                                contender.cleanUp(attempt);
-                                addFailed(attempt, String.valueOf(failure.getMessage()));
-                                addAnswer(YesNoTally.Answer.NONE);
-                            } else {
-                                context.clock().schedule(RETRY_DELAY, () -> release(attempt, YesNoTally.Answer.NONE));
-                            }
-                        });
+        attempt.release(
+                held -> {
+                    if (attempt.hasLostRequests()) {
+                        contender.cleanUp(attempt); // a request without a reply may still be executed
+                    }
+                    if (!held && ifNothingFound == YesNoTally.Answer.NONE) {
+                        addFailed(attempt, "a retry of the release found no grant");
+                    }
+                    addAnswer(held ? YesNoTally.Answer.YES : ifNothingFound);
+                },
+                failure -> {
+                    if (outcome.isDone() || context.clock().hasPassed(retryUntil)) {
+                        contender.cleanUp(attempt);
+                        addFailed(attempt, String.valueOf(failure.getMessage()));
+                        addAnswer(YesNoTally.Answer.NONE);
+                    } else {
+                        context.clock().schedule(RETRY_DELAY, () -> release(attempt, YesNoTally.Answer.NONE));
+                    }
+                });
     }
 
     private void addAnswer(YesNoTally.Answer answer) {

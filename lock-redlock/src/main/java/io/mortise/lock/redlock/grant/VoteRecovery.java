@@ -57,13 +57,13 @@ final class VoteRecovery {
         RedisNodeClient node = voting.node();
         MonotonicInstant sent = contender.now();
         ServerTime notAfter = node.notAfter(sent);
-        attempt.orphans().requestSent(false);
+        attempt.requestSent(voting.epoch(), false);
         String[] args = contender.recoverVoteArgs(voting, notAfter, token);
         node.run(RedlockScript.RECOVER_VOTE.script(), contender.keys().all(), args, new ReplyHandler() {
             @Override
             public void onReply(List<Object> values) {
                 master.health().replyReceived();
-                attempt.orphans().requestCompleted();
+                attempt.requestAnswered();
                 if (values.get(0).equals("late")) {
                     AcquireRound.recordServerTime(attempt, voting, sent, new ServerTime((Long) values.get(1)));
                 } else if (values.get(0) instanceof String) {
@@ -76,11 +76,12 @@ final class VoteRecovery {
 
             @Override
             public void onFailure(Throwable cause, boolean notExecuted) {
-                if (!notExecuted) {
-                    attempt.removal().onInDoubt(voting.epoch(), notAfter);
+                if (notExecuted) {
+                    attempt.requestAnswered();
+                } else {
+                    attempt.requestLost(voting.epoch(), notAfter);
                     contender.replyMissing(master, voting, sent);
                 }
-                attempt.orphans().requestCompleted();
                 cleanUpIfEnded(attempt);
             }
         });

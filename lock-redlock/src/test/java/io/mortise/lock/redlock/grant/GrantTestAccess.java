@@ -23,7 +23,7 @@ public final class GrantTestAccess {
         private final BackendContext context;
 
         public Cleanup(RedlockMaster master, LockRequest request, RedlockKeys keys, BackendContext context) {
-            this.attempt = new StoredAttemptAtMaster(master, context, request, keys.of(request.name()));
+            this.attempt = new StoredAttemptAtMaster(master, request, keys.of(request.name()));
             this.request = request;
             this.context = context;
         }
