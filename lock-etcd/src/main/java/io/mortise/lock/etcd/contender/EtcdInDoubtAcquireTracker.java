@@ -4,16 +4,16 @@ package io.mortise.lock.etcd.contender;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.etcd.connection.EtcdErrors;
+import io.mortise.lock.spi.support.InDoubtRequests;
 import org.jspecify.annotations.Nullable;
 
-/** Tracks one contender's acquire requests that have an unknown outcome. Rule S8. Thread-safe. */
+/**
+ * Tracks one contender's acquire requests that have an unknown outcome. Rule S8. A request without a reply counts as awaited for
+ * ever: no later reply rules it out, but only a new epoch of the session. Thread-safe.
+ */
 final class EtcdInDoubtAcquireTracker {
     @GuardedBy("this")
-    private int pendingCount;
-
-    /** The latest epoch in which one of these requests was sent. */
-    @GuardedBy("this")
-    private long latestEpoch;
+    private InDoubtRequests inDoubt = InDoubtRequests.NONE;
 
     @GuardedBy("this")
     private boolean mayHaveExecuted;
@@ -27,8 +27,7 @@ final class EtcdInDoubtAcquireTracker {
      */
     synchronized boolean beforeSend(long epoch) {
         if (!ended) {
-            pendingCount++;
-            latestEpoch = Math.max(latestEpoch, epoch);
+            inDoubt = inDoubt.sent(epoch);
         }
         return !ended;
     }
@@ -46,21 +45,22 @@ final class EtcdInDoubtAcquireTracker {
         boolean resourceExhausted = EtcdErrors.isResourceExhausted(failure);
         mayHaveExecuted |= resourceExhausted;
         if (resourceExhausted || !(failure instanceof BackendUnavailableException)) {
-            pendingCount--;
+            inDoubt = inDoubt.answered();
         }
     }
 
     /** Returns whether a request may still be executed, so that only a new epoch can defeat it. */
     synchronized boolean mayStillExecute() {
-        return pendingCount > 0;
+        return inDoubt.mayStillExecute();
     }
 
     /** Returns whether a request may have been executed or may still be executed. */
     synchronized boolean mayHaveExecuted() {
-        return pendingCount > 0 || mayHaveExecuted;
+        return inDoubt.mayStillExecute() || mayHaveExecuted;
     }
 
+    /** Returns the latest epoch in which one of the requests was sent that may still be executed. */
     synchronized long latestEpoch() {
-        return latestEpoch;
+        return inDoubt.highestEpoch();
     }
 }
