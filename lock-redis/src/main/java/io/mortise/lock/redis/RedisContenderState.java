@@ -115,7 +115,21 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
     }
 
     /** What a contender does or waits for. The data of a phase exists only in that phase. */
-    sealed interface Phase {
+    sealed interface Phase
+            permits Idle,
+                    Requesting,
+                    Queued,
+                    Claiming,
+                    Confirming,
+                    Undoing,
+                    Unsettled,
+                    Holding,
+                    Releasing,
+                    Delaying,
+                    CleaningUp,
+                    Abandoned,
+                    Withdrawing,
+                    Gone {
         /** @param inDoubt the requests that may still be executed, with what this event says about them */
         Step on(RedisContenderEvent event, InDoubtRequests inDoubt);
     }
