@@ -15,6 +15,9 @@ sealed interface RedisContenderEffect {
         /** Fail the attempt, because the server refused each of its requests as late. */
         FAIL_LATE_ATTEMPT,
 
+        /** Complete the attempt without a grant: the core needs a new contender. */
+        REPORT_DISPLACED,
+
         /** Tell the core to make another attempt. */
         WAKE_WAITER,
 

@@ -109,8 +109,12 @@ sealed interface RedisContenderEvent {
      */
     record Removed(int epoch, ServerTime time, boolean held, boolean queued) implements Reply {}
 
-    /** A removal had no reply, or the reply was an error. */
-    record RemovalFailed(LockException cause) implements RedisContenderEvent {}
+    /**
+     * A removal had no reply, or the reply was an error.
+     *
+     * @param notExecuted whether it certainly was not executed and will not be
+     */
+    record RemovalFailed(boolean notExecuted, LockException cause) implements RedisContenderEvent {}
 
     /**
      * Reply to a delayed release.

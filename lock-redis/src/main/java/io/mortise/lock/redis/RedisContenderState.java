@@ -123,6 +123,7 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
                     Confirming,
                     Undoing,
                     Unsettled,
+                    Spoiled,
                     Holding,
                     Releasing,
                     Delaying,
@@ -250,8 +251,8 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
             if (event instanceof Removed) {
                 return to(inDoubt.mayStillExecute() ? new Unsettled() : new Idle(), inDoubt, new FailAttempt(why));
             }
-            if (event instanceof RemovalFailed) {
-                return to(new Unsettled(), inDoubt, new FailAttempt(why));
+            if (event instanceof RemovalFailed failed) {
+                return to(failed.notExecuted() ? new Unsettled() : new Spoiled(), inDoubt, new FailAttempt(why));
             }
             return hinted(this, event, inDoubt);
         }
@@ -269,6 +270,20 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
             }
             if (event instanceof Abandon) {
                 return to(new Abandoned(), inDoubt, Plain.AWAIT_EXPIRY);
+            }
+            return hinted(this, event, inDoubt);
+        }
+    }
+
+    /** A removal had no reply. It may still be executed and would remove a later grant, so there must be none. */
+    record Spoiled() implements Phase {
+        @Override
+        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+            if (event instanceof Attempt) {
+                return to(new CleaningUp(), inDoubt, Plain.START_CLEANUP, Plain.UNREGISTER, Plain.REPORT_DISPLACED);
+            }
+            if (event instanceof End) {
+                return remove(new Releasing(false), inDoubt);
             }
             return hinted(this, event, inDoubt);
         }
@@ -326,7 +341,7 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
         }
     }
 
-    /** The contender has ended, but one of its acquires may still be executed, so its removal is repeated. */
+    /** The contender has ended, and its removal is repeated until no acquire can be executed any more. */
     record CleaningUp() implements Phase {
         @Override
         public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {

@@ -200,7 +200,7 @@ class RedisContenderStateTest {
         on(new CleanupDue(), new SendRemoval(true));
         on(removed(2, 20), Plain.REPEAT_CLEANUP);
         on(new CleanupDue(), new SendRemoval(true));
-        on(new RemovalFailed(LOST), new FailCleanup(LOST));
+        on(new RemovalFailed(false, LOST), new FailCleanup(LOST));
         on(new CleanupDue(), new SendRemoval(true));
         on(removed(2, 21), Plain.COMPLETE_CLEANUP);
         assertPhase(new RedisContenderState.Gone());
@@ -269,14 +269,32 @@ class RedisContenderStateTest {
     void S19_aGrantWithAnImpossibleTokenIsRemovedBeforeTheAttemptFails() {
         after(attempt());
         on(new GrantedUnusable(1, time(10), LOST), new SendRemoval(false));
-        on(new RemovalFailed(new BackendUnavailableException("another")), new FailAttempt(LOST));
+        on(new RemovalFailed(true, new BackendUnavailableException("another")), new FailAttempt(LOST));
         on(new End(), new SendRemoval(false));
+    }
+
+    /** The removal may be executed after the next acquire, and would then remove a grant that the core believes in. */
+    @Test
+    void S01_anAttemptWhoseRemovalHadNoReplyIsNotUsedAgain() {
+        after(attempt(), new Granted(1, time(10), 7, SENT, UNTIL, true), new NotConfirmed(LOST));
+        on(new RemovalFailed(false, LOST), new FailAttempt(LOST));
+        on(new Woken(), Plain.WAKE_WAITER);
+        on(new Attempt(2), Plain.START_CLEANUP, Plain.UNREGISTER, Plain.REPORT_DISPLACED);
+        on(new CleanupDue(), new SendRemoval(false));
+        on(removed(2, 0), Plain.COMPLETE_CLEANUP);
+    }
+
+    @Test
+    void S08_anAttemptWhoseRemovalHadNoReplyIsWithdrawn() {
+        after(attempt(), new GrantedUnusable(1, time(10), LOST), new RemovalFailed(false, LOST));
+        on(new End(), new SendRemoval(false));
+        on(removed(2, 0), Plain.UNREGISTER, new ReportEnded(true));
     }
 
     @Test
     void S05_aReleaseThatFailsIsRepeated() {
         after(attempt(), granted(7), new End());
-        on(new RemovalFailed(LOST), new FailEnd(LOST));
+        on(new RemovalFailed(false, LOST), new FailEnd(LOST));
         on(new End(), new SendRemoval(false));
         on(new Removed(1, time(0), false, true), Plain.UNREGISTER, new ReportEnded(false));
     }
@@ -316,10 +334,10 @@ class RedisContenderStateTest {
 
     @Test
     void S10_anAbandonedQueueEntryIsWithdrawnWhenTheServerIsBack() {
-        after(attempt(), queued(), new End(), new RemovalFailed(LOST));
+        after(attempt(), queued(), new End(), new RemovalFailed(false, LOST));
         on(new Abandon(), Plain.AWAIT_EXPIRY);
         on(new Woken(), new SendRemoval(false));
-        on(new RemovalFailed(LOST));
+        on(new RemovalFailed(false, LOST));
         on(handedOff(2, 30), new SendRemoval(false));
         on(new Woken());
         on(removed(2, 31), Plain.UNREGISTER);
@@ -329,7 +347,7 @@ class RedisContenderStateTest {
 
     @Test
     void S08_anAbandonedContenderIsForgottenWhenItsQueueEntryHasExpired() {
-        after(attempt(), queued(), new End(), new RemovalFailed(LOST), new Abandon());
+        after(attempt(), queued(), new End(), new RemovalFailed(false, LOST), new Abandon());
         on(new Expired(), Plain.UNREGISTER);
         assertPhase(new RedisContenderState.Gone());
     }

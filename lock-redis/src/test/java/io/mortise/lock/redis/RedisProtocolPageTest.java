@@ -62,7 +62,8 @@ class RedisProtocolPageTest {
                 new RedisContenderEvent.HandOffUsable(instant),
                 new RedisContenderEvent.HandOffUnusable(),
                 new RedisContenderEvent.Woken(),
-                new RedisContenderEvent.RemovalFailed(CAUSE),
+                new RedisContenderEvent.RemovalFailed(true, CAUSE),
+                new RedisContenderEvent.RemovalFailed(false, CAUSE),
                 new RedisContenderEvent.DelayFailed(CAUSE),
                 new RedisContenderEvent.CleanupDue(),
                 new RedisContenderEvent.Expired()));
@@ -138,7 +139,8 @@ class RedisProtocolPageTest {
         return effect instanceof RedisContenderEffect.ReportGranted
                 || effect instanceof RedisContenderEffect.ReportBusy
                 || effect instanceof RedisContenderEffect.FailAttempt
-                || effect == RedisContenderEffect.Plain.FAIL_LATE_ATTEMPT;
+                || effect == RedisContenderEffect.Plain.FAIL_LATE_ATTEMPT
+                || effect == RedisContenderEffect.Plain.REPORT_DISPLACED;
     }
 
     private static boolean endsEnd(RedisContenderEffect effect) {

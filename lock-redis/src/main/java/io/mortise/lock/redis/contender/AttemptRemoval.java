@@ -32,8 +32,12 @@ public final class AttemptRemoval {
          */
         void onRemoved(int epoch, ServerTime time, boolean held, boolean queued);
 
-        /** Receives the reason why there was no reply, or why the script did nothing. */
-        void onFailure(LockException cause);
+        /**
+         * Receives the reason why there was no reply, or why the script did nothing.
+         *
+         * @param notExecuted whether the removal certainly was not executed and will not be
+         */
+        void onFailure(boolean notExecuted, LockException cause);
     }
 
     /**
@@ -57,7 +61,8 @@ public final class AttemptRemoval {
             @Override
             public void onReply(List<Object> values) {
                 if (values.get(0) instanceof String why) {
-                    handler.onFailure(new BackendUnavailableException(what() + " at " + node.endpoints() + ": " + why));
+                    handler.onFailure(
+                            true, new BackendUnavailableException(what() + " at " + node.endpoints() + ": " + why));
                     return;
                 }
                 boolean held = values.get(0).equals(1L);
@@ -71,7 +76,7 @@ public final class AttemptRemoval {
 
             @Override
             public void onFailure(Throwable cause, boolean notExecuted) {
-                handler.onFailure(RedisErrors.of(cause, what(), node.endpoints()));
+                handler.onFailure(notExecuted, RedisErrors.of(cause, what(), node.endpoints()));
             }
         });
     }
@@ -81,7 +86,7 @@ public final class AttemptRemoval {
         public void onRemoved(int epoch, ServerTime time, boolean held, boolean queued) {}
 
         @Override
-        public void onFailure(LockException cause) {}
+        public void onFailure(boolean notExecuted, LockException cause) {}
     };
 
     private String what() {

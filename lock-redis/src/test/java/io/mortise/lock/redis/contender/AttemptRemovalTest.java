@@ -52,7 +52,7 @@ class AttemptRemovalTest {
                     }
 
                     @Override
-                    public void onFailure(LockException cause) {
+                    public void onFailure(boolean notExecuted, LockException cause) {
                         outcome.completeExceptionally(cause);
                     }
                 });

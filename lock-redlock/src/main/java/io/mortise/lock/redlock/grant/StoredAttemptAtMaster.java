@@ -103,7 +103,7 @@ final class StoredAttemptAtMaster {
             }
 
             @Override
-            public void onFailure(LockException cause) {
+            public void onFailure(boolean notExecuted, LockException cause) {
                 failed.accept(cause);
             }
         });
