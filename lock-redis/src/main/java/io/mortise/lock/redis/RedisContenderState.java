@@ -39,7 +39,6 @@ import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.InDoubtRequests;
 import io.mortise.lock.spi.support.SerialMachine;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -73,45 +72,44 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
         } else if (event instanceof AcquireFailed failed && !failed.notExecuted()) {
             inDoubt = inDoubt.lost(failed.epoch(), failed.notAfter().micros());
         }
-        return state.phase.on(event, inDoubt);
+        Move move = state.phase.on(event, inDoubt.mayStillExecute());
+        return new Step(new RedisContenderState(move.next, inDoubt), move.effects);
     }
 
-    private static Step to(Phase next, InDoubtRequests inDoubt, RedisContenderEffect... effects) {
-        return new Step(new RedisContenderState(next, inDoubt), List.of(effects));
+    /** The next phase, and what to do now. */
+    private record Move(Phase next, List<RedisContenderEffect> effects) {}
+
+    private static Move to(Phase next, RedisContenderEffect... effects) {
+        return new Move(next, List.of(effects));
     }
 
-    private static Step acquire(InDoubtRequests inDoubt) {
-        return to(new Requesting(MOST_TRIES), inDoubt, Plain.SEND_ACQUIRE);
+    private static Move acquire() {
+        return to(new Requesting(MOST_TRIES), Plain.SEND_ACQUIRE);
     }
 
-    private static Step remove(Phase next, InDoubtRequests inDoubt) {
-        return to(next, inDoubt, new SendRemoval(inDoubt.mayStillExecute()));
+    private static Move remove(Phase next, boolean inDoubt) {
+        return to(next, new SendRemoval(inDoubt));
     }
 
     /** Ends the contender, because the server has nothing of it. A request in doubt may still change that. */
-    private static Step gone(InDoubtRequests inDoubt, RedisContenderEffect... effects) {
-        List<RedisContenderEffect> all = new ArrayList<>();
-        if (inDoubt.mayStillExecute()) {
-            all.add(Plain.START_CLEANUP);
-        }
-        all.add(Plain.UNREGISTER);
-        all.addAll(List.of(effects));
-        Phase next = inDoubt.mayStillExecute() ? new CleaningUp() : new Gone();
-        return new Step(new RedisContenderState(next, inDoubt), all);
+    private static Move ended(boolean existed, boolean inDoubt) {
+        return inDoubt
+                ? to(new CleaningUp(), Plain.START_CLEANUP, Plain.UNREGISTER, new ReportEnded(existed))
+                : to(new Gone(), Plain.UNREGISTER, new ReportEnded(existed));
     }
 
     /** Stays in a phase in which the core may be waiting for a wake-up. */
-    private static Step hinted(Phase phase, RedisContenderEvent event, InDoubtRequests inDoubt) {
-        return event instanceof Hint ? to(phase, inDoubt, Plain.WAKE_WAITER) : impossible(phase, event, inDoubt);
+    private static Move hinted(Phase phase, RedisContenderEvent event) {
+        return event instanceof Hint ? to(phase, Plain.WAKE_WAITER) : impossible(phase, event);
     }
 
     /** Stays in a phase in which hints mean nothing. */
-    private static Step unhinted(Phase phase, RedisContenderEvent event, InDoubtRequests inDoubt) {
-        return event instanceof Hint ? to(phase, inDoubt) : impossible(phase, event, inDoubt);
+    private static Move unhinted(Phase phase, RedisContenderEvent event) {
+        return event instanceof Hint ? to(phase) : impossible(phase, event);
     }
 
-    private static Step impossible(Phase phase, RedisContenderEvent event, InDoubtRequests inDoubt) {
-        throw new IllegalStateException(event + " is impossible in " + phase + " with " + inDoubt);
+    private static Move impossible(Phase phase, RedisContenderEvent event) {
+        throw new IllegalStateException(event + " is impossible in " + phase);
     }
 
     /** What a contender does or waits for. The data of a phase exists only in that phase. */
@@ -131,21 +129,21 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
                     Abandoned,
                     Withdrawing,
                     Gone {
-        /** @param inDoubt the requests that may still be executed, with what this event says about them */
-        Step on(RedisContenderEvent event, InDoubtRequests inDoubt);
+        /** @param inDoubt whether an acquire without a reply may still be executed after this event */
+        Move on(RedisContenderEvent event, boolean inDoubt);
     }
 
     /** The server has nothing of the attempt, and no acquire is on its way. */
     record Idle() implements Phase {
         @Override
-        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+        public Move on(RedisContenderEvent event, boolean inDoubt) {
             if (event instanceof Attempt) {
-                return acquire(inDoubt);
+                return acquire();
             }
             if (event instanceof End) {
-                return gone(inDoubt, new ReportEnded(false));
+                return ended(false, inDoubt);
             }
-            return hinted(this, event, inDoubt);
+            return hinted(this, event);
         }
     }
 
@@ -156,29 +154,29 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
      */
     record Requesting(int triesLeft) implements Phase {
         @Override
-        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+        public Move on(RedisContenderEvent event, boolean inDoubt) {
             if (event instanceof Granted granted) {
                 return granted.needsConfirmation()
-                        ? to(new Confirming(granted.token()), inDoubt, new Confirm(granted.sent()))
-                        : to(new Holding(), inDoubt, new ReportGranted(granted.token(), granted.validUntil()));
+                        ? to(new Confirming(granted.token()), new Confirm(granted.sent()))
+                        : to(new Holding(), new ReportGranted(granted.token(), granted.validUntil()));
             }
             if (event instanceof Busy busy) {
-                Phase unqueued = inDoubt.mayStillExecute() ? new Unsettled() : new Idle();
+                Phase unqueued = inDoubt ? new Unsettled() : new Idle();
                 Phase next = busy.queued() ? new Queued(busy.epoch(), busy.sent(), busy.time(), null) : unqueued;
-                return to(next, inDoubt, new ReportBusy(busy.remainingMillis()));
+                return to(next, new ReportBusy(busy.remainingMillis()));
             }
             if (event instanceof GrantedUnusable granted) {
                 return remove(new Undoing(granted.why()), inDoubt);
             }
             if (event instanceof Late) {
                 return triesLeft > 1
-                        ? to(new Requesting(triesLeft - 1), inDoubt, Plain.SEND_ACQUIRE)
-                        : to(new Unsettled(), inDoubt, Plain.FAIL_LATE_ATTEMPT);
+                        ? to(new Requesting(triesLeft - 1), Plain.SEND_ACQUIRE)
+                        : to(new Unsettled(), Plain.FAIL_LATE_ATTEMPT);
             }
             if (event instanceof AcquireFailed failed) {
-                return to(new Unsettled(), inDoubt, new FailAttempt(failed.cause()));
+                return to(new Unsettled(), new FailAttempt(failed.cause()));
             }
-            return hinted(this, event, inDoubt);
+            return hinted(this, event);
         }
     }
 
@@ -196,113 +194,112 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
             ServerTime time,
             @Nullable HandedOff handOff) implements Phase {
         @Override
-        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+        public Move on(RedisContenderEvent event, boolean inDoubt) {
             if (event instanceof HandedOff message) {
-                // An earlier message may be about a grant that ended before the reply. On another connection, the
-                // server
-                // may be another one, whose clock differs.
+                // An earlier message may be about a grant that ended before the reply. On another connection, it may
+                // be the time of another server.
                 boolean applies = message.epoch() == epoch && !message.time().isBefore(time);
-                return to(applies ? new Queued(epoch, sent, time, message) : this, inDoubt, Plain.WAKE_WAITER);
+                return to(applies ? new Queued(epoch, sent, time, message) : this, Plain.WAKE_WAITER);
             }
             if (event instanceof Attempt attempt) {
                 return handOff != null && attempt.epoch() == epoch
-                        ? to(new Claiming(handOff.token()), inDoubt, new CheckHandOff(this, handOff))
-                        : acquire(inDoubt);
+                        ? to(new Claiming(handOff.token()), new CheckHandOff(this, handOff))
+                        : acquire();
             }
             if (event instanceof End) {
                 return remove(new Releasing(false), inDoubt);
             }
-            return hinted(this, event, inDoubt);
+            return hinted(this, event);
         }
     }
 
     /** A grant was handed off to the attempt; it is being computed until when it is valid. */
     record Claiming(long token) implements Phase {
         @Override
-        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+        public Move on(RedisContenderEvent event, boolean inDoubt) {
             if (event instanceof HandOffUsable usable) {
-                return to(new Holding(), inDoubt, new ReportGranted(token, usable.validUntil()));
+                return to(new Holding(), new ReportGranted(token, usable.validUntil()));
             }
             if (event instanceof HandOffUnusable) {
-                return acquire(inDoubt); // it renews the grant
+                return acquire(); // it renews the grant
             }
-            return hinted(this, event, inDoubt);
+            return hinted(this, event);
         }
     }
 
     /** The server has granted the lock; replicas and sentinels are about to confirm that. */
     record Confirming(long token) implements Phase {
         @Override
-        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+        public Move on(RedisContenderEvent event, boolean inDoubt) {
             if (event instanceof Confirmed confirmed) {
-                return to(new Holding(), inDoubt, new ReportGranted(token, confirmed.validUntil()));
+                return to(new Holding(), new ReportGranted(token, confirmed.validUntil()));
             }
             if (event instanceof NotConfirmed not) {
                 return remove(new Undoing(not.why()), inDoubt);
             }
-            return hinted(this, event, inDoubt);
+            return hinted(this, event);
         }
     }
 
     /** A grant that does not count is being removed, before the attempt fails. */
     record Undoing(LockException why) implements Phase {
         @Override
-        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+        public Move on(RedisContenderEvent event, boolean inDoubt) {
             if (event instanceof Removed) {
-                return to(inDoubt.mayStillExecute() ? new Unsettled() : new Idle(), inDoubt, new FailAttempt(why));
+                return to(inDoubt ? new Unsettled() : new Idle(), new FailAttempt(why));
             }
             if (event instanceof RemovalFailed failed) {
-                return to(failed.notExecuted() ? new Unsettled() : new Spoiled(), inDoubt, new FailAttempt(why));
+                return to(failed.notExecuted() ? new Unsettled() : new Spoiled(), new FailAttempt(why));
             }
-            return hinted(this, event, inDoubt);
+            return hinted(this, event);
         }
     }
 
     /** A request has failed, so the server may have a grant or an entry of the attempt. */
     record Unsettled() implements Phase {
         @Override
-        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+        public Move on(RedisContenderEvent event, boolean inDoubt) {
             if (event instanceof Attempt) {
-                return acquire(inDoubt);
+                return acquire();
             }
             if (event instanceof End) {
                 return remove(new Releasing(false), inDoubt);
             }
             if (event instanceof Abandon) {
-                return to(new Abandoned(), inDoubt, Plain.AWAIT_EXPIRY);
+                return to(new Abandoned(), Plain.AWAIT_EXPIRY);
             }
-            return hinted(this, event, inDoubt);
+            return hinted(this, event);
         }
     }
 
     /** A removal had no reply. It may still be executed and would remove a later grant, so there must be none. */
     record Spoiled() implements Phase {
         @Override
-        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+        public Move on(RedisContenderEvent event, boolean inDoubt) {
             if (event instanceof Attempt) {
-                return to(new CleaningUp(), inDoubt, Plain.START_CLEANUP, Plain.UNREGISTER, Plain.REPORT_DISPLACED);
+                return to(new CleaningUp(), Plain.START_CLEANUP, Plain.UNREGISTER, Plain.REPORT_DISPLACED);
             }
             if (event instanceof End) {
                 return remove(new Releasing(false), inDoubt);
             }
-            return hinted(this, event, inDoubt);
+            return hinted(this, event);
         }
     }
 
     /** The core has the grant, or tries again to release it. */
     record Holding() implements Phase {
         @Override
-        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+        public Move on(RedisContenderEvent event, boolean inDoubt) {
             if (event instanceof End) {
                 return remove(new Releasing(true), inDoubt);
             }
             if (event instanceof EndAfter end) {
-                return to(new Delaying(), inDoubt, new SendDelayedRelease(end.delay()));
+                return to(new Delaying(), new SendDelayedRelease(end.delay()));
             }
             if (event instanceof Abandon) {
-                return to(new Abandoned(), inDoubt, Plain.AWAIT_EXPIRY);
+                return to(new Abandoned(), Plain.AWAIT_EXPIRY);
             }
-            return unhinted(this, event, inDoubt);
+            return unhinted(this, event);
         }
     }
 
@@ -313,91 +310,89 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
      */
     record Releasing(boolean held) implements Phase {
         @Override
-        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+        public Move on(RedisContenderEvent event, boolean inDoubt) {
             if (event instanceof Removed removed) {
                 boolean existed = removed.held() || (removed.queued() && !held);
-                return gone(inDoubt, new ReportEnded(existed));
+                return ended(existed, inDoubt);
             }
             if (event instanceof RemovalFailed failed) {
-                return to(held ? new Holding() : new Unsettled(), inDoubt, new FailEnd(failed.cause()));
+                return to(held ? new Holding() : new Unsettled(), new FailEnd(failed.cause()));
             }
-            return unhinted(this, event, inDoubt);
+            return unhinted(this, event);
         }
     }
 
     /** A delayed release is on its way. */
     record Delaying() implements Phase {
         @Override
-        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+        public Move on(RedisContenderEvent event, boolean inDoubt) {
             if (event instanceof Delayed delayed) {
-                return delayed.kept() && inDoubt.mayStillExecute() // it would set the expiry to the lease again
-                        ? to(new Holding(), inDoubt, Plain.FAIL_DELAY_IN_DOUBT)
-                        : gone(inDoubt, new ReportEnded(delayed.kept()));
+                return delayed.kept() && inDoubt // it would set the expiry to the lease again
+                        ? to(new Holding(), Plain.FAIL_DELAY_IN_DOUBT)
+                        : ended(delayed.kept(), inDoubt);
             }
             if (event instanceof DelayFailed failed) {
-                return to(new Holding(), inDoubt, new FailEnd(failed.cause()));
+                return to(new Holding(), new FailEnd(failed.cause()));
             }
-            return unhinted(this, event, inDoubt);
+            return unhinted(this, event);
         }
     }
 
     /** The contender has ended, and its removal is repeated until no acquire can be executed any more. */
     record CleaningUp() implements Phase {
         @Override
-        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+        public Move on(RedisContenderEvent event, boolean inDoubt) {
             if (event instanceof CleanupDue) {
                 return remove(this, inDoubt);
             }
             if (event instanceof Removed) {
-                return inDoubt.mayStillExecute()
-                        ? to(this, inDoubt, Plain.REPEAT_CLEANUP)
-                        : to(new Gone(), inDoubt, Plain.COMPLETE_CLEANUP);
+                return inDoubt ? to(this, Plain.REPEAT_CLEANUP) : to(new Gone(), Plain.COMPLETE_CLEANUP);
             }
             if (event instanceof RemovalFailed failed) {
-                return to(this, inDoubt, new FailCleanup(failed.cause()));
+                return to(this, new FailCleanup(failed.cause()));
             }
             if (event instanceof End) {
-                return to(this, inDoubt, new ReportEnded(false));
+                return to(this, new ReportEnded(false));
             }
-            return event instanceof Expired ? to(this, inDoubt) : unhinted(this, event, inDoubt);
+            return event instanceof Expired ? to(this) : unhinted(this, event);
         }
     }
 
     /** The contender has ended, but its removal failed for too long. Its grant and its entry expire. */
     record Abandoned() implements Phase {
         @Override
-        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+        public Move on(RedisContenderEvent event, boolean inDoubt) {
             if (event instanceof Hint) { // the server is back: serve the next waiter
                 return remove(new Withdrawing(), inDoubt);
             }
-            return event instanceof Expired
-                    ? to(new Gone(), inDoubt, Plain.UNREGISTER)
-                    : impossible(this, event, inDoubt);
+            return event instanceof Expired ? to(new Gone(), Plain.UNREGISTER) : impossible(this, event);
         }
     }
 
     /** An abandoned contender is being removed after all. */
     record Withdrawing() implements Phase {
         @Override
-        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+        public Move on(RedisContenderEvent event, boolean inDoubt) {
             if (event instanceof Removed) {
-                return gone(inDoubt);
+                return inDoubt
+                        ? to(new CleaningUp(), Plain.START_CLEANUP, Plain.UNREGISTER)
+                        : to(new Gone(), Plain.UNREGISTER);
             }
             if (event instanceof RemovalFailed) {
-                return to(new Abandoned(), inDoubt);
+                return to(new Abandoned());
             }
-            return event instanceof Expired ? to(this, inDoubt, Plain.UNREGISTER) : unhinted(this, event, inDoubt);
+            return event instanceof Expired ? to(this, Plain.UNREGISTER) : unhinted(this, event);
         }
     }
 
     /** The contender has ended. */
     record Gone() implements Phase {
         @Override
-        public Step on(RedisContenderEvent event, InDoubtRequests inDoubt) {
+        public Move on(RedisContenderEvent event, boolean inDoubt) {
             if (event instanceof End) {
-                return to(this, inDoubt, new ReportEnded(false));
+                return to(this, new ReportEnded(false));
             }
-            return event instanceof Expired ? to(this, inDoubt) : unhinted(this, event, inDoubt);
+            return event instanceof Expired ? to(this) : unhinted(this, event);
         }
     }
 }
