@@ -61,10 +61,10 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
     private final RedisContenderRequests requests;
 
     /** What the present call of the core, or the present try of the cleanup, has returned. */
-    private CompletableFuture<AttemptResult> attempt = nobody();
+    private CompletableFuture<AttemptResult> attempt = new CompletableFuture<>();
 
-    private CompletableFuture<Boolean> end = nobody();
-    private CompletableFuture<Boolean> cleanup = nobody();
+    private CompletableFuture<Boolean> end = new CompletableFuture<>();
+    private CompletableFuture<Boolean> cleanup = new CompletableFuture<>();
 
     /** The server to which the last acquire was sent; null before, and once the lock is granted. */
     private volatile @Nullable RedisNodeClient waitsAt;
@@ -76,10 +76,6 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         this.waiter = waiter;
         this.keys = backend.keys().of(request.name());
         this.requests = new RedisContenderRequests(backend, request, keys, machine::accept);
-    }
-
-    private static <T> CompletableFuture<T> nobody() {
-        return CompletableFuture.failedFuture(new IllegalStateException("no call is pending"));
     }
 
     @Override

@@ -129,7 +129,11 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
                     Abandoned,
                     Withdrawing,
                     Gone {
-        /** @param inDoubt whether an acquire without a reply may still be executed after this event */
+        /**
+         * Returns what an event leads to in this phase.
+         *
+         * @param inDoubt whether an acquire without a reply may still be executed after this event
+         */
         Move on(RedisContenderEvent event, boolean inDoubt);
     }
 

@@ -45,11 +45,11 @@ import org.junit.jupiter.api.Test;
 
 /** Tests the protocol of a contender event by event. The tests start on connection 1 of a server whose clock shows 10. */
 class RedisContenderStateTest {
-    private static final LockException LOST = new BackendUnavailableException("no reply");
     private static final MonotonicInstant SENT = new MonotonicInstant(100);
     private static final MonotonicInstant UNTIL = new MonotonicInstant(200);
     private static final MonotonicInstant ARRIVED = new MonotonicInstant(150);
 
+    private final LockException noReply = new BackendUnavailableException("no reply");
     private RedisContenderState state = RedisContenderState.INITIAL;
 
     private static ServerTime time(long micros) {
@@ -69,8 +69,8 @@ class RedisContenderStateTest {
     }
 
     /** An acquire that was sent on connection 1, and that the server refuses when its clock shows more than 20. */
-    private static AcquireFailed lost() {
-        return new AcquireFailed(false, 1, time(20), LOST);
+    private AcquireFailed lost() {
+        return new AcquireFailed(false, 1, time(20), noReply);
     }
 
     private static HandedOff handedOff(int epoch, long time) {
@@ -187,7 +187,7 @@ class RedisContenderStateTest {
     @Test
     void S08_afterARequestWithoutAReplyTheWithdrawalRequiresTheTime() {
         after(attempt());
-        on(lost(), new FailAttempt(LOST));
+        on(lost(), new FailAttempt(noReply));
         on(new End(), new SendRemoval(true));
         on(removed(1, 0), Plain.UNREGISTER, new ReportEnded(true));
         assertPhase(new RedisContenderState.Gone());
@@ -200,7 +200,7 @@ class RedisContenderStateTest {
         on(new CleanupDue(), new SendRemoval(true));
         on(removed(2, 20), Plain.REPEAT_CLEANUP);
         on(new CleanupDue(), new SendRemoval(true));
-        on(new RemovalFailed(false, LOST), new FailCleanup(LOST));
+        on(new RemovalFailed(false, noReply), new FailCleanup(noReply));
         on(new CleanupDue(), new SendRemoval(true));
         on(removed(2, 21), Plain.COMPLETE_CLEANUP);
         assertPhase(new RedisContenderState.Gone());
@@ -209,7 +209,7 @@ class RedisContenderStateTest {
     @Test
     void S08_aRequestThatWasNotExecutedLeavesNothingInDoubt() {
         after(attempt());
-        on(new AcquireFailed(true, 1, time(20), LOST), new FailAttempt(LOST));
+        on(new AcquireFailed(true, 1, time(20), noReply), new FailAttempt(noReply));
         on(new End(), new SendRemoval(false));
     }
 
@@ -217,7 +217,7 @@ class RedisContenderStateTest {
     @Test
     void S10_aQueuedAttemptWhoseNextRequestFailsIsWithdrawn() {
         after(attempt(), queued(), attempt());
-        on(new AcquireFailed(true, 1, time(20), LOST), new FailAttempt(LOST));
+        on(new AcquireFailed(true, 1, time(20), noReply), new FailAttempt(noReply));
         on(handedOff(1, 12), Plain.WAKE_WAITER);
         on(new End(), new SendRemoval(false));
     }
@@ -260,24 +260,24 @@ class RedisContenderStateTest {
     @Test
     void aGrantThatIsNotConfirmedIsRemovedBeforeTheAttemptFails() {
         after(attempt(), new Granted(1, time(10), 7, SENT, UNTIL, true));
-        on(new NotConfirmed(LOST), new SendRemoval(false));
-        on(removed(1, 0), new FailAttempt(LOST));
+        on(new NotConfirmed(noReply), new SendRemoval(false));
+        on(removed(1, 0), new FailAttempt(noReply));
         assertPhase(new RedisContenderState.Idle());
     }
 
     @Test
     void S19_aGrantWithAnImpossibleTokenIsRemovedBeforeTheAttemptFails() {
         after(attempt());
-        on(new GrantedUnusable(1, time(10), LOST), new SendRemoval(false));
-        on(new RemovalFailed(true, new BackendUnavailableException("another")), new FailAttempt(LOST));
+        on(new GrantedUnusable(1, time(10), noReply), new SendRemoval(false));
+        on(new RemovalFailed(true, new BackendUnavailableException("another")), new FailAttempt(noReply));
         on(new End(), new SendRemoval(false));
     }
 
     /** The removal may be executed after the next acquire, and would then remove a grant that the core believes in. */
     @Test
     void S01_anAttemptWhoseRemovalHadNoReplyIsNotUsedAgain() {
-        after(attempt(), new Granted(1, time(10), 7, SENT, UNTIL, true), new NotConfirmed(LOST));
-        on(new RemovalFailed(false, LOST), new FailAttempt(LOST));
+        after(attempt(), new Granted(1, time(10), 7, SENT, UNTIL, true), new NotConfirmed(noReply));
+        on(new RemovalFailed(false, noReply), new FailAttempt(noReply));
         on(new Woken(), Plain.WAKE_WAITER);
         on(new Attempt(2), Plain.START_CLEANUP, Plain.UNREGISTER, Plain.REPORT_DISPLACED);
         on(new CleanupDue(), new SendRemoval(false));
@@ -286,7 +286,7 @@ class RedisContenderStateTest {
 
     @Test
     void S08_anAttemptWhoseRemovalHadNoReplyIsWithdrawn() {
-        after(attempt(), new GrantedUnusable(1, time(10), LOST), new RemovalFailed(false, LOST));
+        after(attempt(), new GrantedUnusable(1, time(10), noReply), new RemovalFailed(false, noReply));
         on(new End(), new SendRemoval(false));
         on(removed(2, 0), Plain.UNREGISTER, new ReportEnded(true));
     }
@@ -294,7 +294,7 @@ class RedisContenderStateTest {
     @Test
     void S05_aReleaseThatFailsIsRepeated() {
         after(attempt(), granted(7), new End());
-        on(new RemovalFailed(false, LOST), new FailEnd(LOST));
+        on(new RemovalFailed(false, noReply), new FailEnd(noReply));
         on(new End(), new SendRemoval(false));
         on(new Removed(1, time(0), false, true), Plain.UNREGISTER, new ReportEnded(false));
     }
@@ -320,7 +320,7 @@ class RedisContenderStateTest {
         after(new EndAfter(Duration.ofSeconds(9)));
         on(new Delayed(2, time(20), true), Plain.FAIL_DELAY_IN_DOUBT);
         after(new EndAfter(Duration.ofSeconds(8)));
-        on(new DelayFailed(LOST), new FailEnd(LOST));
+        on(new DelayFailed(noReply), new FailEnd(noReply));
         after(new EndAfter(Duration.ofSeconds(7)));
         on(new Delayed(2, time(21), true), Plain.UNREGISTER, new ReportEnded(true));
     }
@@ -334,10 +334,10 @@ class RedisContenderStateTest {
 
     @Test
     void S10_anAbandonedQueueEntryIsWithdrawnWhenTheServerIsBack() {
-        after(attempt(), queued(), new End(), new RemovalFailed(false, LOST));
+        after(attempt(), queued(), new End(), new RemovalFailed(false, noReply));
         on(new Abandon(), Plain.AWAIT_EXPIRY);
         on(new Woken(), new SendRemoval(false));
-        on(new RemovalFailed(false, LOST));
+        on(new RemovalFailed(false, noReply));
         on(handedOff(2, 30), new SendRemoval(false));
         on(new Woken());
         on(removed(2, 31), Plain.UNREGISTER);
@@ -347,7 +347,7 @@ class RedisContenderStateTest {
 
     @Test
     void S08_anAbandonedContenderIsForgottenWhenItsQueueEntryHasExpired() {
-        after(attempt(), queued(), new End(), new RemovalFailed(false, LOST), new Abandon());
+        after(attempt(), queued(), new End(), new RemovalFailed(false, noReply), new Abandon());
         on(new Expired(), Plain.UNREGISTER);
         assertPhase(new RedisContenderState.Gone());
     }

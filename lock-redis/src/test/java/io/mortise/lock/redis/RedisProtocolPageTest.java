@@ -37,7 +37,6 @@ import org.junit.jupiter.api.Test;
 class RedisProtocolPageTest {
     private static final Path PAGE = Path.of("..", "docs", "protocols", "redis.md");
     private static final Pattern DIAGRAM = Pattern.compile("(?s)(?<=```mermaid\n).*?(?=```)");
-    private static final LockException CAUSE = new BackendUnavailableException("a cause");
     private static final Set<Class<? extends Phase>> ATTEMPTING = Set.of(
             RedisContenderState.Requesting.class,
             RedisContenderState.Claiming.class,
@@ -48,23 +47,24 @@ class RedisProtocolPageTest {
 
     private record Taken(RedisContenderState from, RedisContenderEvent event, RedisContenderState.Step step) {}
 
+    private final LockException cause = new BackendUnavailableException("a cause");
     private final List<Taken> reachable = explore();
 
     /** Returns all events, with the two epochs 1 and 2, and a server's time before and after a late request is refused. */
-    private static List<RedisContenderEvent> events() {
+    private List<RedisContenderEvent> events() {
         MonotonicInstant instant = new MonotonicInstant(0);
         List<RedisContenderEvent> events = new ArrayList<>(List.of(
                 new RedisContenderEvent.End(),
                 new RedisContenderEvent.EndAfter(Duration.ofSeconds(1)),
                 new RedisContenderEvent.Abandon(),
                 new RedisContenderEvent.Confirmed(instant),
-                new RedisContenderEvent.NotConfirmed(CAUSE),
+                new RedisContenderEvent.NotConfirmed(cause),
                 new RedisContenderEvent.HandOffUsable(instant),
                 new RedisContenderEvent.HandOffUnusable(),
                 new RedisContenderEvent.Woken(),
-                new RedisContenderEvent.RemovalFailed(true, CAUSE),
-                new RedisContenderEvent.RemovalFailed(false, CAUSE),
-                new RedisContenderEvent.DelayFailed(CAUSE),
+                new RedisContenderEvent.RemovalFailed(true, cause),
+                new RedisContenderEvent.RemovalFailed(false, cause),
+                new RedisContenderEvent.DelayFailed(cause),
                 new RedisContenderEvent.CleanupDue(),
                 new RedisContenderEvent.Expired()));
         for (int epoch = 1; epoch <= 2; epoch++) {
@@ -73,11 +73,11 @@ class RedisProtocolPageTest {
                 for (boolean yes : List.of(true, false)) {
                     events.add(new RedisContenderEvent.Granted(epoch, time, 7, instant, instant, yes));
                     events.add(new RedisContenderEvent.Busy(epoch, time, instant, yes, 5));
-                    events.add(new RedisContenderEvent.AcquireFailed(yes, epoch, new ServerTime(2), CAUSE));
+                    events.add(new RedisContenderEvent.AcquireFailed(yes, epoch, new ServerTime(2), cause));
                     events.add(new RedisContenderEvent.Removed(epoch, time, yes, !yes));
                     events.add(new RedisContenderEvent.Delayed(epoch, time, yes));
                 }
-                events.add(new RedisContenderEvent.GrantedUnusable(epoch, time, CAUSE));
+                events.add(new RedisContenderEvent.GrantedUnusable(epoch, time, cause));
                 events.add(new RedisContenderEvent.Late(epoch, time));
                 events.add(new RedisContenderEvent.HandedOff(epoch, 7, time, instant));
             }
@@ -85,7 +85,7 @@ class RedisProtocolPageTest {
         return events;
     }
 
-    private static List<Taken> explore() {
+    private List<Taken> explore() {
         List<Taken> taken = new ArrayList<>();
         Set<RedisContenderState> known = new LinkedHashSet<>(Set.of(RedisContenderState.INITIAL));
         Deque<RedisContenderState> open = new ArrayDeque<>(known);
@@ -179,13 +179,12 @@ class RedisProtocolPageTest {
     @Test
     void S01_onlyAReplyAConfirmationOrACheckedHandOffGrants() {
         for (Taken taken : reachable) {
-            boolean granted =
-                    taken.step.effects().stream().anyMatch(RedisContenderEffect.ReportGranted.class::isInstance);
-            assertThat(granted)
+            boolean reply = taken.event instanceof RedisContenderEvent.Granted granted && !granted.needsConfirmation();
+            boolean later = taken.event instanceof RedisContenderEvent.Confirmed
+                    || taken.event instanceof RedisContenderEvent.HandOffUsable;
+            assertThat(taken.step.effects().stream().anyMatch(RedisContenderEffect.ReportGranted.class::isInstance))
                     .as("%s", taken)
-                    .isEqualTo(taken.event instanceof RedisContenderEvent.Granted reply && !reply.needsConfirmation()
-                            || taken.event instanceof RedisContenderEvent.Confirmed
-                            || taken.event instanceof RedisContenderEvent.HandOffUsable);
+                    .isEqualTo(reply || later);
         }
     }
 

@@ -2,7 +2,9 @@
 package io.mortise.lock.spi.support;
 
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -19,12 +21,10 @@ import org.jspecify.annotations.Nullable;
  * @param <F> the effects: values that tell what to do after a step, such as sending a request
  */
 public final class SerialMachine<S, E, F> {
-    /** The bottom of a list of waiting events: a thread is at work, and no event waits. */
-    private static final Waiting<?> NONE = new Waiting<>(null, null);
-
     private final BiFunction<S, E, ? extends Step<S, F>> transition;
     private final Consumer<F> performer;
-    private final AtomicReference<@Nullable Waiting<E>> waiting = new AtomicReference<>(); // null: no thread is at work
+    private final Queue<E> events = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger eventCount = new AtomicInteger(); // with the one that is being taken
     private S state; // only the thread at work uses it
 
     /** What one event leads to. */
@@ -35,9 +35,6 @@ public final class SerialMachine<S, E, F> {
         /** Returns what to do now, in this order. */
         List<F> effects();
     }
-
-    /** A list of events, which came while another was taken; the one that came last is first. */
-    private record Waiting<E>(@Nullable E event, @Nullable Waiting<E> next) {}
 
     /**
      * Creates a machine.
@@ -59,17 +56,14 @@ public final class SerialMachine<S, E, F> {
      *     suppressed; all other effects and events have been taken care of nevertheless
      */
     public void accept(E event) {
-        if (!enter(event)) {
-            return;
+        events.add(event);
+        if (eventCount.getAndIncrement() > 0) {
+            return; // another thread is at work, or this one is, further up its stack
         }
-        @Nullable Throwable failure = take(event, null);
-        while (!waiting.compareAndSet(none(), null)) {
-            Waiting<E> next = inOrder(waiting.getAndSet(none()));
-            while (next.event != null) {
-                failure = take(next.event, failure);
-                next = next.next;
-            }
-        }
+        @Nullable Throwable failure = null;
+        do {
+            failure = take(events.remove(), failure);
+        } while (eventCount.decrementAndGet() > 0);
         if (failure instanceof Error error) {
             throw error;
         }
@@ -78,26 +72,15 @@ public final class SerialMachine<S, E, F> {
         }
     }
 
-    /** Returns whether this thread is at work now; otherwise adds the event to those that wait. */
-    private boolean enter(E event) {
-        while (true) {
-            Waiting<E> present = waiting.get();
-            Waiting<E> next = present == null ? none() : new Waiting<>(event, present);
-            if (waiting.compareAndSet(present, next)) {
-                return present == null;
-            }
-        }
-    }
-
     private @Nullable Throwable take(E event, @Nullable Throwable earlierFailure) {
         @Nullable Throwable failure = earlierFailure;
-        List<F> effects;
+        List<F> effects = List.of();
         try {
             Step<S, F> step = transition.apply(state, event);
             state = step.state();
             effects = step.effects();
         } catch (RuntimeException | Error e) {
-            return first(failure, e);
+            failure = first(failure, e);
         }
         for (F effect : effects) {
             try {
@@ -117,19 +100,5 @@ public final class SerialMachine<S, E, F> {
             earlier.addSuppressed(later);
         }
         return earlier;
-    }
-
-    /** Reverses a list whose head is the event that came last. */
-    private static <E> Waiting<E> inOrder(@Nullable Waiting<E> last) {
-        Waiting<E> ordered = none();
-        for (Waiting<E> each = last; each != null && each.event != null; each = each.next) {
-            ordered = new Waiting<>(each.event, ordered);
-        }
-        return ordered;
-    }
-
-    @SuppressWarnings("unchecked") // it contains no event
-    private static <E> Waiting<E> none() {
-        return (Waiting<E>) NONE;
     }
 }
