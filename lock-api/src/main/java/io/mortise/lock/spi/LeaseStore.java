@@ -17,7 +17,7 @@ import java.util.concurrent.CompletionStage;
  *
  * <p>A grant <em>ends</em> when its lease duration has passed by the store's clock since the request that created it or last
  * extended it. An ended grant that is still stored is treated as if it were not there: it is taken over, not extended and not
- * reported. A store without a clock of its own measures the time since it saw a grant change; see
+ * reported. A store without a clock of its own ({@link #hasClock()}) measures the time since it saw a grant change; see
  * {@link ObservedExpiryDetector}.
  *
  * <p>The failure of a stage belongs to one of three categories, and the application sees which one:
@@ -55,7 +55,8 @@ public interface LeaseStore extends AutoCloseable {
      *
      * <p>A delayed release ({@link io.mortise.lock.Lease#releaseAfter}) is the last renewal of its grant, with another duration.
      *
-     * @param lease from when the request is executed; 1 ms to 1 h, and for a delayed release longer or shorter than the lease so far
+     * @param lease from when the request is executed; for a delayed release 1 ms to 1 h, longer or shorter than the lease so far,
+     *     and rounded up by {@link #leaseDuration} if it is 1 s or more
      * @return a stage with those of the grants that the store no longer has, including the ended ones
      */
     CompletionStage<Set<Grant>> renew(Collection<Grant> grants, Duration lease);
@@ -78,6 +79,15 @@ public interface LeaseStore extends AutoCloseable {
      */
     default Duration leaseDuration(Optional<Duration> requested) {
         return requested.orElse(LeaseStoreBackend.DEFAULT_LEASE);
+    }
+
+    /**
+     * Returns whether grants end by a clock of the store, also while no client reads them. A store that uses an
+     * {@link ObservedExpiryDetector} returns false: the time then counts from somebody's first read, so the store cannot offer
+     * {@link io.mortise.lock.Capability#DELAYED_RELEASE}. Default: true.
+     */
+    default boolean hasClock() {
+        return true;
     }
 
     /**

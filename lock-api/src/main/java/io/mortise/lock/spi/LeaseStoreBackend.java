@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.spi;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
@@ -11,9 +12,11 @@ import io.mortise.lock.spi.LeaseStore.Grant;
 import io.mortise.lock.spi.support.Durations;
 import io.mortise.lock.spi.support.StageFailures;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -67,19 +70,14 @@ public final class LeaseStoreBackend implements LockBackend {
 
     @Override
     public Set<Capability> capabilities() {
-        return store instanceof ListableLeaseStore
-                ? Set.of(
-                        Capability.FENCING,
-                        Capability.CRASH_RELEASE,
-                        Capability.PER_LOCK_LEASE,
-                        Capability.HOLDER_INFO,
-                        Capability.LIST,
-                        Capability.DELAYED_RELEASE)
-                : Set.of(
-                        Capability.FENCING,
-                        Capability.CRASH_RELEASE,
-                        Capability.PER_LOCK_LEASE,
-                        Capability.DELAYED_RELEASE);
+        Set<Capability> offered = EnumSet.of(Capability.FENCING, Capability.CRASH_RELEASE, Capability.PER_LOCK_LEASE);
+        if (store instanceof ListableLeaseStore) {
+            offered.addAll(Set.of(Capability.HOLDER_INFO, Capability.LIST));
+        }
+        if (store.hasClock()) {
+            offered.add(Capability.DELAYED_RELEASE);
+        }
+        return offered;
     }
 
     @Override
@@ -113,20 +111,25 @@ public final class LeaseStoreBackend implements LockBackend {
     }
 
     private void renew(Duration lease, Map<Grant, StoreGrantValidity> due) {
+        CompletableFuture<Void> ended = new CompletableFuture<>();
+        due.values().removeIf(mine -> !mine.startRenewal(ended));
+        if (due.isEmpty()) {
+            return;
+        }
         MonotonicInstant until = LockClock.deadline(context.clock().now(), lease);
         CompletionStage<Set<Grant>> renewal =
                 send("renew " + due.size() + " leases", () -> store.renew(Set.copyOf(due.keySet()), lease));
-        due.values().forEach(mine -> mine.lastRenewal = renewal);
         renewal.whenComplete((removed, failure) -> {
             for (StoreGrantValidity mine : due.values()) {
                 if (failure != null) {
-                    mine.renewalUnknown(failure);
+                    mine.renewalWithoutReply(failure);
                 } else if (removed.contains(mine.grant)) {
                     mine.removed("the store no longer has the grant");
                 } else {
                     mine.extend(until);
                 }
             }
+            ended.complete(null);
         });
     }
 
@@ -172,15 +175,47 @@ public final class LeaseStoreBackend implements LockBackend {
     }
 
     /** The validity of one grant in the store. */
-    private static final class StoreGrantValidity extends GrantValidity {
+    private final class StoreGrantValidity extends GrantValidity {
         private final Grant grant;
         private final Duration lease;
-        private volatile CompletionStage<?> lastRenewal = CompletableFuture.completedFuture(null);
 
-        StoreGrantValidity(LockClock clock, Grant grant, Duration lease, MonotonicInstant validUntil) {
-            super(clock, Durations.divide(lease, RENEWALS_PER_LEASE), validUntil);
+        @GuardedBy("this")
+        private CompletionStage<Void> latestRenewal = CompletableFuture.completedFuture(null);
+
+        @GuardedBy("this")
+        private boolean stopped;
+
+        /** When the latest renewal without a reply was sent, or earlier; it may be executed for one lease duration. */
+        private volatile @Nullable MonotonicInstant withoutReply;
+
+        StoreGrantValidity(Grant grant, Duration lease, MonotonicInstant validUntil) {
+            super(context.clock(), Durations.divide(lease, RENEWALS_PER_LEASE), validUntil);
             this.grant = grant;
             this.lease = lease;
+        }
+
+        /** Records a renewal that is about to be sent. Returns false if none may be sent any more. */
+        synchronized boolean startRenewal(CompletionStage<Void> ended) {
+            if (!stopped) {
+                latestRenewal = ended;
+            }
+            return !stopped;
+        }
+
+        /** Prevents all further renewals. Returns a stage that completes when the latest one has ended. */
+        synchronized CompletionStage<Void> stopRenewals() {
+            stopped = true;
+            return latestRenewal;
+        }
+
+        void renewalWithoutReply(Throwable failure) {
+            withoutReply = context.clock().now();
+            renewalUnknown(failure);
+        }
+
+        boolean renewalMayExecute() {
+            MonotonicInstant since = withoutReply;
+            return since != null && !context.clock().hasPassed(since.plus(lease));
         }
     }
 
@@ -191,6 +226,7 @@ public final class LeaseStoreBackend implements LockBackend {
         /** When the first attempt without a response was sent; that attempt may still execute. */
         private @Nullable MonotonicInstant unknownSince;
 
+        private volatile boolean swept;
         private @Nullable StoreGrantValidity validity; // null before the grant
 
         StoreContender(LockRequest request) {
@@ -227,8 +263,7 @@ public final class LeaseStoreBackend implements LockBackend {
             if (sent.isAfter(from.plus(Durations.divide(lease, RENEWALS_PER_LEASE)))) {
                 return displaced("the reply that granted the lock was lost too long ago");
             }
-            StoreGrantValidity valid =
-                    new StoreGrantValidity(context.clock(), grant, lease, LockClock.deadline(from, lease));
+            StoreGrantValidity valid = new StoreGrantValidity(grant, lease, LockClock.deadline(from, lease));
             validity = valid;
             return new AttemptResult.Granted(token, valid);
         }
@@ -240,70 +275,72 @@ public final class LeaseStoreBackend implements LockBackend {
 
         /** Removes what this contender may have in the store, because the core does not call {@link #end()} afterwards. */
         private AttemptResult displaced(String why) {
-            release();
-            sweepIfUnknown();
+            end();
             return new AttemptResult.Displaced(why);
         }
 
         @Override
         public CompletionStage<Boolean> end() {
             CompletionStage<Boolean> released = release();
-            sweepIfUnknown();
+            if (unknownSince != null) {
+                sweep(context.clock().now());
+            }
             return released;
         }
 
         /** Extends the grant once more, by the delay, when a renewal that would undo this has ended. */
         @Override
         public CompletionStage<Boolean> endAfter(Duration delay) {
-            StoreGrantValidity held = validity;
-            CompletionStage<?> last = held == null ? CompletableFuture.completedFuture(null) : held.lastRenewal;
+            StoreGrantValidity held = Objects.requireNonNull(validity, "not granted");
             MonotonicInstant at = context.clock().now().plus(delay);
-            return last.handle((renewed, failure) -> extendUntil(at)).thenCompose(kept -> kept);
+            return held.stopRenewals().thenCompose(ended -> keepUntil(at)).whenComplete((kept, failure) -> {
+                if (failure != null || unknownSince != null || held.renewalMayExecute()) {
+                    sweep(at);
+                }
+            });
         }
 
-        private CompletionStage<Boolean> extendUntil(MonotonicInstant at) {
-            Duration left = Durations.longer(context.clock().until(at), Duration.ofMillis(1));
-            return send(
-                            "delayed release of lock \"" + request.name() + "\"",
-                            () -> store.renew(Set.of(grant), Durations.roundUpToMillis(left)))
-                    .thenApply(removed -> {
-                        if (unknownSince != null) { // a sweep before the grant has ended would remove it
-                            context.clock().schedule(left, this::sweepIfUnknown);
-                        }
-                        return !removed.contains(grant);
-                    });
+        private CompletionStage<Boolean> keepUntil(MonotonicInstant at) {
+            Duration left =
+                    Durations.roundUpToMillis(Durations.longer(context.clock().until(at), Duration.ofMillis(1)));
+            Duration rounded =
+                    left.compareTo(DurationLimits.SHORTEST_LEASE) < 0 ? left : store.leaseDuration(Optional.of(left));
+            return send("delayed release of lock \"" + request.name() + "\"", () -> store.renew(Set.of(grant), rounded))
+                    .thenApply(removed -> !removed.contains(grant));
         }
 
         /**
-         * Repeats the release for one lease duration, with growing pauses, because a delayed request may execute after the
-         * first release and the store cannot reject it. The pauses double, so such a grant lasts at most about as long as the
-         * request was delayed, and never longer than its lease.
+         * Repeats the release, or until {@code at} the delayed release, for one lease duration and with growing pauses, because
+         * an earlier request may execute after the first release and the store cannot reject it. The pauses double, so what such
+         * a request changes lasts at most about as long as the request was delayed, and never longer than the lease.
          */
-        private void sweepIfUnknown() {
-            if (unknownSince != null) {
-                unknownSince = null;
-                MonotonicInstant until = context.clock().now().plus(request.leaseDuration());
-                CompletableFuture<Boolean> swept = new CompletableFuture<>();
-                sweep(FIRST_SWEEP, until, swept);
-                context.cleanUp(
-                        "a request for lock \"" + request.name() + "\" without a response, which may still execute",
-                        () -> swept,
-                        until);
+        private void sweep(MonotonicInstant at) {
+            if (swept) {
+                return;
             }
+            swept = true;
+            MonotonicInstant until = context.clock().now().plus(request.leaseDuration());
+            CompletableFuture<Boolean> ended = new CompletableFuture<>();
+            sweep(at, FIRST_SWEEP, until, ended);
+            context.cleanUp(
+                    "a request for lock \"" + request.name() + "\" without a response, which may still execute",
+                    () -> ended,
+                    until);
         }
 
-        private void sweep(Duration pause, MonotonicInstant until, CompletableFuture<Boolean> swept) {
-            context.clock()
-                    .schedule(
-                            pause,
-                            () -> release().whenComplete((was, failure) -> {
-                                Duration left = context.clock().until(until);
-                                if (!Durations.isPositive(left)) {
-                                    swept.complete(true); // a request that executes later lasts for its lease
-                                } else {
-                                    sweep(Durations.shorter(left, pause.multipliedBy(2)), until, swept);
-                                }
-                            }));
+        private void sweep(
+                MonotonicInstant at, Duration pause, MonotonicInstant until, CompletableFuture<Boolean> ended) {
+            context.clock().schedule(pause, () -> {
+                CompletionStage<Boolean> repeated = context.clock().hasPassed(at) ? release() : keepUntil(at);
+                repeated.whenComplete((was, failure) -> {
+                    Duration left = context.clock().until(until);
+                    if (!Durations.isPositive(left)) {
+                        ended.complete(true); // a request that executes later lasts for its lease
+                    } else {
+                        sweep(at, Durations.shorter(left, pause.multipliedBy(2)), until, ended);
+                    }
+                });
+            });
         }
 
         private CompletionStage<Boolean> release() {

@@ -22,7 +22,8 @@ import java.util.Map;
  * lease duration (S2), while the waiter counts from after its read.
  *
  * <p>The cost is a later takeover: a lease duration is counted from the first read after the last renewal, not from that
- * renewal. A single attempt ({@code tryAcquire} without a wait) takes over only what earlier attempts of this client have read.
+ * renewal. A single attempt ({@code tryAcquire} without a wait) takes over only what earlier attempts of this client have read. So
+ * {@link LeaseStore#hasClock()} must return false, and there is no delayed release.
  *
  * <p>One instance serves all locks of a client. It keeps up to {@value #KEPT} observations, and more only for locks that were
  * read within the last two lease durations (S17). Thread-safe.

@@ -20,6 +20,12 @@ public final class OwnerRecordCodec {
     /** The length of an attempt id, in hexadecimal digits. */
     public static final int ATTEMPT_ID_LENGTH = 32;
 
+    /**
+     * What a store may put in front of the text after a delayed release, so that late requests of the attempt do not match the
+     * grant. The text still names the last owner.
+     */
+    public static final String KEPT_MARK = "~";
+
     private static final String VERSION = "m1";
 
     /** The mode of the grant, for people who read the store with its own tools. There is only this mode. */
@@ -52,11 +58,21 @@ public final class OwnerRecordCodec {
                 .toString();
     }
 
-    /** Returns the attempt id at the start of a stored text; empty if {@link #encode} did not write it. */
+    /**
+     * Returns the attempt id at the start of a stored text, or after {@link #KEPT_MARK}; empty if {@link #encode} did not write
+     * the text.
+     */
     public static Optional<String> attemptId(String raw) {
-        boolean ours = (raw + " ").startsWith(" " + VERSION + " ", ATTEMPT_ID_LENGTH)
-                && raw.chars().limit(ATTEMPT_ID_LENGTH).allMatch(c -> (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'));
-        return ours ? Optional.of(raw.substring(0, ATTEMPT_ID_LENGTH)) : Optional.empty();
+        String text = withoutMark(raw);
+        boolean ours = (text + " ").startsWith(" " + VERSION + " ", ATTEMPT_ID_LENGTH)
+                && text.chars()
+                        .limit(ATTEMPT_ID_LENGTH)
+                        .allMatch(c -> (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'));
+        return ours ? Optional.of(text.substring(0, ATTEMPT_ID_LENGTH)) : Optional.empty();
+    }
+
+    private static String withoutMark(String raw) {
+        return raw.startsWith(KEPT_MARK) ? raw.substring(KEPT_MARK.length()) : raw;
     }
 
     /**
@@ -79,7 +95,8 @@ public final class OwnerRecordCodec {
         Map<String, String> fields = new HashMap<>();
         Map<String, String> metadata = new HashMap<>();
         if (attemptId.isPresent()) {
-            for (String field : raw.substring(ATTEMPT_ID_LENGTH).trim().split(" ", -1)) {
+            for (String field :
+                    withoutMark(raw).substring(ATTEMPT_ID_LENGTH).trim().split(" ", -1)) {
                 int equals = field.indexOf('=');
                 if (equals < 0) {
                     continue;

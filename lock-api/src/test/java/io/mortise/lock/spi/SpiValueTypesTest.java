@@ -36,8 +36,29 @@ class SpiValueTypesTest {
         assertThat(holder.isForeign()).isFalse();
     }
 
+    @Test
+    void S05_aKeptGrantNamesItsLastOwner() {
+        String raw = "~" + OwnerRecordCodec.encode(ATTEMPT, "h", 42, Instant.EPOCH, Map.of("k", "v"));
+        LockHolder holder = OwnerRecordCodec.parse(raw, OptionalLong.of(7));
+        assertThat(holder.owner()).contains(ATTEMPT);
+        assertThat(holder.host()).contains("h");
+        assertThat(holder.metadata()).isEqualTo(Map.of("k", "v"));
+        assertThat(holder.raw()).as("as stored, for a forced release").isEqualTo(raw);
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {"", "hello", "0123", ATTEMPT, ATTEMPT + " m10 x", "G" + ATTEMPT, ATTEMPT + "m1"})
+    @ValueSource(
+            strings = {
+                "",
+                "~",
+                "~~" + ATTEMPT + " m1 x",
+                "hello",
+                "0123",
+                ATTEMPT,
+                ATTEMPT + " m10 x",
+                "G" + ATTEMPT,
+                ATTEMPT + "m1"
+            })
     void S19_textOfAnotherFormatIsAForeignHolder(String raw) {
         LockHolder holder = OwnerRecordCodec.parse(raw, OptionalLong.empty());
         assertThat(holder.isForeign()).isTrue();

@@ -186,9 +186,7 @@ public final class MemoryStore {
             entry.state = MemoryStoredContender.State.ENDED; // an attempt that executes later is rejected (S8)
             if (queue != null && was == MemoryStoredContender.State.QUEUED) {
                 return queue.waiting.remove(entry);
-            } else if (queue != null
-                    && (was == MemoryStoredContender.State.GRANTED
-                            || was == MemoryStoredContender.State.RELEASED_LATER)) {
+            } else if (queue != null && was.keepsLock()) {
                 handOff(queue, messages);
                 return true;
             }
@@ -201,12 +199,13 @@ public final class MemoryStore {
         requests.incrementAndGet();
         return apply(messages -> {
             current(entry.name, messages);
-            if (entry.state != MemoryStoredContender.State.GRANTED
-                    && entry.state != MemoryStoredContender.State.RELEASED_LATER) {
+            if (!entry.state.keepsLock()) {
                 return false;
             }
+            MonotonicInstant until = now().plus(delay);
+            boolean repeated = entry.state == MemoryStoredContender.State.RELEASED_LATER;
             entry.state = MemoryStoredContender.State.RELEASED_LATER; // a renewal that executes later changes nothing
-            entry.expiresAt = now().plus(delay);
+            entry.expiresAt = repeated ? until.orEarlier(entry.expiresAt) : until;
             return true;
         });
     }

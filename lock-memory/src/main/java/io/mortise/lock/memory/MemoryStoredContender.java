@@ -29,7 +29,12 @@ final class MemoryStoredContender {
         /** Removed by the store: its lease expired, an operator removed it, or it was a dead waiter. */
         REMOVED,
         /** Released or withdrawn by its contender. */
-        ENDED
+        ENDED;
+
+        /** Returns whether the lock is taken by an entry in this state. */
+        boolean keepsLock() {
+            return this == GRANTED || this == RELEASED_LATER;
+        }
     }
 
     final String name;
@@ -60,11 +65,7 @@ final class MemoryStoredContender {
     }
 
     LockHolder holder() {
-        return OwnerRecordCodec.parse(
-                ownerRecord,
-                state == State.GRANTED || state == State.RELEASED_LATER
-                        ? OptionalLong.of(token)
-                        : OptionalLong.empty());
+        return OwnerRecordCodec.parse(ownerRecord, state.keepsLock() ? OptionalLong.of(token) : OptionalLong.empty());
     }
 
     /** Returns the message that wakes the contender. */

@@ -191,9 +191,6 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
             case REPORT_DISPLACED ->
                 attempt.complete(new AttemptResult.Displaced("a removal of its grant may still be executed"));
             case WAKE_WAITER -> waiter.wake();
-            case FAIL_DELAY_IN_DOUBT ->
-                end.completeExceptionally(
-                        unavailable(requests.what("delayed release") + ": an earlier request may still be executed"));
             case UNREGISTER -> backend.contenders().remove(request.attemptId());
             case START_CLEANUP -> startCleanup();
             case COMPLETE_CLEANUP -> cleanup.complete(true);

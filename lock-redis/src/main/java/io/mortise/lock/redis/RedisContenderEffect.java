@@ -21,9 +21,6 @@ sealed interface RedisContenderEffect {
         /** Tell the core to make another attempt. */
         WAKE_WAITER,
 
-        /** Fail the delayed release, because an earlier acquire may still extend the grant. */
-        FAIL_DELAY_IN_DOUBT,
-
         /** Dispatch no more messages to this contender. */
         UNREGISTER,
 

@@ -331,9 +331,7 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
         @Override
         public Move on(RedisContenderEvent event, boolean inDoubt) {
             if (event instanceof Delayed delayed) {
-                return delayed.kept() && inDoubt // it would set the expiry to the lease again
-                        ? to(new Holding(), Plain.FAIL_DELAY_IN_DOUBT)
-                        : ended(delayed.kept(), inDoubt);
+                return ended(delayed.kept(), inDoubt); // no late request can find the kept grant
             }
             if (event instanceof DelayFailed failed) {
                 return to(new Holding(), new FailEnd(failed.cause()));

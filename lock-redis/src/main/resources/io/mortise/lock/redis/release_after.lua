@@ -1,9 +1,21 @@
--- Lets the attempt's grant expire after a delay, whatever its lease was. Never creates a grant. Safe to repeat.
+-- Lets the attempt's grant expire after a delay, whatever its lease was. Never creates a grant. Safe to repeat, and a repetition
+-- keeps the grant no longer. The mark in front of the value hides it from late renewals, acquires and releases of the attempt.
 -- ARGV: attempt id, delay in ms
 -- Returns 1 if the grant belongs to the attempt, else 0; the time
-local attempt, delay = ARGV[1], ARGV[2]
-local whose = redis.pcall('GETRANGE', grant_key, 0, #attempt - 1)
-if type(whose) == 'table' and not string.find(whose.err, 'WRONGTYPE', 1, true) then
-  return whose -- an error means that the state is unknown, not that the grant is lost
+local attempt, delay = ARGV[1], tonumber(ARGV[2])
+local value = redis.pcall('GET', grant_key)
+if type(value) == 'table' then
+  if not string.find(value.err, 'WRONGTYPE', 1, true) then
+    return value -- an error means that the state is unknown, not that the grant is lost
+  end
+  value = ''
 end
-return { whose == attempt and redis.call('PEXPIRE', grant_key, delay) or 0, micros() }
+local held = value and string.sub(value, 1, #attempt) == attempt
+local kept = value and string.sub(value, 1, #attempt + 1) == '~' .. attempt
+if held or (kept and redis.call('PTTL', grant_key) > delay) then
+  redis.call('PEXPIRE', grant_key, delay) -- before SET, which a full server rejects as a script's first write
+end
+if held then
+  redis.call('SET', grant_key, '~' .. value, 'PX', delay)
+end
+return { (held or kept) and 1 or 0, micros() }

@@ -5,10 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.servers.redis.RawRedis;
+import io.mortise.lock.spi.OwnerRecordCodec;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Tests {@code renew.lua}, {@code force_release.lua} and {@code status.lua} by direct calls on a server. */
+/** Tests {@code renew.lua}, {@code release_after.lua}, {@code force_release.lua} and {@code status.lua} by direct calls on a server. */
 class OtherScriptsTest extends RedisLockScriptTest {
     @Test
     void S06_renewExtendsOwnGrantsAndCreatesNone() {
@@ -32,6 +33,75 @@ class OtherScriptsTest extends RedisLockScriptTest {
         assertThat((Long) fixture.redis.call("PTTL", "lock:x")).isBetween(90_000L, 100_000L);
         assertThat((Long) fixture.redis.call("PTTL", "lock:foreign")).isLessThanOrEqualTo(5_000L);
         assertThat(fixture.keys()).containsExactly("lock:%token", "lock:foreign", "lock:list", "lock:x");
+    }
+
+    private List<?> releaseAfter(int number, String delayMillis) {
+        return fixture.run(RedisLockScript.RELEASE_AFTER, ScriptFixture.attempt(number), delayMillis);
+    }
+
+    private long millisLeft() {
+        return (Long) fixture.redis.call("PTTL", ScriptFixture.KEYS.grant());
+    }
+
+    @Test
+    void S05_lateRequestsOfAReleasedAttemptDoNotChangeTheKeptGrant() {
+        fixture.granted(1);
+        String released = fixture.value();
+        assertThat(releaseAfter(1, "20000").get(0)).isEqualTo(1L);
+        assertThat(fixture.run(RedisLockScript.RENEW, List.of("lock:x"), ScriptFixture.attempt(1), "100000"))
+                .isEqualTo(List.of(0L));
+        assertThat(fixture.acquire(1, "").get(0)).isEqualTo("busy");
+        assertThat(fixture.release(1).get(0)).isEqualTo(0L);
+        assertThat(fixture.value()).isEqualTo("~" + released);
+        assertThat(millisLeft()).isBetween(1L, 20_000L);
+    }
+
+    @Test
+    void S05_aRepeatedDelayedReleaseKeepsTheGrantNoLonger() {
+        fixture.granted(1);
+        assertThat(releaseAfter(1, "100000").get(0)).as("longer than the lease").isEqualTo(1L);
+        assertThat(millisLeft()).isGreaterThan(ScriptFixture.LEASE_MILLIS);
+        assertThat(releaseAfter(1, "20000").get(0)).isEqualTo(1L);
+        assertThat(releaseAfter(1, "100000").get(0)).as("executed late").isEqualTo(1L);
+        assertThat(millisLeft()).isBetween(1L, 20_000L);
+    }
+
+    @Test
+    void S05_aDelayedReleaseOfAnotherGrantKeepsNothing() {
+        assertThat(releaseAfter(1, "20000").get(0)).isEqualTo(0L);
+        assertThat(fixture.keys()).isEmpty();
+        fixture.granted(1);
+        String value = fixture.value();
+        assertThat(releaseAfter(2, "20000").get(0)).isEqualTo(0L);
+        assertThat(releaseAfter(1, "20000").get(0)).isEqualTo(1L);
+        assertThat(releaseAfter(2, "10000").get(0)).isEqualTo(0L);
+        assertThat(fixture.value()).isEqualTo("~" + value);
+        fixture.redis.call("DEL", ScriptFixture.KEYS.grant());
+        fixture.redis.call("LPUSH", ScriptFixture.KEYS.grant(), "a");
+        assertThat(releaseAfter(1, "20000").get(0)).isEqualTo(0L);
+    }
+
+    @Test
+    void S18_aKeptGrantNamesItsLastOwnerAndIsReleasedByForce() {
+        fixture.granted(1);
+        releaseAfter(1, "20000");
+        String shown = String.valueOf(fixture.run(RedisLockScript.STATUS).get(0));
+        assertThat(OwnerRecordCodec.attemptId(shown.substring(1))).contains(ScriptFixture.attempt(1));
+        assertThat(fixture.run(RedisLockScript.FORCE_RELEASE, shown.substring(1)))
+                .isEqualTo(List.of(1L));
+        assertThat(fixture.keys()).containsExactly("lock:%token");
+    }
+
+    @Test
+    void S05_aFullServerExecutesADelayedRelease() {
+        fixture.granted(1);
+        fixture.redis.call("CONFIG", "SET", "maxmemory", "1");
+        try {
+            assertThat(releaseAfter(1, "20000").get(0)).isEqualTo(1L);
+        } finally {
+            fixture.redis.call("CONFIG", "SET", "maxmemory", "0");
+        }
+        assertThat(millisLeft()).isBetween(1L, 20_000L);
     }
 
     /** The error messages of Redis and of Valkey. */

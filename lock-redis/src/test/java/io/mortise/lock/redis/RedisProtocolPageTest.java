@@ -145,8 +145,7 @@ class RedisProtocolPageTest {
 
     private static boolean endsEnd(RedisContenderEffect effect) {
         return effect instanceof RedisContenderEffect.ReportEnded
-                || effect instanceof RedisContenderEffect.FailEnd
-                || effect == RedisContenderEffect.Plain.FAIL_DELAY_IN_DOUBT;
+                || effect instanceof RedisContenderEffect.FailEnd;
     }
 
     @Test

@@ -34,35 +34,25 @@ public final class ContenderRemovals {
      * @param lease the longest time for which the store may keep it
      */
     public void remove(LockName name, Contender contender, Duration lease) {
-        remove(name, contender, lease, new PendingCleanup.Listener<Boolean>() {});
+        removeAt(name, contender, lease, clock.now(), new PendingCleanup.Listener<Boolean>() {});
     }
 
-    /** Does the same as {@link #remove(LockName, Contender, Duration)}, and notifies a listener of the end. */
-    void remove(LockName name, Contender contender, Duration lease, PendingCleanup.Listener<Boolean> listener) {
-        remove(name, contender, lease, contender::end, listener);
-    }
-
-    /** Ends the grant of a contender, but lets the store keep it until then; notifies a listener of the end (S5). */
+    /**
+     * Ends the grant of a contender, but lets the store keep it until an instant, which may have passed (S5).
+     *
+     * @param listener is notified of the end
+     */
     void removeAt(
             LockName name,
             Contender contender,
             Duration lease,
             MonotonicInstant at,
             PendingCleanup.Listener<Boolean> listener) {
+        MonotonicInstant until = clock.now().plus(lease);
         Supplier<CompletionStage<Boolean>> removal = () -> {
             Duration left = clock.until(at); // less on each try, so that a retry keeps the lock no longer
             return Durations.isPositive(left) ? contender.endAfter(left) : contender.end();
         };
-        remove(name, contender, lease, removal, listener);
-    }
-
-    private void remove(
-            LockName name,
-            Contender contender,
-            Duration lease,
-            Supplier<CompletionStage<Boolean>> removal,
-            PendingCleanup.Listener<Boolean> listener) {
-        MonotonicInstant until = clock.now().plus(lease);
         cleanups.begin(new PendingCleanup<Boolean>(
                 "withdrawal from lock \"" + name + "\"", removal, until, new PendingCleanup.Listener<Boolean>() {
                     @Override

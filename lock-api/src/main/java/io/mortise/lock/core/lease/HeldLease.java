@@ -331,22 +331,17 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         LockClock.Timer bound =
                 with.clock().schedule(with.requestTimeout(), () -> outcome.complete(ReleaseOutcome.UNKNOWN));
         outcome.thenRun(bound::cancel);
-        PendingCleanup.Listener<Boolean> listener = new PendingCleanup.Listener<>() {
+        with.removals().removeAt(name, contender, leaseDuration, at, new PendingCleanup.Listener<Boolean>() {
             @Override
             public void completed(Boolean wasThere, boolean firstTry) {
-                outcome.complete(outcome(wasThere, firstTry));
+                outcome.complete(outcome(wasThere, firstTry, at));
             }
 
             @Override
             public void givenUp(Throwable last) {
                 outcome.complete(ReleaseOutcome.UNKNOWN);
             }
-        };
-        if (delay.isZero()) {
-            with.removals().remove(name, contender, leaseDuration, listener);
-        } else {
-            with.removals().removeAt(name, contender, leaseDuration, at, listener);
-        }
+        });
     }
 
     /** Returns the future to complete with the outcome of the release: log and observers have it before the application. */
@@ -377,15 +372,20 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         }
     }
 
-    /** Returns the outcome of a release. A missing grant means a loss, unless an earlier try may have removed it (S5). */
-    private ReleaseOutcome outcome(boolean wasThere, boolean firstTry) {
+    /**
+     * Returns the outcome of a release. A missing grant means a loss, unless an earlier try may have removed it (S5). An earlier
+     * try would have kept it until the given instant: if it is missing before then, somebody else removed it, at any time.
+     */
+    private ReleaseOutcome outcome(boolean wasThere, boolean firstTry, MonotonicInstant keptUntil) {
         if (wasThere) {
             return ReleaseOutcome.RELEASED;
         }
         if (firstTry) {
             return ReleaseOutcome.LOST;
         }
-        return validity.isValid() ? ReleaseOutcome.RELEASED : ReleaseOutcome.UNKNOWN;
+        return validity.isValid() && with.clock().hasPassed(keptUntil)
+                ? ReleaseOutcome.RELEASED
+                : ReleaseOutcome.UNKNOWN;
     }
 
     private void checkDeadlines() {

@@ -18,12 +18,16 @@ import io.mortise.lock.LockStatus;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.connect.BackendClients;
+import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.LeaseStore;
 import io.mortise.lock.spi.LeaseStoreBackend;
 import io.mortise.lock.spi.ListableLeaseStore;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.ObservedExpiryDetector;
 import io.mortise.lock.spi.OwnerRecordCodec;
 import io.mortise.lock.spi.support.StageFailures;
@@ -235,6 +239,78 @@ class LeaseStoreBackendTest {
         clock.advance(Duration.ofSeconds(1));
         assertThat(released.join()).isEqualTo(ReleaseOutcome.LOST);
         assertThat(map.rows).isEmpty();
+    }
+
+    /** Returns the time until the only grant ends, for a grant that ends after whole or half seconds. */
+    private Duration untilFree() {
+        Duration passed = Duration.ZERO;
+        while (!map.grants().isEmpty()) {
+            clock.advanceWithoutTimers(Duration.ofMillis(100));
+            passed = passed.plusMillis(100);
+        }
+        return passed;
+    }
+
+    @Test
+    void S05_S14_theStoreRoundsADelayUpAsItDoesALease() {
+        assertThat(client.named("x").acquireAsync().join().releaseAfterAsync(Duration.ofMillis(2_500)))
+                .isCompletedWithValue(ReleaseOutcome.RELEASED);
+        assertThat(untilFree()).isEqualTo(Duration.ofSeconds(3));
+        Lease lease = client.named("y").acquireAsync().join();
+        assertThatThrownBy(() -> lease.releaseAfterAsync(Duration.ofMinutes(11)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("PT11M")
+                .hasMessageContaining("PT10M");
+        assertThat(lease.releaseAfterAsync(Duration.ofMillis(500))).isCompletedWithValue(ReleaseOutcome.RELEASED);
+        assertThat(untilFree()).as("no lease duration is below a second").isEqualTo(Duration.ofMillis(500));
+    }
+
+    /** The keeper may have chosen the grant for a renewal before the release, and call the backend after it. */
+    @Test
+    void S05_noRenewalIsSentAfterADelayedRelease() {
+        AtomicReference<LeaseStoreBackend> opened = new AtomicReference<>();
+        LockClient observed = BackendClients.open(
+                context -> {
+                    opened.set(new LeaseStoreBackend(store, context));
+                    return opened.get();
+                },
+                ClientOptions.defaults().callbackExecutor(Runnable::run),
+                clock);
+        LeaseStoreBackend backend = Objects.requireNonNull(opened.get());
+        Contender contender = backend.enqueue(new Request(), new ContenderListener() {
+            @Override
+            public void wake() {}
+
+            @Override
+            public void lost(LossReason reason) {}
+        });
+        AttemptResult.Granted granted = (AttemptResult.Granted)
+                contender.attempt().toCompletableFuture().join();
+        assertThat(contender.endAfter(Duration.ofSeconds(3))).isCompletedWithValue(true);
+        long requests = map.requests.get();
+        backend.renew(List.of(granted.validity()));
+        assertThat(map.requests).hasValue(requests);
+        assertThat(untilFree()).isEqualTo(Duration.ofSeconds(3));
+        observed.close();
+    }
+
+    private record Request(LockName name, String attemptId, String ownerRecord, Duration leaseDuration, boolean mayWait)
+            implements LockRequest {
+        Request() {
+            this(new LockName("x"), "a".repeat(32), "a".repeat(32) + " m1", Duration.ofSeconds(30), false);
+        }
+    }
+
+    /** An operator frees the lock between the two tries, or the lease had ended before the first: nobody knows. */
+    @Test
+    void S05_aRepeatedDelayedReleaseThatFindsNothingDoesNotSayReleased() {
+        Lease lease = client.named("x").acquireAsync().join();
+        store.failure = new DriverException("connection reset");
+        CompletableFuture<ReleaseOutcome> released = lease.releaseAfterAsync(Duration.ofSeconds(5));
+        store.failure = null;
+        map.rows.clear();
+        clock.advance(Duration.ofMillis(500));
+        assertThat(released).isCompletedWithValue(ReleaseOutcome.UNKNOWN);
     }
 
     /** The number that docs/writing-a-backend.md states: a third of the lease duration for one round trip. */
@@ -468,12 +544,29 @@ class LeaseStoreBackendTest {
         }
 
         @Override
+        public boolean hasClock() {
+            return false;
+        }
+
+        @Override
         public String endpoints() {
             return "versions:1";
         }
 
         @Override
         public void close() {}
+    }
+
+    /** After the delay nobody may have read the record, so that the next attempt would only begin to count. */
+    @Test
+    void S05_aStoreWithoutAClockOffersNoDelayedRelease() {
+        LockClient holder = client(new VersionedStore(new HashMap<>(), clock));
+        assertThat(holder.capabilities()).doesNotContain(Capability.DELAYED_RELEASE);
+        Lease lease = holder.named("x").acquireAsync().join();
+        assertThatThrownBy(() -> lease.releaseAfterAsync(Duration.ofSeconds(1)))
+                .isInstanceOf(UnsupportedOperationException.class)
+                .hasMessageContaining("DELAYED_RELEASE");
+        assertThat(lease.isHeld()).isTrue();
     }
 
     @Test

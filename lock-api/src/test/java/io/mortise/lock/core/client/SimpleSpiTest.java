@@ -442,6 +442,38 @@ class SimpleSpiTest {
         assertThat(two.named("x").tryAcquireAsync(Duration.ZERO).join()).isPresent();
     }
 
+    /** The renewal times out after a second, and is executed after the delayed release. */
+    @Test
+    void S05_aRenewalThatIsExecutedLateDoesNotReplaceTheDelay() {
+        Lease lease = one.named("x").acquireAsync().join();
+        store.renewalDelay = Duration.ofSeconds(2);
+        clock.advance(Duration.ofSeconds(10));
+        store.renewalDelay = Duration.ZERO;
+        lease.releaseAfterAsync(Duration.ofSeconds(5));
+        clock.advance(Duration.ofMillis(4_900));
+        assertThat(two.named("x").tryAcquireAsync(Duration.ZERO).join()).isEmpty();
+        clock.advance(Duration.ofMillis(101));
+        assertThat(two.named("x").tryAcquireAsync(Duration.ZERO).join()).isPresent();
+    }
+
+    /** The first request for the lock had no reply, and is executed when the lock is free again. */
+    @Test
+    void S08_anAcquireThatIsExecutedAfterADelayedReleaseIsCleanedUp() {
+        store.executionDelay = Duration.ofSeconds(2);
+        CompletableFuture<Lease> acquiring = one.named("x").acquireAsync();
+        store.executionDelay = Duration.ZERO;
+        clock.advance(Duration.ofMillis(200));
+        acquiring.join().releaseAfterAsync(Duration.ofMillis(500));
+        clock.advance(Duration.ofMillis(499));
+        assertThat(two.named("x").tryAcquireAsync(Duration.ZERO).join())
+                .as("no cleanup frees it earlier")
+                .isEmpty();
+        clock.advance(Duration.ofMillis(1_302));
+        assertThat(store.grants()).as("the late request has executed").hasSize(1);
+        clock.advance(Duration.ofSeconds(3));
+        assertThat(store.grants()).isEmpty();
+    }
+
     @Test
     void S05_aDelayedReleaseOfALostLeaseSendsNothing() {
         Lease lease = one.named("x").acquireAsync().join();
