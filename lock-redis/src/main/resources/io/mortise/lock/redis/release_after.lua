@@ -1,21 +1,4 @@
--- Lets the attempt's grant expire after a delay, whatever its lease was. Never creates a grant. Safe to repeat, and a repetition
--- keeps the grant no longer. The mark in front of the value hides it from late renewals, acquires and releases of the attempt.
--- ARGV: attempt id, delay in ms
+-- Releases a grant with a delay.
+-- ARGV: see shared/keep_grant
 -- Returns 1 if the grant belongs to the attempt, else 0; the time
-local attempt, delay = ARGV[1], tonumber(ARGV[2])
-local value = redis.pcall('GET', grant_key)
-if type(value) == 'table' then
-  if not string.find(value.err, 'WRONGTYPE', 1, true) then
-    return value -- an error means that the state is unknown, not that the grant is lost
-  end
-  value = ''
-end
-local held = value and string.sub(value, 1, #attempt) == attempt
-local kept = value and string.sub(value, 1, #attempt + 1) == '~' .. attempt
-if held or (kept and redis.call('PTTL', grant_key) > delay) then
-  redis.call('PEXPIRE', grant_key, delay) -- before SET, which a full server rejects as a script's first write
-end
-if held then
-  redis.call('SET', grant_key, '~' .. value, 'PX', delay)
-end
-return { (held or kept) and 1 or 0, micros() }
+return { kept and 1 or 0, micros() }

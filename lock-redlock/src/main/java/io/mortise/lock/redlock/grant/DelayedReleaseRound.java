@@ -3,12 +3,13 @@ package io.mortise.lock.redlock.grant;
 
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.redis.client.RedisErrors;
+import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.redlock.master.MasterHandshakeReply;
-import io.mortise.lock.redlock.master.RedlockMaster;
-import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.redlock.storage.RedlockScript;
+import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.redlock.vote.YesNoTally;
+import io.mortise.lock.spi.OwnerRecordCodec;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.List;
@@ -18,68 +19,113 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * Sends a last renewal of one grant to all masters in parallel, after which the grant expires with the delay.
+ * Releases one grant with a delay at all masters in parallel, and deletes the queue entries of its attempt.
  *
- * <p>The lock stays taken if a majority keeps the grant. Elsewhere it expires with its lease, which is no majority.
+ * <p>The lock stays taken if a majority keeps the grant. The attempt is then cleaned up at the other masters. If a majority does
+ * not have the grant, the votes that were kept are deleted. If neither is known, the core repeats the round.
  */
 final class DelayedReleaseRound {
-    private final ContenderServices services;
-    private final RedlockKeys.LockKeys keys;
+    private final RedlockContender contender;
+    private final List<StoredAttemptAtMaster> attempts;
     private final String attemptId;
     private final String operation;
+    private final Quorum quorum;
     private final YesNoTally kept;
     private final Queue<String> failed = new ConcurrentLinkedQueue<>();
     private final CompletableFuture<Boolean> outcome = new CompletableFuture<>();
 
-    DelayedReleaseRound(ContenderServices services, RedlockKeys.LockKeys keys, String attemptId, String operation) {
-        this.services = services;
-        this.keys = keys;
+    DelayedReleaseRound(
+            RedlockContender contender, List<StoredAttemptAtMaster> attempts, String attemptId, String operation) {
+        this.contender = contender;
+        this.attempts = attempts;
         this.attemptId = attemptId;
         this.operation = operation;
-        this.kept = new YesNoTally(services.masters().quorum());
+        this.quorum = new Quorum(attempts.size());
+        this.kept = new YesNoTally(quorum);
     }
 
     /** Sends all requests. The stage completes with whether a majority keeps the grant; it fails if that is unknown. */
     CompletionStage<Boolean> start(Duration delay) {
         String millis = String.valueOf(Durations.roundUpToMillis(delay).toMillis());
-        services.masters().all().forEach(master -> send(master, millis));
+        for (StoredAttemptAtMaster attempt : attempts) {
+            if (attempt.mayHaveOrphans()) {
+                send(attempt, millis);
+            } else {
+                add(YesNoTally.Answer.NO);
+            }
+        }
         return outcome;
     }
 
-    private void send(RedlockMaster master, String millis) {
-        MasterHandshakeReply voting = master.voting();
+    private void send(StoredAttemptAtMaster attempt, String millis) {
+        MasterHandshakeReply voting = attempt.master().voting();
         if (voting == null) {
-            addFailed(master, "it does not vote");
+            addFailed(attempt, "it does not vote");
             return;
         }
-        String[] stateAndGrant = {keys.state(), keys.grant()};
-        String[] args = {voting.runId(), attemptId, millis};
-        voting.node().run(RedlockScript.RENEW.script(), stateAndGrant, args, new ReplyHandler() {
+        String[] args = {attemptId, millis, voting.runId()};
+        voting.node().run(RedlockScript.RELEASE_AFTER.script(), contender.keys().all(), args, new ReplyHandler() {
             @Override
             public void onReply(List<Object> values) {
                 if (values.get(0) instanceof String) {
-                    services.quarantine().enterQuarantine(master, voting);
-                    addFailed(master, "it does not vote");
+                    contender.enterQuarantine(attempt.master(), voting);
+                    addFailed(attempt, "it does not vote");
                 } else if (!voting.isCurrent()) {
-                    addFailed(master, "it was restarted");
+                    addFailed(attempt, "it was restarted");
                 } else {
-                    add(values.get(0).equals(1L) ? YesNoTally.Answer.YES : YesNoTally.Answer.NO);
+                    attempt.removal().onReply(voting.epoch(), new ServerTime((Long) values.get(1)));
+                    addReply(attempt, values.get(0).equals(1L));
                 }
             }
 
             @Override
             public void onFailure(Throwable cause, boolean notExecuted) {
                 addFailed(
-                        master,
-                        String.valueOf(RedisErrors.of(cause, operation, master.endpoint())
+                        attempt,
+                        String.valueOf(RedisErrors.of(
+                                        cause, operation, attempt.master().endpoint())
                                 .getMessage()));
             }
         });
     }
 
-    private void addFailed(RedlockMaster master, String why) {
-        failed.add(RoundReport.failedMaster(master.endpoint(), why));
+    private void addReply(StoredAttemptAtMaster attempt, boolean kept) {
+        if (attempt.removal().mayStillExecute()) {
+            cleanUpOnceDecided(attempt);
+        }
+        if (kept) {
+            outcome.thenAccept(byMajority -> {
+                if (!byMajority) {
+                    deleteKeptVote(attempt);
+                }
+            });
+        }
+        add(kept ? YesNoTally.Answer.YES : YesNoTally.Answer.NO);
+    }
+
+    private void addFailed(StoredAttemptAtMaster attempt, String why) {
+        cleanUpOnceDecided(attempt);
+        failed.add(RoundReport.failedMaster(attempt.master().endpoint(), why));
         add(YesNoTally.Answer.NONE);
+    }
+
+    /** Removes what the attempt has left at a master, but no vote that is kept, unless the round is repeated. */
+    private void cleanUpOnceDecided(StoredAttemptAtMaster attempt) {
+        outcome.thenRun(() -> contender.cleanUp(attempt));
+    }
+
+    /** Deletes a vote that is kept, but is part of no majority. If this fails, the vote ends with the delay. */
+    private void deleteKeptVote(StoredAttemptAtMaster attempt) {
+        String[] args = {OwnerRecordCodec.KEPT_MARK + attemptId, "0"};
+        attempt.master()
+                .node()
+                .run(RedlockScript.RELEASE.script(), contender.keys().all(), args, new ReplyHandler() {
+                    @Override
+                    public void onReply(List<Object> values) {}
+
+                    @Override
+                    public void onFailure(Throwable cause, boolean notExecuted) {}
+                });
     }
 
     private void add(YesNoTally.Answer answer) {
@@ -89,10 +135,7 @@ final class DelayedReleaseRound {
             case REJECTED -> outcome.complete(false);
             case UNDECIDED ->
                 outcome.completeExceptionally(new BackendUnavailableException(operation + ": "
-                        + RoundReport.noQuorumMessage(
-                                kept.yes() + kept.no(),
-                                services.masters().quorum().masters(),
-                                failed)));
+                        + RoundReport.noQuorumMessage(kept.yes() + kept.no(), quorum.masters(), failed)));
         }
     }
 }

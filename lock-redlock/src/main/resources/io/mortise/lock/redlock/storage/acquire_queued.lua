@@ -19,4 +19,6 @@ if channel then
   enqueue(attempt, channel, lease, score, ttl, record, now)
   before = redis.call('ZRANK', queue_key, attempt)
 end
-return { 'busy', math.max(redis.call('PTTL', grant_key), -1), string.sub(value, 1, #attempt), before, now }
+local from = string.sub(value, 1, 1) == '~' and 2 or 1 -- a mark of shared/keep_grant, which some masters may not have yet
+local holder = string.sub(value, from, from + #attempt - 1)
+return { 'busy', math.max(redis.call('PTTL', grant_key), -1), holder, before, now }
