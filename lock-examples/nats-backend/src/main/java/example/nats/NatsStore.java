@@ -162,6 +162,12 @@ final class NatsStore implements ListableLeaseStore {
         });
     }
 
+    /** Returns false: whoever reads a revision first begins to count its time then, so a delay could last for ever. */
+    @Override
+    public boolean hasClock() {
+        return false;
+    }
+
     @Override
     public boolean isRefusal(Throwable failure) {
         return failure instanceof JetStreamApiException api && api.getApiErrorCode() == BUCKET_NOT_FOUND;

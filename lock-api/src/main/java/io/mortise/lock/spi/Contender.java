@@ -34,8 +34,9 @@ public interface Contender {
 
     /**
      * Releases the grant with a delay: from now on it depends on no client, session or renewal, and the store drops it when the
-     * delay has passed. Never creates a grant again. Idempotent; a repetition replaces the delay. The core calls it only on a
-     * backend with {@link io.mortise.lock.Capability#DELAYED_RELEASE}, and calls {@link #attempt()} no more. Default: fails.
+     * delay has passed. Never creates a grant again. A late renewal or attempt of this contender must not change the delay.
+     * Idempotent; a repetition keeps the grant no longer. The core calls it only on a backend with
+     * {@link io.mortise.lock.Capability#DELAYED_RELEASE}, and calls {@link #attempt()} no more. Default: fails.
      *
      * @param delay more than zero, counted from the execution of the request; the store rounds it up
      * @return a stage with whether the grant existed and is kept for the delay. If it fails, the outcome is unknown and the core

@@ -120,17 +120,17 @@ public final class LeaseStoreBackend implements LockBackend {
         CompletionStage<Set<Grant>> renewal =
                 send("renew " + due.size() + " leases", () -> store.renew(Set.copyOf(due.keySet()), lease));
         renewal.whenComplete((removed, failure) -> {
-            for (StoreGrantValidity mine : due.values()) {
-                if (failure != null) {
-                    mine.renewalWithoutReply(failure);
-                } else if (removed.contains(mine.grant)) {
-                    mine.removed("the store no longer has the grant");
-                } else {
-                    mine.extend(until);
-                }
-            }
-            ended.complete(null);
-        });
+                    for (StoreGrantValidity mine : due.values()) {
+                        if (failure != null) {
+                            mine.renewalWithoutReply(failure);
+                        } else if (removed.contains(mine.grant)) {
+                            mine.removed("the store no longer has the grant");
+                        } else {
+                            mine.extend(until);
+                        }
+                    }
+                })
+                .whenComplete((removed, failure) -> ended.complete(null));
     }
 
     @Override
@@ -185,7 +185,7 @@ public final class LeaseStoreBackend implements LockBackend {
         @GuardedBy("this")
         private boolean stopped;
 
-        /** When the latest renewal without a reply was sent, or earlier; it may be executed for one lease duration. */
+        /** When the latest renewal without a reply failed. It counts as one that may still execute for one lease duration. */
         private volatile @Nullable MonotonicInstant withoutReply;
 
         StoreGrantValidity(Grant grant, Duration lease, MonotonicInstant validUntil) {

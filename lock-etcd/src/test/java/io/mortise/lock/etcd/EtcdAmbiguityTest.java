@@ -9,9 +9,14 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.servers.etcd.EtcdEntry;
 import io.mortise.lock.testkit.process.Await;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -77,6 +82,35 @@ class EtcdAmbiguityTest extends OneServerTest {
                 .satisfies(key -> assertThat(key.createRevision()).isEqualTo(lease.fencingToken()));
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(namespace.keys()).isEmpty();
+    }
+
+    /** The kept key ends with its own lease, whatever arrives before or after that. */
+    @Test
+    void S05_S08_anAcquireThatArrivesAfterADelayedReleasePutsNoKey() throws Exception {
+        CompletableFuture<Wire.DelayedRequest> delayed = wire.delayNext("Txn");
+        Lease lease = client.named("x").acquire();
+        assertThat(lease.releaseAfter(Duration.ofSeconds(2))).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(epoch()).isEqualTo(2);
+        Await.until("the lock is free", SOON, () -> namespace.queue("x").isEmpty());
+        arrive(delayed);
+        assertThat(namespace.keys()).isEmpty();
+    }
+
+    /** A session without its key has ended: nothing may put it again. */
+    @Test
+    void S08_aDelayedReleaseDoesNotPutTheDeletedKeyOfItsSessionAgain() throws Exception {
+        CompletableFuture<Wire.DelayedRequest> delayed = wire.delayNext("Txn");
+        Lease lease = client.named("x").acquire();
+        String session = namespace.sessions().get(0).key();
+        wire.before("Txn", () -> namespace.raw().delete(session));
+        lease.releaseAfter(Duration.ofSeconds(30));
+        EtcdEntry kept = namespace.queue("x").get(0);
+        String key = Base64.getEncoder().encodeToString(session.getBytes(StandardCharsets.UTF_8));
+        assertThat(namespace.raw().call("kv/range", Map.of("key", key, "revision", String.valueOf(kept.modRevision()))))
+                .as("the session's key at the time of the release")
+                .doesNotContainKey("kvs");
+        arrive(delayed);
+        assertThat(namespace.queue("x")).containsExactly(kept);
     }
 
     /** The key in that slot belongs to another contender by then. */

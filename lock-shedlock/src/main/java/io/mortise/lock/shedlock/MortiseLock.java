@@ -98,21 +98,30 @@ final class MortiseLock implements SimpleLock {
         }
     }
 
+    /** An interrupt neither shortens {@code lockAtLeastFor} nor hides the outcome; the interrupt flag is kept. */
     private ReleaseOutcome release() {
         Duration rest = left(configuration.getLockAtLeastFor());
-        if (rest.isNegative() || rest.isZero() || !lease.isHeld()) {
-            return lease.release();
+        if (isPositive(rest) && rest.compareTo(LONGEST_WAIT) <= 0 && lease.isHeld()) {
+            after(rest).join(); // which an interrupt does not end
+            rest = Duration.ZERO;
         }
-        if (rest.compareTo(LONGEST_WAIT) <= 0) {
-            try {
-                TimeUnit.NANOSECONDS.sleep(rest.toNanos());
-                return lease.release();
-            } catch (InterruptedException e) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            return isPositive(rest) && lease.isHeld() ? releaseAfter(rest) : lease.release();
+        } finally {
+            if (interrupted) {
                 Thread.currentThread().interrupt();
-                return provider.canDelayRelease() ? lease.releaseAfter(rest) : lease.release();
             }
         }
-        return releaseAfter(rest);
+    }
+
+    private static boolean isPositive(Duration duration) {
+        return !duration.isNegative() && !duration.isZero();
+    }
+
+    /** Returns a future that completes after the duration, on the JDK's shared timer. */
+    private static CompletableFuture<Boolean> after(Duration duration) {
+        return new CompletableFuture<Boolean>().completeOnTimeout(true, duration.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     private ReleaseOutcome releaseAfter(Duration rest) {
@@ -120,9 +129,7 @@ final class MortiseLock implements SimpleLock {
             return lease.releaseAfter(rest);
         } catch (IllegalArgumentException e) { // a limit of the store, such as Redlock's maxLease
             log.warn("event=lock-at-least-held-by-client lock=\"{}\" cause=\"{}\"", lease.lockName(), e.getMessage());
-            new CompletableFuture<Boolean>()
-                    .completeOnTimeout(true, rest.toNanos(), TimeUnit.NANOSECONDS)
-                    .thenRun(lease::releaseAsync);
+            after(rest).thenRun(lease::releaseAsync);
             return ReleaseOutcome.RELEASED;
         }
     }

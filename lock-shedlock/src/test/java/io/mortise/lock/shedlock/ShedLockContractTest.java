@@ -123,6 +123,21 @@ class ShedLockContractTest {
             assertUnlocked(name);
         }
 
+        /** As at a shutdown that interrupts the threads of jobs. */
+        @Test
+        void anInterruptDoesNotShortenLockAtLeastFor() {
+            long start = System.nanoTime();
+            SimpleLock lock = locked(Duration.ofMinutes(1), Duration.ofSeconds(1));
+            Thread.currentThread().interrupt();
+            try {
+                lock.unlock();
+                assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(Duration.ofSeconds(1));
+            } finally {
+                assertThat(Thread.interrupted()).as("the interrupt is kept").isTrue();
+            }
+            assertUnlocked(name);
+        }
+
         @Test
         void aLostLeaseCannotBeExtended() {
             LockOptions options = client.capabilities().contains(Capability.PER_LOCK_LEASE)

@@ -98,6 +98,21 @@ interface DelayedReleaseContract extends Contract {
         fixture().assertFree(one, "x");
     }
 
+    /** The store itself ends the delay: nobody has to read the grant before. */
+    @Test
+    default void S05_aLockIsFreeAfterItsDelayThoughNobodyAskedForIt() throws Exception {
+        LockClient one = fixture().client();
+        LockClient two = fixture().client();
+        ContractTestFixture.onlyIf(one, Capability.DELAYED_RELEASE);
+        Duration delay = Duration.ofSeconds(2);
+        Lease lease = one.named("x").acquire();
+        assertThat(lease.releaseAfter(delay)).isEqualTo(ReleaseOutcome.RELEASED);
+        Duration expiry =
+                fixture().backend().takeoverWithin().minus(fixture().backend().lease());
+        ContractTestFixture.letPass("the delay", delay.plus(expiry));
+        assertThat(two.named("x").tryAcquire()).as("the lock").hasValueSatisfying(Lease::close);
+    }
+
     @Test
     default void S05_anOperatorFreesALockAfterADelayedRelease() throws Exception {
         LockClient one = fixture().client();

@@ -11,6 +11,7 @@ interface FaultContracts
                 LostReplyContract,
                 CutLinkContract,
                 SlowLinkContract,
+                DelayedReleaseFaultContract,
                 RestartContract,
                 ElectionFaultContract,
                 ProcessContract,

@@ -53,7 +53,8 @@ final class ContenderKeyRemoval {
      * Moves a key from the session's lease to one of its own, which nobody renews. The key keeps its position in the queue, and
      * its revision. Returns whether it existed.
      *
-     * @param defeatsLate whether an acquire may still be executed, which a new epoch of the session defeats
+     * @param defeatsLate whether an acquire may still be executed. A new epoch of the session defeats it, and so does the
+     *     absence of the session's key, which must not be put again
      */
     CompletionStage<Boolean> moveToOwnLease(EtcdQueueEntry entry, Duration duration, boolean defeatsLate) {
         String what = "delayed release of lock \"" + LockName.shown(lock) + "\"";
@@ -63,7 +64,11 @@ final class ContenderKeyRemoval {
                 EtcdTransactionParts.hasValue(entry.key(), record)
             };
             Op move = EtcdTransactionParts.put(entry.key(), record, lease.getID());
-            Op[] then = defeatsLate ? new Op[] {move, entry.session().putKey()} : new Op[] {move};
+            Op newEpoch = Op.txn(
+                    new Cmp[] {EtcdTransactionParts.exists(entry.session().sessionKey())},
+                    new Op[] {entry.session().putKey()},
+                    new Op[] {});
+            Op[] then = defeatsLate ? new Op[] {move, newEpoch} : new Op[] {move};
             return requests.txn(what, isOwnKey, then)
                     .thenApply(response -> {
                         if (!response.isSucceeded()) {

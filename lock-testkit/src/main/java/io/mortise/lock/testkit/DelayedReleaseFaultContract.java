@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
+import io.mortise.lock.ReleaseOutcome;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Tests that a delayed release keeps the lock for its delay, no longer and no shorter, if requests are slow or get no reply.
+ *
+ * <p>Rules S05, S08. Needs a {@link Faults#link}.
+ */
+interface DelayedReleaseFaultContract extends Contract {
+    /** Returns the time that has passed until a client gets the lock, by attempts that do not wait. */
+    private Duration timeUntilFree(LockClient other, long start) throws Exception {
+        Optional<Lease> next = other.named("x").tryAcquire();
+        while (next.isEmpty()) {
+            assertThat(DurationAssertions.since(start))
+                    .as("S05: the lock never becomes free")
+                    .isLessThan(ContractTestFixture.LONG);
+            ContractTestFixture.letPass("the next attempt", Duration.ofMillis(50));
+            next = other.named("x").tryAcquire();
+        }
+        Duration free = DurationAssertions.since(start);
+        assertThat(next.orElseThrow().release()).isEqualTo(ReleaseOutcome.RELEASED);
+        return free;
+    }
+
+    /** Returns the latest time after which a kept lock is free, if its last request is executed at once. */
+    private Duration latest(Duration delay) {
+        Duration expiry =
+                fixture().backend().takeoverWithin().minus(fixture().backend().lease());
+        return delay.plus(expiry).plus(ContractTestFixture.PROMPT);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void S05_aDelayedReleaseWhoseReplyWasLostKeepsTheLock(ApiStyle style) throws Exception {
+        LockClient client = fixture().client(LostReplyContract.SHORT_REQUEST_TIMEOUT);
+        LockClient other = fixture().client();
+        ContractTestFixture.onlyIf(client, Capability.DELAYED_RELEASE);
+        Duration delay = Duration.ofSeconds(3);
+        Lease lease =
+                style.tryAcquire(client.named("x"), ContractTestFixture.LONG).orElseThrow();
+        fixture().faultInjector().dropNextReply(client, "S05 when the reply to a delayed release is lost");
+        long start = System.nanoTime();
+        assertThat(style.releaseAfter(lease, delay)).isNotEqualTo(ReleaseOutcome.LOST);
+        assertThat(lease.isHeld()).isFalse();
+        assertThat(timeUntilFree(other, start))
+                .as("from the delayed release to the next grant")
+                .isBetween(delay, latest(delay));
+        fixture().assertFree(other, "x");
+    }
+
+    /** An operator frees the lock between the first try and its repetition, which so finds nothing. */
+    @Test
+    default void S05_aDelayedReleaseThatIsRepeatedAfterADeletionKeepsNothing() throws Exception {
+        LockClient client = fixture().client(LostReplyContract.SHORT_REQUEST_TIMEOUT);
+        LockClient other = fixture().client();
+        ContractTestFixture.onlyIf(client, Capability.DELAYED_RELEASE);
+        Lease lease = client.named("x").tryAcquire(ContractTestFixture.LONG).orElseThrow();
+        fixture().faultInjector().silence(client, "S05 when a delayed release has no reply");
+        Duration longest = fixture().backend().lease().multipliedBy(3); // that a backend has to allow
+        CompletableFuture<ReleaseOutcome> outcome = lease.releaseAfterAsync(longest);
+        fixture().forceRelease("x", other, "S05");
+        Lease next = other.named("x").tryAcquire(ContractTestFixture.LONG).orElseThrow();
+        fixture().faultInjector().heal(client);
+        assertThat(ApiStyle.result(outcome)).isNotEqualTo(ReleaseOutcome.RELEASED);
+        ContractTestFixture.throughout(
+                "the requests that were silenced arrive",
+                LostReplyContract.SHORT_REQUEST_TIMEOUT.requestTimeout().multipliedBy(3),
+                () -> assertThat(next.isHeld()).as("the next lease").isTrue());
+        assertThat(next.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        fixture().assertFree(other, "x");
+    }
+
+    /** The delay counts from the call, and not from the execution of a request that was sent again. */
+    @Test
+    default void S05_aCutDuringADelayedReleaseNeitherFreesNorKeepsTheLock() throws Exception {
+        LockClient client = fixture().client(LostReplyContract.SHORT_REQUEST_TIMEOUT);
+        LockClient other = fixture().client();
+        ContractTestFixture.onlyIf(client, Capability.DELAYED_RELEASE);
+        Duration delay = Duration.ofSeconds(3);
+        Lease lease = client.named("x").tryAcquire(ContractTestFixture.LONG).orElseThrow();
+        fixture().faultInjector().cut(client, "S05 when the link is cut during a delayed release");
+        long start = System.nanoTime();
+        CompletableFuture<ReleaseOutcome> outcome = lease.releaseAfterAsync(delay);
+        ContractTestFixture.letPass("the first try", Duration.ofMillis(200));
+        fixture().faultInjector().heal(client);
+        assertThat(timeUntilFree(other, start))
+                .as("from the delayed release to the next grant")
+                .isBetween(delay, latest(delay));
+        assertThat(ApiStyle.result(outcome)).isNotEqualTo(ReleaseOutcome.LOST);
+        fixture().assertFree(other, "x");
+    }
+
+    @Test
+    default void S05_aDelayedReleaseOverASlowLinkKeepsTheLockForItsDelay() throws Exception {
+        LockClient slow = fixture().client();
+        LockClient other = fixture().client();
+        ContractTestFixture.onlyIf(slow, Capability.DELAYED_RELEASE);
+        Duration delay = Duration.ofSeconds(2);
+        Lease lease = slow.named("x").tryAcquire(ContractTestFixture.LONG).orElseThrow();
+        Duration roundTrip =
+                SlowLinkContract.SLOW_CALL.dividedBy(fixture().backend().roundTripsPerCall());
+        fixture().faultInjector().delay(slow, roundTrip.dividedBy(2), "S05 on a slow link");
+        long start = System.nanoTime();
+        assertThat(lease.releaseAfter(delay)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(timeUntilFree(other, start))
+                .as("from the delayed release to the next grant")
+                .isBetween(delay, latest(delay));
+        fixture().assertFree(other, "x");
+    }
+
+    /** The renewal would keep the lock for much longer than the delay. */
+    @Test
+    default void S05_aRenewalThatIsExecutedLateDoesNotReplaceTheDelay() throws Exception {
+        LockClient slow = fixture().client(SlowLinkContract.IMPATIENT);
+        LockClient other = fixture().client();
+        ContractTestFixture.onlyIf(slow, Capability.DELAYED_RELEASE);
+        ContractTestFixture.onlyIf(slow, Capability.PER_LOCK_LEASE);
+        Duration duration = Duration.ofSeconds(12);
+        Lease lease = slow.named("x", LockOptions.defaults().leaseDuration(duration))
+                .tryAcquire(ContractTestFixture.LONG)
+                .orElseThrow();
+        fixture().faultInjector().delay(slow, SlowLinkContract.LATE, "S05 when a renewal is late");
+        ContractTestFixture.letPass(
+                "a renewal is under way", duration.dividedBy(3).plusMillis(200));
+        fixture().faultInjector().delay(slow, Duration.ZERO, "S05 when a renewal is late");
+        Duration delay = Duration.ofSeconds(3);
+        long start = System.nanoTime();
+        assertThat(lease.releaseAfter(delay)).isNotEqualTo(ReleaseOutcome.LOST);
+        Duration executed = SlowLinkContract.LATE.plus(SlowLinkContract.IMPATIENT.requestTimeout());
+        assertThat(timeUntilFree(other, start))
+                .as("from the delayed release to the next grant")
+                .isBetween(delay, latest(delay).plus(executed));
+        fixture().assertFree(other, "x");
+    }
+}
