@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.lock.servers.redis.RawRedis;
 import io.mortise.lock.spi.OwnerRecordCodec;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** Tests {@code renew.lua}, {@code release_after.lua}, {@code force_release.lua} and {@code status.lua} by direct calls on a server. */
@@ -40,7 +41,7 @@ class OtherScriptsTest extends RedisLockScriptTest {
     }
 
     private long millisLeft() {
-        return (Long) fixture.redis.call("PTTL", ScriptFixture.KEYS.grant());
+        return (Long) Objects.requireNonNull(fixture.redis.call("PTTL", ScriptFixture.KEYS.grant()));
     }
 
     @Test
