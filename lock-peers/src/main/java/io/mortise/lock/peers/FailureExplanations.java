@@ -93,6 +93,18 @@ final class FailureExplanations {
                     "SpringReproductionTest.anInterruptOnRedisIsReportedAsACannotAcquireLockException",
                     Optional.empty()),
             failed(
+                    peer -> peer.id().equals("spring-jdbc"),
+                    "S10_(?!eachCall|anInterruptReturnsAtOnceThough).*|S08_anInterruptThatRaces.*",
+                    "BackendUnavailable[\\s\\S]*caused by InterruptedException",
+                    "An interrupt of a timed try is no InterruptedException",
+                    """
+                    `java.util.concurrent.locks.Lock` says of `tryLock(time, unit)` that an interrupt throws InterruptedException. In
+                    `JdbcLockRegistry` the pause between two tries throws it, and `tryLock(time, unit)` catches every exception, that one included, and
+                    throws a `CannotAcquireLockException`, without setting the interrupt flag again. The wait itself ends at once.
+                    `lockInterruptibly()` keeps the contract.""",
+                    "SpringReproductionTest.anInterruptOfATimedTryOnJdbcIsReportedAsACannotAcquireLockException",
+                    Optional.empty()),
+            failed(
                     peer -> peer.id().equals("spring-redis-renewed"),
                     "S05_aReleaseWhoseReplyWasLost.*|S08_aReleaseDuringACut.*",
                     "No value present|no outcome in",

@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import org.apache.curator.framework.CuratorFramework;
+import org.h2.jdbcx.JdbcConnectionPool;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.CannotAcquireLockException;
@@ -21,8 +22,11 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.integration.jdbc.lock.DefaultLockRepository;
+import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
 import org.springframework.integration.redis.util.RedisLockRegistry;
 import org.springframework.integration.zookeeper.lock.ZookeeperLockRegistry;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /** Shows defects of Spring Integration's lock registries by their API alone. */
@@ -107,6 +111,28 @@ class SpringReproductionTest {
         }
     }
 
+    /** Lock.tryLock(time, unit): "throws InterruptedException - if the current thread is interrupted while acquiring the lock". */
+    @Test
+    void anInterruptOfATimedTryOnJdbcIsReportedAsACannotAcquireLockException() throws Exception {
+        try (H2PeerTestServer server = new H2PeerTestServer();
+                JdbcRegistry one = new JdbcRegistry(server);
+                JdbcRegistry other = new JdbcRegistry(server)) {
+            Lock held = other.registry.obtain("lock");
+            held.lock();
+            Lock lock = one.registry.obtain("lock");
+            assertThat(interrupted(() -> lock.tryLock(1, TimeUnit.MINUTES)))
+                    .isInstanceOf(CannotAcquireLockException.class)
+                    .hasCauseInstanceOf(InterruptedException.class);
+            // A wait without a limit keeps the contract.
+            assertThat(interrupted(() -> {
+                        lock.lockInterruptibly();
+                        return true;
+                    }))
+                    .isInstanceOf(InterruptedException.class);
+            held.unlock();
+        }
+    }
+
     /** The reference manual: with a renewal task scheduler the lock "is renewed" until it is unlocked. */
     @Test
     void anUnlockThatFailsOnRedisLeavesALockThatIsRenewedForever() throws Exception {
@@ -164,6 +190,29 @@ class SpringReproductionTest {
 
     private static boolean isWaiting(Thread thread) {
         return thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING;
+    }
+
+    private static final class JdbcRegistry implements AutoCloseable {
+        private final JdbcConnectionPool source;
+        private final DefaultLockRepository repository;
+        private final JdbcLockRegistry registry;
+
+        JdbcRegistry(H2PeerTestServer server) {
+            source = JdbcConnectionPool.create(
+                    H2PeerTestServer.url(server.addresses().get(0)), "", "");
+            repository = new DefaultLockRepository(source);
+            repository.setTransactionManager(new DataSourceTransactionManager(source));
+            repository.afterPropertiesSet();
+            repository.afterSingletonsInstantiated();
+            repository.start();
+            registry = new JdbcLockRegistry(repository, LEASE);
+        }
+
+        @Override
+        public void close() {
+            repository.close();
+            source.dispose();
+        }
     }
 
     private static final class RedisRegistry implements AutoCloseable {
