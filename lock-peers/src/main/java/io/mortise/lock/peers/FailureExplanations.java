@@ -47,13 +47,14 @@ final class FailureExplanations {
                     Optional.empty()),
             failed(
                     peer -> peer.id().startsWith("redisson"),
-                    "S10_(?!eachCall).*|S08_an?(Interrupt|Cancel)ThatRaces.*|S08_aWaiterThatEnded.*|S11_aWithdrawn.*",
+                    "S10_.*|S08_an?(Interrupt|Cancel)ThatRaces.*|S08_aWaiterThatEnded.*|S08_cancelledRequests.*|S11_aWithdrawn.*",
                     "RedisException: java.lang.InterruptedException|not free|was: <io.mortise.lock.BackendUn|of a withdrawal"
                             + "|the waiter that stays is granted",
                     "An interrupt during a request is no InterruptedException, and can leave a lock that is renewed for ever",
                     """
                     The Javadoc of `RLock.lockInterruptibly` says "throws InterruptedException - if the thread is interrupted". While a request is
-                    pending, `CommandAsyncService.get` throws a `RedisException` with the InterruptedException as its cause. If the server has granted that
+                    pending, `CommandAsyncService.get` throws a `RedisException` with the InterruptedException as its cause; a thread that was interrupted
+                    before the call gets the same (`aThreadThatWasInterruptedBeforeGetsNoInterruptedException`). If the server has granted that
                     request, the reply still starts the watchdog (`RedissonLock.tryAcquireAsync`): nobody holds the lock, nobody can
                     release it, and it is renewed until the client is shut down. Other clients do not get it within four leases.""",
                     "RedissonReproductionTest.anInterruptAfterTheGrantLeavesALockThatIsRenewedForever",
@@ -95,7 +96,7 @@ final class FailureExplanations {
             failed(
                     peer -> peer.id().equals("spring-jdbc"),
                     "S10_(?!eachCall|anInterruptReturnsAtOnceThough).*|S08_anInterruptThatRaces.*",
-                    "BackendUnavailable[\\s\\S]*caused by InterruptedException",
+                    "BackendUnavailableException: .*CannotAcquireLockException",
                     "An interrupt of a timed try is no InterruptedException",
                     """
                     `java.util.concurrent.locks.Lock` says of `tryLock(time, unit)` that an interrupt throws InterruptedException. In
@@ -140,14 +141,34 @@ final class FailureExplanations {
             failed(
                     peer -> peer instanceof JetcdPeer,
                     "S13_distinctNamesNeverCollide",
-                    "lock \\S+ while all previous names are held.*but it was empty",
+                    "\"(.+)\" \\(\\d+ bytes?\\) cannot be acquired while \"\\1/",
                     "A lock waits for another whose name begins with its own and a slash",
                     """
                     The lock service calls the name "the identifier for the distributed shared lock". It stores each waiter as the name, a slash and the
                     lease, and waits for all older keys with that prefix: a waiter for `lock` also waits for the holder of `lock/42`. The
-                    defect is in the server, not in jetcd.""",
+                    defect is in the server, not in jetcd. A question about it was closed without an answer whether that is intended.""",
                     "JetcdReproductionTest.aLockWaitsForAnotherWhoseNameBeginsWithItsOwnAndASlash",
-                    Optional.empty()),
+                    Optional.of("https://github.com/etcd-io/website/issues/710")),
+            unclaimed(
+                    peer -> peer instanceof JetcdPeer,
+                    "S09_zeroIsOneAttempt",
+                    "one attempt",
+                    "an attempt that does not wait (the adapter waits for a second)"),
+            notChecked(
+                    peer -> peer.claims().contains(Claim.LOSS_NOTIFICATION),
+                    "S06_aGrantThatWasDeletedDuringACut.*",
+                    "the waiter for \"kept\" is granted it: not within",
+                    "the client reports a loss, but keeps the lock until the application releases it, which this test does not do"),
+            unclaimed(
+                    peer -> peer instanceof JetcdPeer,
+                    "S05_lateReleases.*|S06_anExpiry.*",
+                    "the leases end by themselves",
+                    "a bound for the notification of a loss (without a reply to the first keep-alive, jetcd reports the end 10 s later)"),
+            unclaimed(
+                    peer -> peer.claims().contains(Claim.LOSS_NOTIFICATION),
+                    "S06_aRemovedGrant.*|S05_theCleanupOfADeletedGrant.*|S06_aGrantThatWasDeleted.*",
+                    "detects its loss|the loss is announced|the losses are detected",
+                    "a notification that an operator deleted the entry"),
             unclaimed(
                     peer -> peer instanceof JetcdPeer,
                     "S02_aSilentHolders.*|S01_history.*",
@@ -201,8 +222,8 @@ final class FailureExplanations {
                     "a wait that outlasts a cut connection, instead of failing with an error"),
             unclaimed(
                     peer -> true,
-                    ".*",
-                    "^(CompletionException: \\S*)?BackendUnavailableException.*\\[(LostReply|CutLink|SilentLink|SlowLink|Restart)Contract",
+                    KitContracts.testsOf("LostReply", "CutLink", "SilentLink", "SlowLink", "Restart"),
+                    "^(CompletionException: \\S*)?BackendUnavailableException",
                     "a call that outlasts a lost reply, instead of failing with an error"),
             unclaimed(
                     peer -> true,
@@ -220,29 +241,21 @@ final class FailureExplanations {
                     "S01_history.*",
                     "violations=\\d+ \\| S6: held again after it had ended",
                     "a check whether the lock is held that needs no reply (a check without a reply counted as not held, the next one as held)"),
-            new FailureExplanation(
+            notChecked(
                     peer -> peer.store() == StoreKind.ZOOKEEPER && peer.claims().contains(Claim.LOSS_NOTIFICATION),
-                    Pattern.compile("S11_aWaiterOutlivesItsSession"),
-                    Pattern.compile("expected: RELEASED \\| but was: LOST|after its first session"),
-                    Verdict.NOT_CHECKED,
-                    "the waiter is granted the lock, but the adapter's listener then receives the event of the first session",
-                    "",
-                    "",
-                    Optional.empty()),
+                    "S11_aWaiterOutlivesItsSession",
+                    "expected: RELEASED \\| but was: LOST|after its first session",
+                    "the waiter is granted the lock, but the adapter's listener then receives the event of the first session"),
             unclaimed(
                     peer -> !peer.claims().contains(Claim.HELD_CHECK),
                     "S02_aGrantThatArrivesAfterItsLease.*",
                     "a late grant is held",
                     Claim.HELD_CHECK.description()),
-            new FailureExplanation(
+            notChecked(
                     peer -> true,
-                    Pattern.compile("S08_aRequestThatArrivesLongAfterItsWithdrawal.*"),
-                    Pattern.compile("Expecting actual not to be null"),
-                    Verdict.NOT_CHECKED,
-                    "the attempt did not fail, so no request arrived after a withdrawal",
-                    "",
-                    "",
-                    Optional.empty()),
+                    "S08_aRequestThatArrivesLongAfterItsWithdrawal.*",
+                    "Expecting actual not to be null",
+                    "the attempt did not fail, so no request arrived after a withdrawal"),
             unclaimed(
                     peer -> true,
                     ".*",
@@ -279,15 +292,17 @@ final class FailureExplanations {
     private FailureExplanations() {}
 
     private static FailureExplanation unclaimed(Predicate<Peer> peers, String tests, String messages, String title) {
+        return harmless(peers, tests, messages, Verdict.NEVER_CLAIMED, title);
+    }
+
+    private static FailureExplanation notChecked(Predicate<Peer> peers, String tests, String messages, String title) {
+        return harmless(peers, tests, messages, Verdict.NOT_CHECKED, title);
+    }
+
+    private static FailureExplanation harmless(
+            Predicate<Peer> peers, String tests, String messages, Verdict verdict, String title) {
         return new FailureExplanation(
-                peers,
-                Pattern.compile(tests),
-                Pattern.compile(messages),
-                Verdict.NEVER_CLAIMED,
-                title,
-                "",
-                "",
-                Optional.empty());
+                peers, Pattern.compile(tests), Pattern.compile(messages), verdict, title, "", "", Optional.empty());
     }
 
     private static FailureExplanation failed(

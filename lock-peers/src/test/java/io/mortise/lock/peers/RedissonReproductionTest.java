@@ -79,6 +79,29 @@ class RedissonReproductionTest {
         }
     }
 
+    /** Lock.lockInterruptibly(): "has its interrupted status set on entry to this method", then it throws an InterruptedException. */
+    @Test
+    void aThreadThatWasInterruptedBeforeGetsNoInterruptedException() throws Exception {
+        try (RedisTestServer server = RedisTestServer.start()) {
+            RedissonClient client = connect("127.0.0.1:" + server.port());
+            try {
+                RLock lock = client.getLock("lock");
+                Thread.currentThread().interrupt();
+                assertThatThrownBy(lock::lockInterruptibly)
+                        .isInstanceOf(RedisException.class)
+                        .hasCauseInstanceOf(InterruptedException.class);
+                assertThat(Thread.interrupted()).isTrue();
+                Thread.currentThread().interrupt();
+                assertThatThrownBy(() -> lock.tryLock(1, TimeUnit.SECONDS))
+                        .isInstanceOf(RedisException.class)
+                        .hasCauseInstanceOf(InterruptedException.class);
+                assertThat(Thread.interrupted()).isTrue();
+            } finally {
+                client.shutdown(0, 2, TimeUnit.SECONDS);
+            }
+        }
+    }
+
     /** The Javadoc of tryLockAndGetToken(): "fencing token if lock acquired otherwise null". */
     @Test
     void aTryOfAFencedLockThatIsHeldWaitsUntilItIsReleased() throws Exception {
