@@ -261,6 +261,7 @@ final class PeersPage {
 
             - They use the blocking API. Since most of these locks belong to a thread, each lock has a thread of its own; an interrupt of the caller
               interrupts that thread. Asynchronous tests are left out.
+            - They have locks alone: tests of elections, groups of locks and delayed releases, which some of the libraries offer as well, are left out.
             - A lock counts as held until it is released, or until the library reports a loss. After a fault, a test that asks whether the
               lock is still held is left out, unless the library claims to know.
             - A release that the library cannot report as late counts as reported.

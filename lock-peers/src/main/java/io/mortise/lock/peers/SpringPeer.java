@@ -85,8 +85,8 @@ final class SpringPeer implements Peer {
             case REDIS_RENEWED ->
                 "expireAfter " + lease().toSeconds() + " s, PUB_SUB_LOCK, and a renewal task scheduler";
             case JDBC ->
-                "a time to live of " + lease().toSeconds()
-                        + " s instead of 10 s, otherwise the defaults; the application renews; the driver's network timeout is 2 s";
+                "the defaults, with a time to live of " + lease().toSeconds()
+                        + " s; the application renews; the driver's network timeout is 2 s";
             case ZOOKEEPER ->
                 "the defaults, on a Curator client with ExponentialBackoffRetry(1000, 3) and a session of "
                         + lease().toSeconds() + " s";

@@ -2,6 +2,7 @@
 package io.mortise.lock.peers;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.servers.redis.RawRedis;
@@ -10,6 +11,7 @@ import io.mortise.lock.testkit.process.Await;
 import io.mortise.lock.testkit.proxy.TcpProxy;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -96,6 +98,69 @@ class RedissonReproductionTest {
                         .isInstanceOf(RedisException.class)
                         .hasCauseInstanceOf(InterruptedException.class);
                 assertThat(Thread.interrupted()).isTrue();
+            } finally {
+                client.shutdown(0, 2, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    /**
+     * The documentation of fair locks: "if some thread has died then Redisson waits its return for 5 seconds". A thread that was
+     * interrupted has not even died, and still nobody gets the lock for longer than that.
+     */
+    @Test
+    void anInterruptedWaiterOfAFairLockBlocksThoseBehindIt() throws Exception {
+        try (RedisTestServer server = RedisTestServer.start()) {
+            RedissonClient one = connect("127.0.0.1:" + server.port());
+            RedissonClient two = connect("127.0.0.1:" + server.port());
+            try {
+                RLock held = one.getFairLock("lock");
+                held.lock();
+                RLock lock = two.getFairLock("lock");
+                CompletableFuture<Throwable> outcome = new CompletableFuture<>();
+                Thread waiter = new Thread(() -> {
+                    try {
+                        lock.lockInterruptibly();
+                        outcome.complete(new AssertionError("granted"));
+                    } catch (Throwable e) {
+                        outcome.complete(e);
+                    }
+                });
+                waiter.start();
+                // Not before it waits: an interrupt that comes earlier is another case.
+                Await.until("it waits for a message", Duration.ofSeconds(10), () -> isWaitingForAMessage(waiter));
+                waiter.interrupt();
+                assertThat(outcome.get(10, TimeUnit.SECONDS)).isInstanceOf(InterruptedException.class);
+                held.unlock();
+                assertThat(held.isLocked()).isFalse();
+                assertThat(held.tryLock(15, TimeUnit.SECONDS))
+                        .as("the lock that nobody holds, and nobody else waits for, within 15 s")
+                        .isFalse();
+            } finally {
+                one.shutdown(0, 2, TimeUnit.SECONDS);
+                two.shutdown(0, 2, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    /**
+     * The documentation, also of fair locks: "only lock owner thread can unlock it otherwise IllegalMonitorStateException would be
+     * thrown".
+     */
+    @Test
+    void anUnlockOfAFairLockThatHasExpiredThrowsNothing() throws Exception {
+        try (RedisTestServer server = RedisTestServer.start()) {
+            RedissonClient client = connect("127.0.0.1:" + server.port());
+            try {
+                for (RLock lock : List.of(client.getLock("lock"), client.getFairLock("fair"))) {
+                    lock.lock(100, TimeUnit.MILLISECONDS);
+                    Await.until("the lease expires", Duration.ofSeconds(10), () -> !lock.isLocked());
+                }
+                assertThatThrownBy(() -> client.getLock("lock").unlock())
+                        .isInstanceOf(IllegalMonitorStateException.class);
+                RLock fair = client.getFairLock("fair");
+                assertThat(fair.isHeldByCurrentThread()).isFalse();
+                assertThatCode(fair::unlock).doesNotThrowAnyException();
             } finally {
                 client.shutdown(0, 2, TimeUnit.SECONDS);
             }
