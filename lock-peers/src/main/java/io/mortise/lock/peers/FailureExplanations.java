@@ -246,13 +246,18 @@ final class FailureExplanations {
             unclaimed(
                     peer -> peer.id().equals("spring-redis"),
                     "S08_a.*",
-                    "not free|of a withdrawal",
+                    "not free|of a withdrawal|the lock is free: not within",
                     "the cleanup of a grant that coincides with an interrupt, before it expires"),
             unclaimed(
                     peer -> !peer.claims().contains(Claim.WAITING),
                     "S08_anAcquireIsGranted.*",
                     "two leases are held",
                     Claim.WAITING.description()),
+            unclaimed(
+                    peer -> !peer.claims().contains(Claim.RENEWAL),
+                    "S09_waitsOfManyLengths.*",
+                    "granted while another client holds the lock",
+                    Claim.RENEWAL.description()),
             unclaimed(
                     peer -> peer.id().equals("spring-jdbc"),
                     "S09_aBoundedWaitEndsAtItsBoundWhile.*",
