@@ -244,9 +244,10 @@ final class FailureExplanations {
                     "until the cleanup is done",
                     "the cleanup of a grant whose reply was lost, before it expires"),
             unclaimed(
-                    peer -> peer.id().equals("spring-redis"),
-                    "S08_a.*",
-                    "not free|of a withdrawal|the lock is free: not within",
+                    peer -> peer.id().startsWith("spring-redis"),
+                    "S08_(an?(Interrupt|Cancel)ThatRaces|aWaiterThatEnded|aLateRequestOfAWaiter|cancelledRequests).*"
+                            + "|S10_theSecondWaiter.*|S10_aCancel.*|S11_aWithdrawn.*",
+                    "not free|of a withdrawal|the lock is free: not within|waiter that stay(s|ed)",
                     "the cleanup of a grant that coincides with an interrupt, before it expires"),
             unclaimed(
                     peer -> !peer.claims().contains(Claim.WAITING),

@@ -95,6 +95,7 @@ final class PeerBackendUnderTest extends LinkedBackendUnderTest<FaultTrackingLin
     public boolean isServerThread(Thread thread) {
         return thread.getName().startsWith(OwnerThread.NAME)
                 || thread.getName().startsWith(PeerLockClient.ASYNC_THREAD_NAME)
+                || thread.getName().startsWith(PeerLockClient.CLOSE_THREAD_NAME)
                 || store.isServerThread(thread);
     }
 

@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import org.opentest4j.TestAbortedException;
 
@@ -24,6 +25,10 @@ import org.opentest4j.TestAbortedException;
  */
 final class PeerLockClient implements LockClient {
     static final String ASYNC_THREAD_NAME = "peer-async-";
+    static final String CLOSE_THREAD_NAME = "peer-close-";
+
+    private static final Duration LONGEST_CLOSE = Duration.ofSeconds(20);
+    private static final AtomicLong closeCount = new AtomicLong();
 
     private static final Duration LONGEST_WAIT = Duration.ofMillis(Long.MAX_VALUE);
 
@@ -159,17 +164,43 @@ final class PeerLockClient implements LockClient {
         return Optional.empty();
     }
 
+    /** Waits for a limited time: no peer promises that its close ends, and one that hangs would end the run of all tests. */
+    private void closeConnection() {
+        Thread closing = new Thread(
+                () -> {
+                    try {
+                        connection.close();
+                    } catch (Exception e) {
+                        note("close: " + e);
+                    }
+                },
+                CLOSE_THREAD_NAME + closeCount.incrementAndGet());
+        closing.setDaemon(true);
+        closing.start();
+        boolean interrupted = Thread.interrupted();
+        long start = System.nanoTime();
+        while (closing.isAlive() && System.nanoTime() - start < LONGEST_CLOSE.toNanos()) {
+            try {
+                closing.join(LONGEST_CLOSE.toMillis());
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (closing.isAlive()) {
+            note("close: not ended within " + LONGEST_CLOSE);
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     @Override
     public void close() {
         if (closed) {
             return;
         }
         closed = true;
-        try {
-            connection.close();
-        } catch (Exception e) {
-            note("close: " + e);
-        }
+        closeConnection();
         leases.forEach(PeerLease::clientClosed);
         // Waits that the peer does not end would stay in this JVM for all later tests.
         acquiring.forEach(OwnerThread::interrupt);
