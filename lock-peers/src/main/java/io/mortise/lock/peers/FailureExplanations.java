@@ -225,7 +225,7 @@ final class FailureExplanations {
             failed(
                     peer -> peer.id().startsWith("spring-redis"),
                     "S09_waitsOfManyLengths.*",
-                    "S09: a wait of",
+                    "S09: a wait of PT(2\\.345|7\\.25)",
                     "A timed try behind another thread of the same process waits for twice its time",
                     """
                     `RedisLock.tryLock(waitTime, ttl)` waits up to the whole time for the local lock that the threads of a process share, and then again up to

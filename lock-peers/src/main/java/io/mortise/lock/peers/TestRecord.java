@@ -43,11 +43,11 @@ record TestRecord(
     }
 
     /**
-     * Returns this result with that of a later run of the same test added. A failure stays the result; of two failures the later
-     * one is shown, since that test ran alone.
+     * Returns this result with that of a later run of the same test added. A failure stays the result if the later run passes;
+     * otherwise the later run is shown, a failure or an abort, since that test ran alone.
      */
     TestRecord plus(TestRecord again) {
-        TestRecord shown = again.status == Status.FAILED ? again : this;
+        TestRecord shown = again.status == Status.PASSED ? this : again;
         return new TestRecord(
                 test, argument, shown.status, shown.message, runs + again.runs, failures + again.failures, shown.notes);
     }

@@ -71,6 +71,14 @@ class TestVerdictTest {
         assertThat(TestVerdict.of(CURATOR, twice).reason()).contains("each time");
     }
 
+    /** On a busy machine a test can fail before it gets to what the peer does not claim. */
+    @Test
+    void aFailureThatIsAnAbortAloneCountsAsAnAbort() {
+        TestRecord failed = record("S06_x", TestRecord.Status.FAILED, "slow");
+        TestRecord both = failed.plus(record("S06_x", TestRecord.Status.ABORTED, "never claimed: it"));
+        assertThat(TestVerdict.of(CURATOR, both).verdict()).isEqualTo(Verdict.NEVER_CLAIMED);
+    }
+
     @Test
     void anAbortNamesThePromiseThatIsMissing() {
         TestAbortedException abort = UnclaimedGuaranteeAbort.abort(Claim.LOSS_NOTIFICATION);
