@@ -55,7 +55,9 @@ class TestVerdictTest {
                 2,
                 List.of());
         for (Peer peer : Peers.all()) {
-            assertThat(TestVerdict.of(peer, failed).verdict()).as(peer.id()).isEqualTo(Verdict.NEVER_CLAIMED);
+            // All tests that interrupt a RedissonRedLock are left out.
+            Verdict expected = peer.store() == StoreKind.REDIS_MASTERS ? Verdict.NOT_CHECKED : Verdict.NEVER_CLAIMED;
+            assertThat(TestVerdict.of(peer, failed).verdict()).as(peer.id()).isEqualTo(expected);
         }
     }
 
