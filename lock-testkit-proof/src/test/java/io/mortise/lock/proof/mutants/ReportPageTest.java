@@ -25,7 +25,7 @@ import org.junit.jupiter.api.parallel.Resources;
  * <p>With {@code -Dmortise.report.screenshots=docs/images} the runs are complete, and the screenshots are those of the documents.
  */
 @Tag("long")
-@Timeout(300) // a browser that starts on a busy machine takes seconds, and complete runs take a minute each
+@Timeout(300) // a browser that starts on a busy machine takes seconds
 @ResourceLock(Resources.SYSTEM_OUT)
 class ReportPageTest {
     private static final int DESKTOP = 820;
@@ -41,7 +41,7 @@ class ReportPageTest {
     private static Path failing;
 
     @BeforeAll
-    @Timeout(300) // the time limit of the class does not hold for this method
+    @Timeout(900) // two complete runs take up to seven minutes on a busy machine
     static void runTheKit() throws Exception {
         browser = HeadlessBrowser.find(folder);
         List<String> tests = SCREENSHOTS.isEmpty() ? ReportedRun.TESTS : List.of();
