@@ -73,7 +73,7 @@ final class DelayedReleaseRound {
                 } else if (!voting.isCurrent()) {
                     addFailed(attempt, "it was restarted");
                 } else {
-                    attempt.removal().onReply(voting.epoch(), new ServerTime((Long) values.get(1)));
+                    attempt.timeReceived(voting.epoch(), new ServerTime((Long) values.get(1)));
                     addReply(attempt, values.get(0).equals(1L));
                 }
             }
@@ -90,7 +90,7 @@ final class DelayedReleaseRound {
     }
 
     private void addReply(StoredAttemptAtMaster attempt, boolean kept) {
-        if (attempt.removal().mayStillExecute()) {
+        if (attempt.hasLostRequests()) {
             cleanUpOnceDecided(attempt);
         }
         if (kept) {

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.explorer;
+
+import io.mortise.lock.explorer.World.Kind;
+import io.mortise.lock.explorer.World.Step;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/**
+ * The states of a world that can be reached, found breadth first, so that the way to each is the shortest. States are
+ * recognized by 64-bit hashes of their keys. Stops at the first violation. Not thread-safe.
+ */
+public final class Exploration<W extends World<W>> {
+    private final W initial;
+    private final long mostStates;
+    private final Fingerprints seen = new Fingerprints();
+    private final IntList parents = new IntList(); // of each state: the state that it was first reached from
+    private final IntList ordinals = new IntList(); // of each state: which of the parent's steps led to it
+    private final IntList edges = new IntList(); // from, to and kind of each transition
+    private final BitSet finals = new BitSet();
+    private final TreeMap<String, Long> situations = new TreeMap<>();
+    private Optional<String> violation = Optional.empty();
+    private boolean complete = true;
+    private int violating;
+
+    private Exploration(W initial, long mostStates) {
+        this.initial = initial;
+        this.mostStates = mostStates;
+    }
+
+    /**
+     * Explores all states that can be reached.
+     *
+     * @param mostStates the number of states after which the exploration stops incomplete
+     */
+    public static <W extends World<W>> Exploration<W> of(W initial, long mostStates) {
+        Exploration<W> exploration = new Exploration<>(initial, mostStates);
+        exploration.run();
+        return exploration;
+    }
+
+    private void run() {
+        Queue<W> frontier = new ArrayDeque<>();
+        reach(initial, -1, 0, frontier);
+        int from = 0;
+        while (!frontier.isEmpty() && violation.isEmpty()) {
+            W world = frontier.remove();
+            List<Step<W>> steps = steps(world);
+            for (int i = 0; i < steps.size() && violation.isEmpty(); i++) {
+                int to = reach(steps.get(i).next(), from, i, frontier);
+                edges.add(from);
+                edges.add(to);
+                edges.add(steps.get(i).kind().ordinal());
+            }
+            from++;
+            if (parents.size() > mostStates) {
+                complete = false;
+                return;
+            }
+        }
+    }
+
+    private List<Step<W>> steps(W world) {
+        try {
+            return world.steps();
+        } catch (IllegalStateException e) { // the protocol says that this cannot happen
+            violation = Optional.of(String.valueOf(e.getMessage()));
+            violating = seen.idOf(world.key());
+            return List.of();
+        }
+    }
+
+    /** Returns the number of the state. */
+    private int reach(W world, int parent, int ordinal, Queue<W> frontier) {
+        int known = seen.add(world.key(), parents.size());
+        if (known >= 0) {
+            return known;
+        }
+        int id = parents.size();
+        parents.add(parent);
+        ordinals.add(ordinal);
+        frontier.add(world);
+        world.situations().forEach(name -> situations.merge(name, 1L, Long::sum));
+        finals.set(id, world.isFinal());
+        violation = world.violation();
+        violating = id;
+        return id;
+    }
+
+    /** Returns the number of states. */
+    public int states() {
+        return parents.size();
+    }
+
+    /** Returns the number of transitions. */
+    public int transitions() {
+        return edges.size() / 3;
+    }
+
+    /** Returns whether all states were explored. */
+    public boolean isComplete() {
+        return complete && violation.isEmpty();
+    }
+
+    /** Returns how many states show each situation. */
+    public TreeMap<String, Long> situations() {
+        return new TreeMap<>(situations);
+    }
+
+    /** Returns the violation that was found, with the shortest way to it; empty if there is none. */
+    public Optional<String> counterexample() {
+        return violation.map(what -> what + System.lineSeparator() + wayTo(violating));
+    }
+
+    /**
+     * Returns the shortest way to a state from which no final state can be reached by the given kinds of steps; empty if there
+     * is no such state. Without {@link Kind#OPTIONAL}, whose steps need not happen, such a state is a deadlock; without
+     * {@link Kind#FALLBACK} too, it is a lost message.
+     */
+    public Optional<String> stuck(Kind... kinds) {
+        BitSet live = new BitSet();
+        live.or(finals);
+        List<Integer> allowed = Arrays.stream(kinds).map(Kind::ordinal).toList();
+        boolean grown = true;
+        while (grown) {
+            grown = false;
+            for (int i = edges.size() - 3; i >= 0; i -= 3) { // mostly from the end of a way to its start
+                if (live.get(edges.get(i + 1)) && !live.get(edges.get(i)) && allowed.contains(edges.get(i + 2))) {
+                    live.set(edges.get(i));
+                    grown = true;
+                }
+            }
+        }
+        int stuck = live.nextClearBit(0);
+        return stuck < parents.size()
+                ? Optional.of("no way on but by " + others(allowed) + System.lineSeparator() + wayTo(stuck))
+                : Optional.empty();
+    }
+
+    private static String others(List<Integer> allowed) {
+        return Arrays.stream(Kind.values())
+                .filter(kind -> !allowed.contains(kind.ordinal()))
+                .map(Kind::name)
+                .collect(Collectors.joining(" or "));
+    }
+
+    /** Returns the labels of the steps, one a line, and the state at their end. */
+    private String wayTo(int state) {
+        List<Integer> way = new ArrayList<>();
+        for (int at = state; parents.get(at) >= 0; at = parents.get(at)) {
+            way.add(ordinals.get(at));
+        }
+        Collections.reverse(way);
+        W world = initial;
+        List<String> lines = new ArrayList<>();
+        for (int ordinal : way) {
+            Step<W> step = world.steps().get(ordinal);
+            lines.add(lines.size() + 1 + ". " + step.label());
+            world = step.next();
+        }
+        lines.add("then: " + world.key());
+        return String.join(System.lineSeparator(), lines);
+    }
+
+    @Override
+    public String toString() {
+        return states() + " states, " + transitions() + " transitions" + (complete ? "" : ", not all explored");
+    }
+
+    /** A growing list of ints. */
+    private static final class IntList {
+        private int[] values = new int[1024];
+        private int size;
+
+        void add(int value) {
+            if (size == values.length) {
+                values = Arrays.copyOf(values, size * 2);
+            }
+            values[size++] = value;
+        }
+
+        int get(int index) {
+            return values[index];
+        }
+
+        int size() {
+            return size;
+        }
+    }
+
+    /** The numbers of states by the hashes of their keys: a hash table with open addressing. */
+    private static final class Fingerprints {
+        private long[] hashes = new long[1 << 16]; // 0: free
+        private int[] ids = new int[1 << 16];
+        private int size;
+
+        /** Returns the id that the key has; adds it with this id and returns -1 if it has none. */
+        int add(String key, int id) {
+            if (size * 2 > hashes.length) {
+                grow();
+            }
+            int slot = slot(hash(key));
+            if (hashes[slot] != 0) {
+                return ids[slot];
+            }
+            hashes[slot] = hash(key);
+            ids[slot] = id;
+            size++;
+            return -1;
+        }
+
+        int idOf(String key) {
+            return ids[slot(hash(key))];
+        }
+
+        private int slot(long hash) {
+            int slot = (int) (hash ^ hash >>> 32) & hashes.length - 1;
+            while (hashes[slot] != 0 && hashes[slot] != hash) {
+                slot = slot + 1 & hashes.length - 1;
+            }
+            return slot;
+        }
+
+        private void grow() {
+            long[] oldHashes = hashes;
+            int[] oldIds = ids;
+            hashes = new long[oldHashes.length * 2];
+            ids = new int[hashes.length];
+            IntStream.range(0, oldHashes.length).filter(i -> oldHashes[i] != 0).forEach(i -> {
+                int slot = slot(oldHashes[i]);
+                hashes[slot] = oldHashes[i];
+                ids[slot] = oldIds[i];
+            });
+        }
+
+        /** Returns a hash that is not 0. */
+        private static long hash(String key) {
+            long hash = 0x9E3779B97F4A7C15L;
+            for (int i = 0; i < key.length(); i++) {
+                hash = (hash ^ key.charAt(i)) * 0xD6E8FEB86659FD93L;
+                hash ^= hash >>> 32;
+            }
+            return hash == 0 ? 1 : hash;
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.explorer;
+
+import java.util.Arrays;
+
+/** Makes keys of worlds independent of the absolute time, so that there are finitely many. */
+public final class Ranks {
+    private static final int DIGITS = 16;
+
+    /** From this gap on, a gap between two times counts by its length, since deadlines are that long. */
+    private static final long LONG_GAP = 500_000;
+
+    private Ranks() {}
+
+    /**
+     * Returns the text with each number of 16 digits, a time in µs or a token made from one, replaced by its rank. Long gaps
+     * between consecutive times are kept, rounded to half seconds.
+     */
+    public static String replaceTimes(CharSequence text) {
+        long[] times = new long[16];
+        int count = 0;
+        for (int at = next(text, 0); at >= 0; at = next(text, at + DIGITS)) {
+            if (count == times.length) {
+                times = Arrays.copyOf(times, count * 2);
+            }
+            times[count++] = Long.parseLong(text, at, at + DIGITS, 10);
+        }
+        count = sortDistinct(times, count);
+        StringBuilder ranked = new StringBuilder(text.length());
+        int from = 0;
+        for (int at = next(text, 0); at >= 0; at = next(text, at + DIGITS)) {
+            ranked.append(text, from, at)
+                    .append('t')
+                    .append(rank(times, count, Long.parseLong(text, at, at + DIGITS, 10)));
+            from = at + DIGITS;
+        }
+        return ranked.append(text, from, text.length()).toString();
+    }
+
+    /** Sorts the first numbers, of which many are equal, and returns how many differ. */
+    private static int sortDistinct(long[] times, int count) {
+        int distinct = 0;
+        for (int i = 0; i < count; i++) {
+            long time = times[i];
+            int at = distinct;
+            while (at > 0 && times[at - 1] > time) {
+                at--;
+            }
+            if (at == 0 || times[at - 1] != time) {
+                System.arraycopy(times, at, times, at + 1, distinct - at);
+                times[at] = time;
+                distinct++;
+            }
+        }
+        return distinct;
+    }
+
+    private static long rank(long[] sorted, int count, long time) {
+        long rank = 0;
+        for (int i = 1; i < count && sorted[i] <= time; i++) {
+            long gap = sorted[i] - sorted[i - 1];
+            rank += gap < LONG_GAP ? 1 : 1_000 * ((gap + LONG_GAP / 2) / LONG_GAP);
+        }
+        return rank;
+    }
+
+    /** Returns where the next number of exactly 16 digits begins; -1 if there is none. */
+    private static int next(CharSequence text, int from) {
+        int digits = 0;
+        for (int i = from; i <= text.length(); i++) {
+            char c = i < text.length() ? text.charAt(i) : ' ';
+            if (c >= '0' && c <= '9' || c >= 'a' && c <= 'f') {
+                digits++;
+            } else {
+                if (digits == DIGITS) {
+                    return i - DIGITS;
+                }
+                digits = 0;
+            }
+        }
+        return -1;
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.explorer;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A protocol, its participants and their store at one moment. An immutable value.
+ *
+ * @param <W> the type itself
+ */
+public interface World<W extends World<W>> {
+    /** The kind of a step; what the kinds are for is in {@link Exploration#stuck}. */
+    enum Kind {
+        /** A step that happens in the end: a reply arrives, a participant goes on. */
+        PROGRESS,
+        /** A step that also happens in the end, but only after a timeout that hides a lost message. */
+        FALLBACK,
+        /** A step that may happen or not: a fault, or a caller that gives up. */
+        OPTIONAL
+    }
+
+    /** One step. */
+    record Step<W>(String label, Kind kind, W next) {}
+
+    /** Returns all that can happen next, always in the same order. */
+    List<Step<W>> steps();
+
+    /**
+     * Returns a text that is equal for two worlds if and only if the same can happen from both; worlds that differ only in
+     * which of two equal participants is which have one text.
+     */
+    String key();
+
+    /** Returns what is wrong in this world: the rule and what breaks it; empty if nothing is. */
+    Optional<String> violation();
+
+    /** Returns whether all participants are done. */
+    boolean isFinal();
+
+    /** Returns the names of the situations that an exploration should reach and that are present here. */
+    List<String> situations();
+}
