@@ -28,6 +28,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Explores every interleaving of the Redis protocol: the production state machine and scripts, in a modelled world. */
+@Timeout(value = 5, unit = TimeUnit.MINUTES)
 class RedisExplorationTest {
     private static final int MOST_STATES = 20_000_000;
     private static final Set<Fault> ALL = EnumSet.allOf(Fault.class);
@@ -58,6 +59,17 @@ class RedisExplorationTest {
     @CsvSource({"0, 2", "00, 1", "01, 1"})
     void S01_S03_S08_everyFaultKeepsTheRules(String clientOfContender, int faults, TestReporter reporter) {
         everyFault(clientOfContender, faults, reporter);
+    }
+
+    /** A late acquire, a late removal and a repetition spare the grant that is kept for the delay. */
+    @ParameterizedTest(name = "contenders of clients {0}, faults {1}: any")
+    @CsvSource({"0, 2", "01, 0"})
+    void S05_delayedReleasesKeepTheRules(String clientOfContender, int faults, TestReporter reporter) {
+        Scope scope = scope(clientOfContender, faults, ALL, Variant.PRODUCTION);
+        Exploration<RedisWorld> explored = keepsTheRules(
+                new Scope(scope.clients(), scope.clientOfContender(), faults, ALL, true, scope.variant()), reporter);
+        assertThat(explored.stuck(Kind.PROGRESS, Kind.FALLBACK)).isEmpty();
+        assertThat(explored.situations()).containsKey("kept for a delay");
     }
 
     /** For {@code -Dmortise.explore=deep}: minutes, and gigabytes of memory. */
@@ -204,6 +216,6 @@ class RedisExplorationTest {
         List<Integer> clients =
                 clientOfContender.chars().mapToObj(digit -> digit - '0').toList();
         return new Scope(
-                1 + clients.stream().mapToInt(Integer::intValue).max().orElse(0), clients, faults, possible, variant);
+                1 + clients.stream().mapToInt(Integer::intValue).max().orElse(0), clients, faults, possible, false, variant);
     }
 }

@@ -10,7 +10,9 @@ import io.mortise.lock.explorer.redis.StoredValue;
 import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.MonotonicInstant;
+import io.mortise.lock.spi.OwnerRecordCodec;
 import io.mortise.lock.spi.support.InDoubtRequests;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -51,6 +53,7 @@ record RedisWorld(
     private static final long START = 1_700_000_000_000_000L;
     private static final long REQUEST_TIMEOUT = 2_000_000;
     private static final long CLOCK_STEP = 5;
+    private static final Duration DELAY = Duration.ofHours(1);
     private static final long LEASE_MILLIS = 30_000_000; // no key expires by itself
     private static final MonotonicInstant ANY_TIME = new MonotonicInstant(0);
     private static final BackendUnavailableException NO_REPLY = new BackendUnavailableException("no reply");
@@ -86,8 +89,15 @@ record RedisWorld(
      * @param clientOfContender the client of each contender
      * @param faults the number of faults
      * @param possible the kinds of faults
+     * @param delayedReleases whether a holder may also release with a delay
      */
-    record Scope(int clients, List<Integer> clientOfContender, int faults, Set<Fault> possible, Variant variant) {}
+    record Scope(
+            int clients,
+            List<Integer> clientOfContender,
+            int faults,
+            Set<Fault> possible,
+            boolean delayedReleases,
+            Variant variant) {}
 
     /** What a process has sent and not yet received on its connection, in order. */
     record Client(boolean alive, boolean connected, int epoch, List<Request> sent, List<Arrival> arriving) {}
@@ -96,6 +106,7 @@ record RedisWorld(
     enum Script {
         ACQUIRE,
         REMOVAL,
+        DELAYED_RELEASE,
         SWEEP
     }
 
@@ -156,6 +167,7 @@ record RedisWorld(
      *
      * @param queuedAcquire whether an acquire waits for the connection
      * @param messageEpoch the connection of the last hand-off message
+     * @param delayed whether the core has released with a delay
      * @param token the token of the grant that is believed in; 0 if none
      */
     record Contender(
@@ -165,6 +177,7 @@ record RedisWorld(
             Cleanup cleanup,
             boolean woken,
             boolean gaveUp,
+            boolean delayed,
             boolean registered,
             boolean queuedAcquire,
             int messageEpoch,
@@ -180,7 +193,7 @@ record RedisWorld(
         }
         List<Contender> contenders = scope.clientOfContender.stream()
                 .map(client -> new Contender(
-                        client, RedisContenderState.INITIAL, Core.NEW, Cleanup.NONE, false, false, false, false, 0, 0))
+                        client, RedisContenderState.INITIAL, Core.NEW, Cleanup.NONE, false, false, false, false, false, 0, 0))
                 .toList();
         return new RedisWorld(
                 RedisModel.EMPTY.withSubscribed(channels),
@@ -242,8 +255,23 @@ record RedisWorld(
                         contender.woken ? Kind.PROGRESS : Kind.FALLBACK,
                         next -> next.attempt(i));
             case RETRYING -> add(steps, who + "tries again after a failure", Kind.PROGRESS, next -> next.attempt(i));
-            case HOLDING -> add(steps, who + "releases", Kind.PROGRESS, next -> next.end(i));
-            case END_FAILED -> add(steps, who + "ends again after a failure", Kind.PROGRESS, next -> next.end(i));
+            case HOLDING -> {
+                add(steps, who + "releases", Kind.PROGRESS, next -> next.end(i));
+                if (scope.delayedReleases) {
+                    add(steps, who + "releases with a delay", Kind.OPTIONAL, next -> next.endAfter(i));
+                }
+            }
+            case END_FAILED -> add(
+                    steps,
+                    who + "ends again after a failure",
+                    Kind.PROGRESS,
+                    next -> {
+                        if (contender.delayed) {
+                            next.endAfter(i);
+                        } else {
+                            next.end(i);
+                        }
+                    });
             default -> {}
         }
         boolean waits =
@@ -354,6 +382,10 @@ record RedisWorld(
                 next.now -= CLOCK_STEP;
             });
         }
+        if (isKept()) {
+            add(steps, "the delay of a release has passed", Kind.FALLBACK, next -> next.server =
+                    next.server.run(next.now, "DEL", KEYS.grant()).next());
+        }
         holder().ifPresent(holder -> {
             Contender contender = contenders.get(holder);
             boolean expected = contender.core == Core.DONE || !clients.get(contender.client).alive;
@@ -385,9 +417,14 @@ record RedisWorld(
                 : 0;
     }
 
-    /** Returns the contender that has the grant in the store. */
-    private Optional<Integer> holder() {
+    private boolean isKept() {
         return server.keys().get(KEYS.grant()) instanceof StoredValue.Text grant
+                && grant.text().startsWith(OwnerRecordCodec.KEPT_MARK);
+    }
+
+    /** Returns the contender that has the grant in the store, other than for the delay of a release. */
+    private Optional<Integer> holder() {
+        return server.keys().get(KEYS.grant()) instanceof StoredValue.Text grant && !isKept()
                 ? Optional.of(contender(grant.text().substring(0, 32)))
                 : Optional.empty();
     }
@@ -443,6 +480,7 @@ record RedisWorld(
         Cleanup cleanup;
         boolean woken;
         boolean gaveUp;
+        boolean delayed;
         boolean registered;
         boolean queuedAcquire;
         int messageEpoch;
@@ -455,6 +493,7 @@ record RedisWorld(
             cleanup = from.cleanup;
             woken = from.woken;
             gaveUp = from.gaveUp;
+            delayed = from.delayed;
             registered = from.registered;
             queuedAcquire = from.queuedAcquire;
             messageEpoch = from.messageEpoch;
@@ -463,7 +502,7 @@ record RedisWorld(
 
         Contender build() {
             return new Contender(
-                    client, protocol, core, cleanup, woken, gaveUp, registered, queuedAcquire, messageEpoch, token);
+                    client, protocol, core, cleanup, woken, gaveUp, delayed, registered, queuedAcquire, messageEpoch, token);
         }
     }
 
@@ -525,6 +564,14 @@ record RedisWorld(
             feed(i, new RedisContenderEvent.End());
         }
 
+        void endAfter(int i) {
+            Draft contender = contenders.get(i);
+            contender.core = Core.ENDING;
+            contender.delayed = true;
+            contender.token = 0;
+            feed(i, new RedisContenderEvent.EndAfter(DELAY));
+        }
+
         void giveUp(int i) {
             Draft contender = contenders.get(i);
             contender.gaveUp = true;
@@ -581,6 +628,8 @@ record RedisWorld(
                 performPlain(i, plain);
             } else if (effect instanceof RedisContenderEffect.SendRemoval removal) {
                 send(i, Script.REMOVAL, removal.withTime());
+            } else if (effect instanceof RedisContenderEffect.SendDelayedRelease) {
+                send(i, Script.DELAYED_RELEASE, true);
             } else if (effect instanceof RedisContenderEffect.CheckHandOff check) {
                 RedisWorld stored = build();
                 boolean valid = stored.holder().equals(Optional.of(i))
@@ -654,6 +703,7 @@ record RedisWorld(
                             new RedisContenderEvent.AcquireFailed(
                                     notExecuted, request.epoch, new ServerTime(request.notAfter), NO_REPLY));
                 case REMOVAL -> feed(request.contender, new RedisContenderEvent.RemovalFailed(notExecuted, NO_REPLY));
+                case DELAYED_RELEASE -> feed(request.contender, new RedisContenderEvent.DelayFailed(NO_REPLY));
                 default -> {}
             }
         }
@@ -749,6 +799,10 @@ record RedisWorld(
                 return;
             }
             ServerTime time = new ServerTime((Long) values.get(values.size() - 1));
+            if (arrival.request.script == Script.DELAYED_RELEASE) {
+                feed(i, new RedisContenderEvent.Delayed(epoch, time, values.get(0).equals(1L)));
+                return;
+            }
             String kind = values.size() == 1 ? "granted" : (String) values.get(0);
             switch (kind) {
                 case "granted" -> {
@@ -795,6 +849,8 @@ record RedisWorld(
                         channel(contenders.get(request.contender).client),
                         String.valueOf(LEASE_MILLIS),
                         "nonce");
+            } else if (request.script == Script.DELAYED_RELEASE) {
+                run(request, at, RedisLockScript.RELEASE_AFTER, attempt, String.valueOf(DELAY.toMillis()));
             } else {
                 run(request, at, RedisLockScript.RELEASE, attempt, request.withTime ? "1" : "0");
             }
@@ -870,6 +926,7 @@ record RedisWorld(
     private boolean isStored(int i) {
         return server.keys().entrySet().stream()
                 .filter(entry -> !entry.getKey().equals(KEYS.counter()))
+                .filter(entry -> !(entry.getKey().equals(KEYS.grant()) && isKept()))
                 .anyMatch(entry -> entry.getValue().toString().contains(attemptId(i)));
     }
 
@@ -892,6 +949,9 @@ record RedisWorld(
             if (contender.gaveUp && contender.core == Core.DONE) {
                 present.add("given up");
             }
+        }
+        if (isKept()) {
+            present.add("kept for a delay");
         }
         if (wokenAt() > 0) {
             present.add("left free for a woken waiter");
@@ -935,7 +995,7 @@ record RedisWorld(
                 .append(contender.core.ordinal())
                 .append(contender.cleanup.ordinal())
                 .append(contender.woken ? 'w' : ' ')
-                .append(contender.gaveUp ? 'u' : ' ')
+                .append(contender.gaveUp ? 'u' : contender.delayed ? 'd' : ' ')
                 .append(contender.registered ? 'r' : ' ')
                 .append(contender.queuedAcquire ? 'q' : ' ')
                 .append(contender.messageEpoch)
