@@ -216,6 +216,11 @@ class RedisExplorationTest {
         List<Integer> clients =
                 clientOfContender.chars().mapToObj(digit -> digit - '0').toList();
         return new Scope(
-                1 + clients.stream().mapToInt(Integer::intValue).max().orElse(0), clients, faults, possible, false, variant);
+                1 + clients.stream().mapToInt(Integer::intValue).max().orElse(0),
+                clients,
+                faults,
+                possible,
+                false,
+                variant);
     }
 }

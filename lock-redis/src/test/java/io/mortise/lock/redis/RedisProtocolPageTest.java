@@ -144,8 +144,7 @@ class RedisProtocolPageTest {
     }
 
     private static boolean endsEnd(RedisContenderEffect effect) {
-        return effect instanceof RedisContenderEffect.ReportEnded
-                || effect instanceof RedisContenderEffect.FailEnd;
+        return effect instanceof RedisContenderEffect.ReportEnded || effect instanceof RedisContenderEffect.FailEnd;
     }
 
     @Test

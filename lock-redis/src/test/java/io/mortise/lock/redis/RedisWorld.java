@@ -56,11 +56,14 @@ record RedisWorld(
     private static final Duration DELAY = Duration.ofHours(1);
     private static final long LEASE_MILLIS = 30_000_000; // no key expires by itself
     private static final MonotonicInstant ANY_TIME = new MonotonicInstant(0);
+
+    @SuppressWarnings("StaticAssignmentOfThrowable") // never thrown; a new one in each step would be slow
     private static final BackendUnavailableException NO_REPLY = new BackendUnavailableException("no reply");
     /** The digits that all attempt ids begin with; one digit follows. */
     private static final String ID_START = "a".repeat(31);
 
-    private static final List<String> ATTEMPT_IDS = IntStream.range(0, 10).mapToObj(i -> ID_START + i).toList();
+    private static final List<String> ATTEMPT_IDS =
+            IntStream.range(0, 10).mapToObj(i -> ID_START + i).toList();
     private static final ScriptInterpreter LUA = new ScriptInterpreter();
 
     /** The same script is run with the same arguments in many worlds, which differ elsewhere. */
@@ -193,7 +196,17 @@ record RedisWorld(
         }
         List<Contender> contenders = scope.clientOfContender.stream()
                 .map(client -> new Contender(
-                        client, RedisContenderState.INITIAL, Core.NEW, Cleanup.NONE, false, false, false, false, false, 0, 0))
+                        client,
+                        RedisContenderState.INITIAL,
+                        Core.NEW,
+                        Cleanup.NONE,
+                        false,
+                        false,
+                        false,
+                        false,
+                        false,
+                        0,
+                        0))
                 .toList();
         return new RedisWorld(
                 RedisModel.EMPTY.withSubscribed(channels),
@@ -261,17 +274,14 @@ record RedisWorld(
                     add(steps, who + "releases with a delay", Kind.OPTIONAL, next -> next.endAfter(i));
                 }
             }
-            case END_FAILED -> add(
-                    steps,
-                    who + "ends again after a failure",
-                    Kind.PROGRESS,
-                    next -> {
-                        if (contender.delayed) {
-                            next.endAfter(i);
-                        } else {
-                            next.end(i);
-                        }
-                    });
+            case END_FAILED ->
+                add(steps, who + "ends again after a failure", Kind.PROGRESS, next -> {
+                    if (contender.delayed) {
+                        next.endAfter(i);
+                    } else {
+                        next.end(i);
+                    }
+                });
             default -> {}
         }
         boolean waits =
@@ -383,8 +393,12 @@ record RedisWorld(
             });
         }
         if (isKept()) {
-            add(steps, "the delay of a release has passed", Kind.FALLBACK, next -> next.server =
-                    next.server.run(next.now, "DEL", KEYS.grant()).next());
+            add(
+                    steps,
+                    "the delay of a release has passed",
+                    Kind.FALLBACK,
+                    next -> next.server =
+                            next.server.run(next.now, "DEL", KEYS.grant()).next());
         }
         holder().ifPresent(holder -> {
             Contender contender = contenders.get(holder);
@@ -502,7 +516,17 @@ record RedisWorld(
 
         Contender build() {
             return new Contender(
-                    client, protocol, core, cleanup, woken, gaveUp, delayed, registered, queuedAcquire, messageEpoch, token);
+                    client,
+                    protocol,
+                    core,
+                    cleanup,
+                    woken,
+                    gaveUp,
+                    delayed,
+                    registered,
+                    queuedAcquire,
+                    messageEpoch,
+                    token);
         }
     }
 
@@ -800,7 +824,10 @@ record RedisWorld(
             }
             ServerTime time = new ServerTime((Long) values.get(values.size() - 1));
             if (arrival.request.script == Script.DELAYED_RELEASE) {
-                feed(i, new RedisContenderEvent.Delayed(epoch, time, values.get(0).equals(1L)));
+                feed(
+                        i,
+                        new RedisContenderEvent.Delayed(
+                                epoch, time, values.get(0).equals(1L)));
                 return;
             }
             String kind = values.size() == 1 ? "granted" : (String) values.get(0);
@@ -815,7 +842,7 @@ record RedisWorld(
         }
 
         private void receiveMessage(int at, String text) {
-            String[] parts = text.split(" ");
+            String[] parts = text.split(" ", -1);
             int i = contender(parts[1]);
             if (!contenders.get(i).registered) {
                 return;
@@ -886,7 +913,7 @@ record RedisWorld(
         }
 
         private static String withoutSignature(String message) {
-            String[] parts = message.split(" ");
+            String[] parts = message.split(" ", -1);
             return String.join(" ", List.of(parts).subList(0, parts[0].equals("W") ? 2 : 4));
         }
     }
@@ -963,7 +990,8 @@ record RedisWorld(
 
     @Override
     public String key() {
-        List<String> views = IntStream.range(0, contenders.size()).mapToObj(this::view).toList();
+        List<String> views =
+                IntStream.range(0, contenders.size()).mapToObj(this::view).toList();
         int[] labels = labels(views);
         StringBuilder text = new StringBuilder(1_000);
         text.append(server.text()).append(now).append(' ');
@@ -988,21 +1016,17 @@ record RedisWorld(
     private String view(int i) {
         Contender contender = contenders.get(i);
         InDoubtRequests inDoubt = contender.protocol.inDoubt();
-        return new StringBuilder(100)
-                .append(contender.client)
-                .append(contender.protocol.phase())
-                .append(inDoubt.mayStillExecute() ? inDoubt : "")
-                .append(contender.core.ordinal())
-                .append(contender.cleanup.ordinal())
-                .append(contender.woken ? 'w' : ' ')
-                .append(contender.gaveUp ? 'u' : contender.delayed ? 'd' : ' ')
-                .append(contender.registered ? 'r' : ' ')
-                .append(contender.queuedAcquire ? 'q' : ' ')
-                .append(contender.messageEpoch)
-                .append(' ')
-                .append(contender.token)
-                .append(' ')
-                .toString();
+        return contender.client
+                + " " + contender.protocol.phase()
+                + (inDoubt.mayStillExecute() ? inDoubt : "")
+                + contender.core
+                + contender.cleanup
+                + (contender.woken ? 'w' : ' ')
+                + (contender.gaveUp ? 'u' : contender.delayed ? 'd' : ' ')
+                + (contender.registered ? 'r' : ' ')
+                + (contender.queuedAcquire ? 'q' : ' ')
+                + contender.messageEpoch
+                + " " + contender.token + " ";
     }
 
     /** Returns a number for each contender that depends on what it does, and not on which of several equal ones it is. */
@@ -1011,7 +1035,7 @@ record RedisWorld(
         for (int i = 0; i < labels.length; i++) {
             for (int j = 0; j < labels.length; j++) {
                 int order = views.get(j).compareTo(views.get(i));
-                labels[i] += order < 0 || order == 0 && j < i ? 1 : 0;
+                labels[i] += order < 0 || (order == 0 && j < i) ? 1 : 0;
             }
         }
         return labels;
@@ -1029,7 +1053,7 @@ record RedisWorld(
     private static void describe(Request request, int[] labels, StringBuilder text) {
         text.append('>')
                 .append(labels[request.contender])
-                .append(request.script.ordinal())
+                .append(request.script)
                 .append(request.withTime)
                 .append(request.epoch)
                 .append(':')
