@@ -2,6 +2,7 @@
 package io.mortise.lock.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.BackendUnavailableException;
@@ -10,9 +11,12 @@ import io.mortise.lock.LeaseLock;
 import io.mortise.lock.LeaseLostException;
 import io.mortise.lock.LockClient;
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 /** Tests the lock as a {@link java.util.concurrent.locks.Lock}: holds of a thread, interrupts, and the report of a loss. */
@@ -108,6 +112,38 @@ interface LeaseLockContract extends Contract {
             assertThatThrownBy(lock::unlock).isInstanceOf(LeaseLostException.class);
         } finally {
             assertThat(Thread.interrupted()).as("interrupt flag").isTrue();
+        }
+        fixture().assertFree(operator, "x");
+    }
+
+    /** A pooled thread has the next task after a loss, which must not meet the lease of the last one. */
+    @Test
+    default void S04_aThreadLocksAnewAfterAnUnlockThatReportedALoss() throws Exception {
+        LockClient client = fixture().client();
+        LockClient operator = fixture().client();
+        LeaseLock lock = client.named("x").asLock();
+        Map<String, ThrowingCallable> ways = new LinkedHashMap<>();
+        ways.put("lock()", lock::lock);
+        ways.put("lockInterruptibly()", lock::lockInterruptibly);
+        ways.put("tryLock()", () -> assertThat(lock.tryLock()).isTrue());
+        ways.put(
+                "tryLock(time)",
+                () -> assertThat(lock.tryLock(30, TimeUnit.SECONDS)).isTrue());
+        for (Map.Entry<String, ThrowingCallable> way : ways.entrySet()) {
+            lock.lock();
+            Lease lease = lock.lease();
+            fixture().forceRelease("x", operator, "S04 of a java.util.concurrent Lock");
+            assertThatThrownBy(lock::unlock).isInstanceOf(LeaseLostException.class);
+            assertThat(lock.holdCount()).as("S04: holds after the loss").isZero();
+            assertThatThrownBy(lock::unlock)
+                    .as("S04: unlock without a hold")
+                    .isInstanceOf(IllegalMonitorStateException.class);
+            assertThatCode(way.getValue())
+                    .as("S04: %s after the loss", way.getKey())
+                    .doesNotThrowAnyException();
+            assertThat(lock.holdCount()).isEqualTo(1);
+            assertThat(lock.lease().ownerId()).as("S04: owner").isNotEqualTo(lease.ownerId());
+            lock.unlock();
         }
         fixture().assertFree(operator, "x");
     }

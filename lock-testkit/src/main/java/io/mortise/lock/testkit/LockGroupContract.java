@@ -147,6 +147,41 @@ interface LockGroupContract extends Contract {
         fixture().assertFree(two, "b");
     }
 
+    /** Two of the locks become free one after the other, so that each of them has used a part of the limit. */
+    @ParameterizedTest
+    @EnumSource
+    default void S09_aGroupWaitsForAllItsLocksTogether(ApiStyle style) throws Exception {
+        LockClient holder = fixture().client();
+        LockClient waiter = fixture().client();
+        Duration limit = Duration.ofMillis(900);
+        Lease busy = holder.named("c").acquire();
+        LockGroup group = group(waiter, "a", "b", "c");
+        DurationAssertions.overshoot("S09: beyond maxWait", ContractTestFixture.PROMPT, Duration.ofMillis(50), () -> {
+            Lease first = holder.named("a").tryAcquire(ContractTestFixture.LONG).orElseThrow();
+            Lease second =
+                    holder.named("b").tryAcquire(ContractTestFixture.LONG).orElseThrow();
+            Future<ReleaseOutcome> released = fixture().start(() -> {
+                ContractTestFixture.letPass("a part of the limit", limit.dividedBy(3));
+                first.release();
+                ContractTestFixture.letPass("another part of the limit", limit.dividedBy(3));
+                return second.release();
+            });
+            long start = System.nanoTime();
+            try {
+                assertThat(tryAcquire(style, group, limit)).isEmpty();
+            } catch (BackendUnavailableException e) {
+                // a loaded server may not reply in the rest of the time (S15)
+            }
+            Duration took = DurationAssertions.since(start);
+            ApiStyle.result(released);
+            return took.minus(limit);
+        });
+        assertThat(busy.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        for (String name : List.of("a", "b", "c")) {
+            fixture().assertFree(holder, name);
+        }
+    }
+
     /** The second lock is one of another client, as of another store, which does not respond. */
     @ParameterizedTest
     @EnumSource

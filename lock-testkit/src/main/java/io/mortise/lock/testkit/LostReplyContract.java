@@ -146,6 +146,32 @@ interface LostReplyContract extends Contract {
         fixture().assertFree(other, "x");
     }
 
+    /** The client sends the release again when another of its leases may have the lock. */
+    @Test
+    default void S05_aRepeatedReleaseSparesTheNextLeaseOfItsClient() throws Exception {
+        LockClient client = fixture().client(SHORT_REQUEST_TIMEOUT);
+        LockClient other = fixture().client();
+        for (boolean queued : new boolean[] {false, true}) { // requested after or before the release
+            Lease lease = client.named("x").tryAcquire(ContractTestFixture.LONG).orElseThrow();
+            CompletableFuture<Lease> waiting = queued ? client.named("x").acquireAsync() : new CompletableFuture<>();
+            if (queued) {
+                ContractTestFixture.awaitWaiters(other, "x", 1);
+            }
+            fixture().faultInjector().dropNextReply(client, "S05 when the reply to a release is lost");
+            CompletableFuture<ReleaseOutcome> outcome = lease.releaseAsync();
+            Lease next = ApiStyle.result(queued ? waiting : client.named("x").acquireAsync());
+            ContractTestFixture.assertConsistent(ApiStyle.result(outcome), lease);
+            ContractTestFixture.throughout(
+                    "the release is repeated",
+                    SHORT_REQUEST_TIMEOUT.requestTimeout().multipliedBy(3),
+                    () -> assertThat(other.named("x").tryAcquire().isPresent() && next.isHeld())
+                            .as("S05: the lock is free, though the client holds it again")
+                            .isFalse());
+            ContractTestFixture.assertConsistent(next.release(), next);
+        }
+        fixture().assertFree(other, "x");
+    }
+
     /** The link is so slow that each position falls into a different round trip, from the first request to the release. */
     @Test
     default void S08_theLockStaysUsableWhicheverReplyOfACycleIsLost() throws Exception {

@@ -387,6 +387,36 @@ interface SilentLinkContract extends Contract {
         assertThat(losses).isEmpty();
     }
 
+    /** The leases end between two requests that a waiter would send by its slow timer alone. */
+    @Test
+    default void S11_aWaiterNoticesTheEndOfALeaseThatIsLongerThanItsTimer() throws Exception {
+        LockClient silent = fixture().client();
+        LockClient other = fixture().client();
+        ContractTestFixture.onlyIf(other, Capability.CRASH_RELEASE);
+        ContractTestFixture.onlyIf(other, Capability.PER_LOCK_LEASE);
+        Duration extra =
+                fixture().backend().takeoverWithin().minus(fixture().backend().lease());
+        List<Lease> leases = new ArrayList<>();
+        List<CompletableFuture<Long>> granted = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            Duration duration = Duration.ofMillis(6_500 + 100L * i);
+            leases.add(silent.named("x" + i, LockOptions.defaults().leaseDuration(duration))
+                    .acquire());
+            granted.add(other.named("x" + i) // with a long lease, which does not shorten the timer
+                    .acquireAsync()
+                    .thenApply(next -> System.nanoTime()));
+        }
+        fixture().faultInjector().silence(silent, "S11 for leases that are longer than the timer of a waiter");
+        long start = System.nanoTime();
+        List<Duration> bounds =
+                leases.stream().map(lease -> lease.remaining().plus(extra)).toList();
+        for (int i = 0; i < leases.size(); i++) {
+            assertThat(Duration.ofNanos(ApiStyle.result(granted.get(i)) - start))
+                    .as("S11: from the silence of the holder to the grant of \"x%s\"", i)
+                    .isLessThan(bounds.get(i));
+        }
+    }
+
     /** So many that a store may drop them in another way than one. Their releases arrive when the locks have other owners. */
     @Test
     default void S05_lateReleasesOfManyExpiredLeasesSpareTheNextOwners() throws Exception {

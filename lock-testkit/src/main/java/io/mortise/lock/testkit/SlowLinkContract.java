@@ -72,6 +72,32 @@ interface SlowLinkContract extends Contract {
         fixture().assertFree(other, "x");
     }
 
+    /** The renewal of one lease is sent while that of another one is under way. */
+    @Test
+    default void S02_renewalsThatOverlapCountFromTheirOwnSends() throws Exception {
+        LockClient slow = fixture().client();
+        Duration lease = fixture().backend().lease();
+        List<Lease> leases = new ArrayList<>();
+        for (int i = 0; i < 2; i++) { // half a renewal period apart, so that no batch has both
+            leases.add(slow.named("x" + i, fixture().shortLease(slow)).acquire());
+            ContractTestFixture.letPass("a part of a renewal period", lease.dividedBy(6));
+        }
+        Duration call = lease.dividedBy(5);
+        Duration roundTrip = call.dividedBy(fixture().backend().roundTripsPerCall());
+        fixture().faultInjector().delay(slow, roundTrip.dividedBy(2), "S02 for renewals that overlap");
+        ContractTestFixture.letPass("earlier confirmations are as old as a round trip", roundTrip);
+        ContractTestFixture.throughout(
+                "renewals overlap",
+                lease,
+                () -> assertThat(leases)
+                        .as("S02: leases that remain for longer than %s less a round trip of %s", lease, roundTrip)
+                        .allMatch(one -> one.remaining().compareTo(lease.minus(roundTrip)) <= 0));
+        fixture().faultInjector().delay(slow, Duration.ZERO, "S02 for renewals that overlap");
+        for (Lease one : leases) {
+            ContractTestFixture.assertConsistent(one.release(), one);
+        }
+    }
+
     /** One round trip takes longer than the lease, so each grant has ended before the client hears of it. */
     @Test
     default void S02_aGrantThatArrivesAfterItsLeaseIsNotHeld() throws Exception {
