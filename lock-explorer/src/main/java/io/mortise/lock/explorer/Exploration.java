@@ -8,10 +8,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
-import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -20,6 +21,8 @@ import java.util.stream.IntStream;
  * recognized by 64-bit hashes of their keys. Stops at the first violation. Not thread-safe.
  */
 public final class Exploration<W extends World<W>> {
+    private static final List<Kind> KINDS = List.of(Kind.values());
+
     private final W initial;
     private final long mostStates;
     private final Fingerprints seen = new Fingerprints();
@@ -27,7 +30,7 @@ public final class Exploration<W extends World<W>> {
     private final IntList ordinals = new IntList(); // of each state: which of the parent's steps led to it
     private final IntList edges = new IntList(); // from, to and kind of each transition
     private final BitSet finals = new BitSet();
-    private final TreeMap<String, Long> situations = new TreeMap<>();
+    private final Map<String, Long> situations = new HashMap<>();
     private Optional<String> violation = Optional.empty();
     private boolean complete = true;
     private int violating;
@@ -59,7 +62,7 @@ public final class Exploration<W extends World<W>> {
                 int to = reach(steps.get(i).next(), from, i, frontier);
                 edges.add(from);
                 edges.add(to);
-                edges.add(steps.get(i).kind().ordinal());
+                edges.add(KINDS.indexOf(steps.get(i).kind()));
             }
             from++;
             if (parents.size() > mostStates) {
@@ -112,8 +115,8 @@ public final class Exploration<W extends World<W>> {
     }
 
     /** Returns how many states show each situation. */
-    public TreeMap<String, Long> situations() {
-        return new TreeMap<>(situations);
+    public Map<String, Long> situations() {
+        return Map.copyOf(situations);
     }
 
     /** Returns the violation that was found, with the shortest way to it; empty if there is none. */
@@ -129,7 +132,7 @@ public final class Exploration<W extends World<W>> {
     public Optional<String> stuck(Kind... kinds) {
         BitSet live = new BitSet();
         live.or(finals);
-        List<Integer> allowed = Arrays.stream(kinds).map(Kind::ordinal).toList();
+        List<Integer> allowed = Arrays.stream(kinds).map(KINDS::indexOf).toList();
         boolean grown = true;
         while (grown) {
             grown = false;
@@ -147,8 +150,8 @@ public final class Exploration<W extends World<W>> {
     }
 
     private static String others(List<Integer> allowed) {
-        return Arrays.stream(Kind.values())
-                .filter(kind -> !allowed.contains(kind.ordinal()))
+        return KINDS.stream()
+                .filter(kind -> !allowed.contains(KINDS.indexOf(kind)))
                 .map(Kind::name)
                 .collect(Collectors.joining(" or "));
     }

@@ -69,7 +69,7 @@ public final class Ranks {
         int digits = 0;
         for (int i = from; i <= text.length(); i++) {
             char c = i < text.length() ? text.charAt(i) : ' ';
-            if (c >= '0' && c <= '9' || c >= 'a' && c <= 'f') {
+            if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')) {
                 digits++;
             } else {
                 if (digits == DIGITS) {

@@ -73,6 +73,7 @@ class BeanOverrideTest {
     private Spied spied;
 
     @TestBean
+    @SuppressWarnings("NullAway.Init") // Spring sets it
     private Replaced replaced;
 
     static Replaced replaced() {

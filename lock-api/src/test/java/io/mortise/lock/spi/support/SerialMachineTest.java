@@ -9,6 +9,9 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -101,9 +104,15 @@ class SerialMachineTest {
             }
         });
         CyclicBarrier start = new CyclicBarrier(2);
-        CompletableFuture<?> odd = CompletableFuture.runAsync(() -> deliver(machine, start, 1, each));
-        CompletableFuture<?> even = CompletableFuture.runAsync(() -> deliver(machine, start, 2, each));
-        CompletableFuture.allOf(odd, even).get(120, TimeUnit.SECONDS);
+        ExecutorService threads = Executors.newFixedThreadPool(2); // the common pool may have a single thread
+        try {
+            Future<?> odd = threads.submit(() -> deliver(machine, start, 1, each));
+            Future<?> even = threads.submit(() -> deliver(machine, start, 2, each));
+            odd.get(60, TimeUnit.SECONDS);
+            even.get(60, TimeUnit.SECONDS);
+        } finally {
+            threads.shutdownNow();
+        }
         assertThat(performed).hasSize(2 * each);
         assertThat(performed.stream().filter(event -> event % 2 == 1))
                 .isSorted()

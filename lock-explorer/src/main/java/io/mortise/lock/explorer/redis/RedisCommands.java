@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.function.Function;
@@ -57,6 +58,7 @@ final class RedisCommands {
         }
     }
 
+    @SuppressWarnings("StatementSwitchToExpressionSwitch") // several cases have statements of their own
     private @Nullable Object runTyped(String name, List<String> args) {
         switch (name) {
             case "TIME":
@@ -261,7 +263,7 @@ final class RedisCommands {
         }
         Map<String, Double> scores = sortedSet(args.get(0)).scores();
         return members.stream()
-                .flatMap(member -> List.of(member, number(scores.get(member))).stream())
+                .flatMap(member -> List.of(member, number(Objects.requireNonNull(scores.get(member)))).stream())
                 .toList();
     }
 

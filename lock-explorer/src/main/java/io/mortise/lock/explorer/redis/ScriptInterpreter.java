@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import party.iroiro.luajava.Lua;
 import party.iroiro.luajava.lua51.Lua51;
@@ -86,7 +87,7 @@ public final class ScriptInterpreter implements AutoCloseable {
                             ? RedisCommands.number(at.toNumber(i))
                             : String.valueOf(at.toString(i)));
         }
-        push(at, commands.run(command));
+        push(at, Objects.requireNonNull(commands).run(command));
         return 1;
     }
 
@@ -132,18 +133,13 @@ public final class ScriptInterpreter implements AutoCloseable {
 
     /** Returns what Redis replies for the value at this index of the stack. */
     private @Nullable Object reply(int index) {
-        switch (lua.type(index)) {
-            case NUMBER:
-                return (long) lua.toNumber(index);
-            case STRING:
-                return lua.toString(index);
-            case BOOLEAN:
-                return lua.toBoolean(index) ? 1L : null;
-            case TABLE:
-                return tableReply(index);
-            default:
-                return null;
-        }
+        return switch (Objects.requireNonNull(lua.type(index))) {
+            case NUMBER -> (Long) (long) lua.toNumber(index);
+            case STRING -> lua.toString(index);
+            case BOOLEAN -> lua.toBoolean(index) ? (Long) 1L : null;
+            case TABLE -> tableReply(index);
+            default -> null;
+        };
     }
 
     private Object tableReply(int index) {
