@@ -36,6 +36,7 @@ import org.springframework.integration.support.locks.DistributedLock;
  * Tests the registry on a store, from two clients. Spring Integration publishes no tests for registries; these check what those of
  * its own registries for Redis, JDBC and ZooKeeper check, apart from their caches of locks, which this registry does not have.
  */
+@SuppressWarnings("LockNotBeforeTry") // the tests are about the calls
 class LockRegistryContractTest {
     private static final Duration SOON = Duration.ofSeconds(20);
 

@@ -46,6 +46,7 @@ import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHandlingException;
 
 /** Tests the components of Spring Integration that use a registry: leader election, aggregator, message store and advice. */
+@SuppressWarnings("LockNotBeforeTry") // the tests are about the calls
 class SpringIntegrationTest {
     private static final Duration SOON = Duration.ofSeconds(30);
 
