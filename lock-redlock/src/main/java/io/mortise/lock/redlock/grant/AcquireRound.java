@@ -49,7 +49,6 @@ final class AcquireRound {
     private final Set<StoredAttemptAtMaster> requested = ConcurrentHashMap.newKeySet();
     private volatile boolean lost;
     private volatile boolean noQuorum;
-    private volatile boolean repeats;
 
     AcquireRound(RedlockContender contender, List<StoredAttemptAtMaster> attempts, Quorum quorum) {
         this.contender = contender;
@@ -190,10 +189,7 @@ final class AcquireRound {
         switch (tally.add(attempt.master().index(), vote)) {
             case OPEN -> failIfComplete();
             case WON -> new TokenStoreRound(contender, attempts, tally, this::granted, this::failAfterMajority).start();
-            case BUSY -> {
-                repeats = contender.mayRepeat(tally);
-                lose(() -> outcome.complete(contender.waiting(tally)));
-            }
+            case BUSY -> lose(() -> outcome.complete(contender.waiting(tally)));
             case NO_QUORUM ->
                 lose(() -> {
                     noQuorum = true;
@@ -225,10 +221,10 @@ final class AcquireRound {
         }
     }
 
-    /** Deletes a vote that the master has given or may still give. The core ends an attempt whose last round this is. */
+    /** Deletes a vote that the master has given or may still give. The core ends an attempt that does not wait. */
     private void yieldVote(StoredAttemptAtMaster attempt) {
         boolean hasNoVote = tally.votes().get(attempt.master().index()).isCertainlyNotGranted();
-        if (hasNoVote || !attempt.mayHaveOrphans() || !(contender.mayWait() || repeats) || contender.isEnded()) {
+        if (hasNoVote || !attempt.mayHaveOrphans() || !contender.mayWait() || contender.isEnded()) {
             return;
         }
         attempt.master()
@@ -260,19 +256,6 @@ final class AcquireRound {
     private void failAfterMajority(String reason) {
         contender.displace(reason);
         outcome.completeExceptionally(new BackendUnavailableException(contender.operation() + ": " + reason));
-    }
-
-    /** Returns whether the round was lost to several contenders, and its votes were yielded for another round. */
-    boolean mayBeRepeated() {
-        return repeats;
-    }
-
-    /**
-     * Returns whether no contender is known to have a majority, and this one may have had a vote: those without any leave the
-     * votes to the others.
-     */
-    boolean isSplitWithOwnVote() {
-        return tally.holder().isEmpty() && !tally.votes().stream().allMatch(MasterVote::isCertainlyNotGranted);
     }
 
     /** Returns the votes so far. */

@@ -15,7 +15,6 @@ import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.MonotonicInstant;
-import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -52,10 +51,8 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
 
     private static final Duration MAX_DISPLACED_DELAY = Duration.ofMillis(100);
 
-    /** Number of rounds of an attempt that does not wait, while several such attempts share the votes. */
-    private static final int MAX_SPLIT_ROUNDS = 6;
-
     private final ContenderServices services;
+
     private final LockRequest request;
     private final ContenderListener listener;
     private final RedlockKeys.LockKeys keys;
@@ -66,8 +63,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     private volatile boolean granted;
     private volatile boolean ended;
     private volatile String queuePosition = ""; // empty while it is unknown
-    private volatile int splitRounds; // rounds do not overlap
-    private final MonotonicInstant repeatUntil; // leaves half of the request timeout for the last round
+    private int splitRounds; // rounds do not overlap
 
     @GuardedBy("this")
     private final BitSet hintingMasters = new BitSet();
@@ -78,7 +74,6 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         this.listener = listener;
         this.keys = services.keys().of(request.name());
         this.ownerRecord = services.ownerRecord(request);
-        this.repeatUntil = now().plus(Durations.divide(services.context().requestTimeout(), 2));
         for (RedlockMaster master : services.masters().all()) {
             attempts.add(new StoredAttemptAtMaster(master, request, keys));
         }
@@ -99,37 +94,9 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
             services.contenders().add(request.attemptId(), this);
             queuePosition = services.masters().queuePosition().orElse("");
         }
-        return startRound();
-    }
-
-    private CompletionStage<AttemptResult> startRound() {
         AcquireRound round = new AcquireRound(this, attempts, services.masters().quorum());
         lastRound = round;
-        CompletionStage<AttemptResult> result = round.start();
-        return request.mayWait() ? result : result.thenCompose(known -> repeatIfSplit(round, known));
-    }
-
-    /**
-     * Repeats the round of an attempt that does not wait, after a random delay, if several contenders share the votes. Otherwise
-     * each of them would find the lock busy, and none would get it.
-     */
-    private CompletionStage<AttemptResult> repeatIfSplit(AcquireRound round, AttemptResult result) {
-        if (!(result instanceof AttemptResult.Waiting split) || !round.mayBeRepeated()) {
-            return CompletableFuture.completedFuture(result);
-        }
-        CompletableFuture<Void> delay = new CompletableFuture<>();
-        services.context().clock().schedule(split.retryAfter(), () -> delay.complete(null));
-        return delay.thenCompose(passed -> round.isSplitWithOwnVote() && displacedReason == null
-                ? startRound()
-                : CompletableFuture.completedFuture(result));
-    }
-
-    /** Returns whether the round of an attempt that does not wait may be repeated if it was lost with these votes. */
-    boolean mayRepeat(VoteTally tally) {
-        return !request.mayWait()
-                && tally.holder().isEmpty()
-                && splitRounds + 1 < MAX_SPLIT_ROUNDS
-                && !services.context().clock().hasPassed(repeatUntil);
+        return round.start();
     }
 
     /** Starts the cleanup at all masters, because the core drops a displaced contender without ending it. */
@@ -264,9 +231,6 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
 
     /** Returns the arguments of {@code yield_vote.lua}. */
     String[] yieldVoteArgs(StoredAttemptAtMaster attempt) {
-        if (!request.mayWait()) {
-            return new String[] {request.attemptId()};
-        }
         return new String[] {
             request.attemptId(),
             ownerRecord,
