@@ -165,7 +165,9 @@ final class HistoryRecordingFixture {
         if (!report.violations().isEmpty()) {
             Path file = fixture.recorder().newFile("history-", ".txt");
             Files.write(file, history.lines());
-            throw new AssertionError(report + "\nhistory in " + file.toAbsolutePath());
+            // The rule comes first, since the name of the test has another one.
+            throw new AssertionError(
+                    report.violations().get(0) + "\n" + report + "\nhistory in " + file.toAbsolutePath());
         }
         return report;
     }

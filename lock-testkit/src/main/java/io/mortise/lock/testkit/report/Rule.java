@@ -86,7 +86,7 @@ enum Rule {
     CALL("run, call and callAsync", 21, "a body that runs without the lease, or a lease that outlives its body", "");
 
     private static final Pattern IN_TEST_NAME = Pattern.compile("^(S\\d\\d)_");
-    private static final Pattern IN_MESSAGE = Pattern.compile("(?:^|\\[)(S\\d\\d)\\b");
+    private static final Pattern IN_MESSAGE = Pattern.compile("(?:^|\\[)(S\\d\\d?)\\b");
 
     /** Orders rules from the most specific to the most general one. */
     static final Comparator<Rule> MOST_SPECIFIC_FIRST = Comparator.comparingInt(rule -> rule.breadth);
@@ -141,6 +141,8 @@ enum Rule {
     }
 
     private static Optional<Rule> named(String name) {
-        return Arrays.stream(values()).filter(rule -> rule.name().equals(name)).findFirst();
+        return Arrays.stream(values())
+                .filter(rule -> rule.name().equals(name) || rule.label().equals(name))
+                .findFirst();
     }
 }

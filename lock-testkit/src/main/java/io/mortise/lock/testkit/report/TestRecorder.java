@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,6 +41,8 @@ public final class TestRecorder {
 
     private static final int MAX_EVENTS = 2000;
     private static final int MAX_SAMPLES = 100;
+    private static final int MAX_WITHDRAWALS = 20;
+    private static final Duration JUST_NOW = Duration.ofSeconds(1);
     private static final int ATTEMPT_DIGITS = 6;
 
     private final Path directory;
@@ -50,12 +53,16 @@ public final class TestRecorder {
     private final Map<String, List<GrantRecord>> grants = new TreeMap<>();
     private final Map<String, List<Long>> timings = new TreeMap<>();
     private final Map<String, Pending> pending = new TreeMap<>();
+    private final Deque<Withdrawal> lastWithdrawals = new ArrayDeque<>();
     private int opened;
     private @Nullable BackendFacts facts;
     private @Nullable FaultEffectRecord serverFault;
 
     /** A request for a lock that has no outcome yet. */
     private record Pending(ClientLinkState client, String lock, long since, String lastReply) {}
+
+    /** A request for a lock that was withdrawn, and when. */
+    private record Withdrawal(Pending request, long at) {}
 
     /** @param directory where the test may write files for people to read */
     TestRecorder(Path directory) {
@@ -323,9 +330,15 @@ public final class TestRecorder {
     }
 
     synchronized void ending(ClientLinkState client, String lock, String attempt, @Nullable GrantRecord grant) {
-        pending.remove(attempt);
+        Pending withdrawn = pending.remove(attempt);
         if (grant == null || grant.endingAt == 0) {
             long now = now();
+            if (withdrawn != null) {
+                lastWithdrawals.add(new Withdrawal(withdrawn, now));
+                if (lastWithdrawals.size() > MAX_WITHDRAWALS) {
+                    lastWithdrawals.remove();
+                }
+            }
             if (grant != null) {
                 grant.endingAt = now;
             }
@@ -402,11 +415,19 @@ public final class TestRecorder {
         return faults.stream().map(FaultEffectRecord::check).toList();
     }
 
-    /** Returns the requests for locks that have no outcome yet, in words; empty if there are none. */
+    /**
+     * Returns the requests for locks that have no outcome yet, in words; empty if there are none. It includes those that were
+     * withdrawn just now, since a thread that waits in vain for as long as the test withdraws its own request.
+     */
     public synchronized List<String> pending() {
-        return pending.values().stream()
+        long now = now();
+        return Stream.concat(
+                        pending.values().stream(),
+                        lastWithdrawals.stream()
+                                .filter(one -> now - one.at() < JUST_NOW.toNanos())
+                                .map(Withdrawal::request))
                 .map(one -> one.client().name + ": acquire of \"" + PrintableText.name(one.lock()) + "\", requested "
-                        + (now() - one.since()) / 1_000_000 + " ms ago, last reply: " + one.lastReply())
+                        + (now - one.since()) / 1_000_000 + " ms ago, last reply: " + one.lastReply())
                 .toList();
     }
 }
