@@ -123,24 +123,35 @@ interface AdminContract extends Contract {
         }
     }
 
+    /** A prefix is no pattern: {@code _}, {@code .}, {@code +} and the {@code %} of an escaped name stand for themselves. */
     @Test
     default void S18_listSupportsPagesAndPrefixes() throws Exception {
         LockClient client = fixture().client();
         ContractTestFixture.onlyIf(client, Capability.LIST);
         LockAdmin admin = ContractTestFixture.admin(client, "S18");
+        String prefix = "p_a.ge+/";
         List<Lease> held = new ArrayList<>();
         List<String> expected = new ArrayList<>();
         for (int i = 0; i < 25; i++) {
-            expected.add("page/" + i);
-            held.add(client.named("page/" + i).acquire());
+            expected.add(prefix + i);
+            held.add(client.named(prefix + i).acquire());
         }
-        for (String other : List.of("page", "pag", "Page/1", "z")) {
+        for (String other : List.of(
+                "p_a.ge+",
+                "p_a",
+                "P_a.ge+/1",
+                "z",
+                "pxa.ge+/1",
+                "p_axge+/1",
+                "p_a.geee/1",
+                "p_a.ge+x/1",
+                "p_a.ge+2F1")) {
             held.add(client.named(other).acquire());
         }
         List<String> seen = new ArrayList<>();
         ContractTestFixture.eachPage(
                 admin,
-                "page/",
+                prefix,
                 10,
                 30,
                 page -> page.locks().forEach(lock -> {

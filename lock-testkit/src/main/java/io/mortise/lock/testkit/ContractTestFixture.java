@@ -99,9 +99,15 @@ public final class ContractTestFixture implements AutoCloseable {
 
     /** Acquires short leases of that many locks, whose names are the prefix and a number, with all requests under way at once. */
     List<Lease> acquireAll(LockClient client, String prefix, int count) throws InterruptedException {
+        return acquireAll(client, prefix, count, shortLease(client));
+    }
+
+    /** Acquires that many locks, whose names are the prefix and a number, with all requests under way at once. */
+    List<Lease> acquireAll(LockClient client, String prefix, int count, LockOptions options)
+            throws InterruptedException {
         List<CompletableFuture<Lease>> requests = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            requests.add(client.named(prefix + i, shortLease(client)).acquireAsync());
+            requests.add(client.named(prefix + i, options).acquireAsync());
         }
         List<Lease> leases = new ArrayList<>();
         for (CompletableFuture<Lease> request : requests) {

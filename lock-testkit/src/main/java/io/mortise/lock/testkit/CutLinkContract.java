@@ -11,6 +11,7 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.spi.BackendContext;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -247,6 +248,31 @@ interface CutLinkContract extends Contract {
             Lease lease = ApiStyle.result(one);
             ContractTestFixture.assertConsistent(lease.release(), lease);
         }
+    }
+
+    /** More requests than a pool has connections fail while they are under way; none may keep its connection for good. */
+    @Test
+    default void S15_aClientWorksAgainAfterManyOfItsRequestsFailedTogether() throws Exception {
+        LockClient client = fixture().client(LONG_OUTAGE_LIMIT);
+        for (int round = 0; round < 2; round++) {
+            // A pool opens its connections when they are needed.
+            fixture().acquireAll(client, "before/" + round + "/", 50).forEach(Lease::releaseAsync);
+            fixture().faultInjector().silence(client, "S15 after requests that failed together");
+            List<CompletableFuture<Optional<Lease>>> requests = new ArrayList<>();
+            for (int i = 0; i < 2 * BackendContext.BLOCKING_CALLS; i++) {
+                requests.add(client.named("during/" + round + "/" + i).tryAcquireAsync(Duration.ZERO));
+            }
+            ContractTestFixture.letPass("the requests are under way", LONG_OUTAGE_LIMIT.requestTimeout());
+            fixture().faultInjector().cut(client, "S15 after requests that failed together");
+            for (CompletableFuture<Optional<Lease>> request : requests) {
+                assertThat(catchThrowable(() -> ApiStyle.result(request)))
+                        .isInstanceOf(BackendUnavailableException.class);
+            }
+            fixture().faultInjector().heal(client);
+        }
+        assertThat(client.named("x").tryAcquire(ContractTestFixture.LONG))
+                .as("a lease after the outage")
+                .isPresent();
     }
 
     /** A busy answer from before the cut says nothing about the lock now. */

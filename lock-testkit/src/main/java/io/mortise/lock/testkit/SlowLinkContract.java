@@ -23,6 +23,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -310,6 +311,41 @@ interface SlowLinkContract extends Contract {
             }
         }
         fixture().assertFree(other, "x");
+    }
+
+    /** A call may have several steps. Between those of the slow clients, the fast one is granted the lock many times. */
+    @Test
+    default void S03_theTokenOfASlowCallIsAboveThoseThatWereGrantedMeanwhile() throws Exception {
+        List<LockClient> clients = new ArrayList<>(List.of(fixture().client()));
+        ContractTestFixture.onlyIf(clients.get(0), Capability.FENCING);
+        for (int i = 0; i < 3; i++) {
+            LockClient slow = fixture().client();
+            clients.add(slow);
+            fixture().faultInjector().delay(slow, roundTrip().dividedBy(2), "S03 on a slow link");
+        }
+        AtomicLong last = new AtomicLong();
+        Callable<Boolean> enough =
+                ContractTestFixture.timePasses(fixture().backend().lease());
+        List<Future<Boolean>> done = new ArrayList<>();
+        for (LockClient client : clients) {
+            done.add(fixture().start(() -> {
+                while (!enough.call()) {
+                    client.named("x").tryRun(ContractTestFixture.LONG, lease -> {
+                        synchronized (last) {
+                            if (lease.isHeld()) { // else another holder may have come and gone
+                                assertThat(lease.fencingToken())
+                                        .as("S03: after the token of the holder before")
+                                        .isGreaterThan(last.getAndSet(lease.fencingToken()));
+                            }
+                        }
+                    });
+                }
+                return true;
+            }));
+        }
+        for (Future<Boolean> one : done) {
+            ApiStyle.result(one);
+        }
     }
 
     /** The grant is removed while the reply with the grant is under way. */
