@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
+import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
 import io.mortise.lock.redis.client.RedisErrors;
 import io.mortise.lock.redis.node.RedisNodeClient;
@@ -36,15 +37,17 @@ final class GrantConfirmation {
 
     /** Queries the sentinels in advance, so that their replies arrive at about the same time as the server's. */
     void prepare(RedisNodeClient node, Duration lease) {
-        connections.sentinels().ifPresent(sentinels -> sentinels.confirm(node, lease));
+        connections.sentinels().ifPresent(sentinels -> sentinels.confirm(node, node.epoch(), lease));
     }
 
     /**
      * Returns the deadline of a handed-off grant that the replicas and the sentinels' last confirmation allow; empty if it is too
      * soon or not known.
+     *
+     * @param epoch the epoch of the connection on which the grant was announced
      */
     Optional<MonotonicInstant> bounded(
-            MonotonicInstant validUntil, RedisNodeClient node, Duration lease, MonotonicInstant now) {
+            MonotonicInstant validUntil, RedisNodeClient node, int epoch, Duration lease, MonotonicInstant now) {
         if (node.replication().required()) {
             return Optional.empty();
         }
@@ -55,28 +58,30 @@ final class GrantConfirmation {
         return connections
                 .sentinels()
                 .get()
-                .lastConfirmed(node.epoch())
+                .lastConfirmed(epoch)
                 .map(named -> LockClock.deadline(named, lease).orEarlier(validUntil))
                 .filter(bounded -> HandOffValidityCalculator.isLongEnough(bounded, lease, now));
     }
 
     /**
-     * Confirms a grant that the server has just acknowledged.
+     * Confirms a grant that the server has just acknowledged. What another connection confirms does not count: it may lead
+     * to another server, which does not have the grant.
      *
+     * @param epoch the epoch of the connection on which the server acknowledged it
      * @param until when to stop waiting for replicas
      */
     void check(
             RedisNodeClient node,
+            int epoch,
             MonotonicInstant sent,
             MonotonicInstant until,
             Duration lease,
             ResultHandler handler) {
-        int epoch = node.epoch();
         if (connections.sentinels().isEmpty()) {
             replicas(node, epoch, sent, until, handler);
             return;
         }
-        connections.sentinels().get().confirm(node, lease).whenComplete((named, failure) -> {
+        connections.sentinels().get().confirm(node, epoch, lease).whenComplete((named, failure) -> {
             if (failure == null) {
                 replicas(node, epoch, named.orEarlier(sent), until, handler);
             } else {
@@ -93,6 +98,11 @@ final class GrantConfirmation {
             ResultHandler handler) {
         if (node.replication().required()) {
             node.replication().await(epoch, until, failure -> handler.checked(countsFrom, failure));
+        } else if (node.epoch() != epoch) {
+            handler.checked(
+                    countsFrom,
+                    new BackendUnavailableException(
+                            "the connection to " + node.endpoints() + " was lost before the grant was confirmed"));
         } else {
             handler.checked(countsFrom, null);
         }

@@ -161,7 +161,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         } else if (effect instanceof CheckHandOff check) {
             checkHandOff(check);
         } else if (effect instanceof Confirm confirm) {
-            confirm(confirm.sent());
+            confirm(confirm);
         } else if (effect instanceof ReportGranted granted) {
             reportGranted(granted);
         } else if (effect instanceof ReportBusy busy) {
@@ -240,18 +240,21 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         MonotonicInstant now = context.clock().now();
         Optional<MonotonicInstant> validUntil = HandOffValidityCalculator.validUntil(
                         check.queued(), check.handOff(), request.leaseDuration(), now)
-                .flatMap(deadline -> backend.confirmation().bounded(deadline, node(), request.leaseDuration(), now));
+                .flatMap(deadline -> backend.confirmation()
+                        .bounded(deadline, node(), check.queued().epoch(), request.leaseDuration(), now));
         machine.accept(validUntil.isPresent() ? new HandOffUsable(validUntil.get()) : new HandOffUnusable());
     }
 
     /** Has replicas and sentinels confirm the grant that the server of the last acquire has acknowledged. */
-    private void confirm(MonotonicInstant sent) {
+    private void confirm(Confirm grant) {
         RedisNodeClient node = Objects.requireNonNull(waitsAt);
+        MonotonicInstant sent = grant.sent();
         MonotonicInstant until = sent.plus(Durations.divide(context.requestTimeout(), 2)); // the rest is for a release
-        backend.confirmation().check(node, sent, until, request.leaseDuration(), (countsFrom, failure) -> {
-            MonotonicInstant validUntil = LockClock.deadline(countsFrom, request.leaseDuration());
-            machine.accept(failure == null ? new Confirmed(validUntil) : new NotConfirmed(failure));
-        });
+        backend.confirmation()
+                .check(node, grant.epoch(), sent, until, request.leaseDuration(), (countsFrom, failure) -> {
+                    MonotonicInstant validUntil = LockClock.deadline(countsFrom, request.leaseDuration());
+                    machine.accept(failure == null ? new Confirmed(validUntil) : new NotConfirmed(failure));
+                });
     }
 
     /** Returns the time until the next request, at the latest when the present holder's grant expires, in case it died. */

@@ -48,9 +48,10 @@ sealed interface RedisContenderEffect {
      * Have replicas and sentinels confirm a grant. Leads to {@link RedisContenderEvent.Confirmed} or
      * {@link RedisContenderEvent.NotConfirmed}.
      *
+     * @param epoch the epoch of the connection on which the reply came
      * @param sent when the request for it was sent
      */
-    record Confirm(MonotonicInstant sent) implements RedisContenderEffect {}
+    record Confirm(int epoch, MonotonicInstant sent) implements RedisContenderEffect {}
 
     /** Complete the attempt with a grant. */
     record ReportGranted(long token, MonotonicInstant validUntil) implements RedisContenderEffect {}

@@ -161,7 +161,7 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
         public Move on(RedisContenderEvent event, boolean inDoubt) {
             if (event instanceof Granted granted) {
                 return granted.needsConfirmation()
-                        ? to(new Confirming(granted.token()), new Confirm(granted.sent()))
+                        ? to(new Confirming(granted.token()), new Confirm(granted.epoch(), granted.sent()))
                         : to(new Holding(), new ReportGranted(granted.token(), granted.validUntil()));
             }
             if (event instanceof Busy busy) {

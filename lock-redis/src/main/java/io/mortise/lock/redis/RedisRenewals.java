@@ -75,7 +75,7 @@ final class RedisRenewals {
                         chunk.get(i).removed("its key was deleted, or has another owner's value");
                     }
                 }
-                extend(node, renewed, sent, shortest);
+                extend(node, node.epoch(), renewed, sent, shortest);
             }
 
             @Override
@@ -86,7 +86,11 @@ final class RedisRenewals {
     }
 
     private void extend(
-            RedisNodeClient node, List<RedisGrantValidity> renewed, MonotonicInstant sent, Duration shortest) {
+            RedisNodeClient node,
+            int epoch,
+            List<RedisGrantValidity> renewed,
+            MonotonicInstant sent,
+            Duration shortest) {
         if (renewed.isEmpty()) {
             return;
         }
@@ -94,7 +98,7 @@ final class RedisRenewals {
             renewed.forEach(grant -> grant.extend(LockClock.deadline(sent, grant.lease())));
             return;
         }
-        confirmation.check(node, sent, sent.plus(requestTimeout), shortest, (countsFrom, failure) -> {
+        confirmation.check(node, epoch, sent, sent.plus(requestTimeout), shortest, (countsFrom, failure) -> {
             for (RedisGrantValidity grant : renewed) {
                 if (failure == null) {
                     grant.extend(LockClock.deadline(countsFrom, grant.lease()));

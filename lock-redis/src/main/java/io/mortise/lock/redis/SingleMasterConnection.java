@@ -90,8 +90,8 @@ final class SingleMasterConnection implements RedisConnectionRouter {
             EvictionCheck.warn(node);
             Optional<SentinelMasterConfirmation> confirmation =
                     sentinels.map(all -> new SentinelMasterConfirmation(all, context));
-            confirmation.ifPresent(it ->
-                    it.confirm(node, options.leaseDuration())); // connects to the sentinels before the first grant
+            confirmation.ifPresent(it -> it.confirm(
+                    node, node.epoch(), options.leaseDuration())); // connects to the sentinels before the first grant
             return new SingleMasterConnection(
                     node, options.servers(), channel, context, managed, sentinels, confirmation);
         } catch (RuntimeException | Error e) {

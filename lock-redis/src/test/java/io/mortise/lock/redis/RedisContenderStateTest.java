@@ -253,7 +253,7 @@ class RedisContenderStateTest {
     @Test
     void aGrantCountsOnceItIsConfirmed() {
         after(attempt());
-        on(new Granted(1, time(10), 7, SENT, UNTIL, true), new Confirm(SENT));
+        on(new Granted(1, time(10), 7, SENT, UNTIL, true), new Confirm(1, SENT));
         on(new Confirmed(ARRIVED), new ReportGranted(7, ARRIVED));
     }
 

@@ -19,13 +19,18 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LockException;
 import io.mortise.lock.LossReason;
+import io.mortise.lock.connect.BackendClients;
 import io.mortise.lock.connect.Locks;
+import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.redis.sentinel.SentinelConnection;
 import io.mortise.lock.redis.sentinel.SentinelReply;
 import io.mortise.lock.servers.redis.RawRedis;
 import io.mortise.lock.servers.redis.RedisSentinelTestDeployment;
 import io.mortise.lock.servers.redis.RedisServerOptions;
+import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.testkit.process.Await;
 import io.mortise.lock.testkit.proxy.TcpProxy;
 import java.io.IOException;
@@ -35,6 +40,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -42,6 +48,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -260,6 +267,50 @@ class SentinelMajorityTest {
                 }
             }
         }
+    }
+
+    /** The next connection may lead to another server, which the sentinels name and which does not have the grant. */
+    @Test
+    void S01_aGrantOfALostConnectionIsNotConfirmedByTheNext() throws Exception {
+        AtomicReference<RedisBackend> opened = new AtomicReference<>();
+        AtomicReference<LockClock> clock = new AtomicReference<>();
+        RedisURI uri = RedisURI.create(
+                "redis-sentinel://" + redis.addresses() + "#" + RedisSentinelTestDeployment.MASTER_NAME);
+        try (LockClient client = BackendClients.open(
+                context -> {
+                    clock.set(context.clock());
+                    RedisBackend backend = RedisBackend.open(RedisOptions.connectTo(uri), context);
+                    opened.set(backend);
+                    return backend;
+                },
+                LONG_TIMEOUTS)) {
+            RedisBackend backend = Objects.requireNonNull(opened.get());
+            LockClock ticker = Objects.requireNonNull(clock.get());
+            RedisNodeClient node = backend.connections().nodes().get(0);
+            int lost = node.epoch();
+            assertThat(confirm(backend, lost, ticker)).isEmpty();
+            try (RawRedis master = RawRedis.connect(redis.master().port())) {
+                master.call("CLIENT", "KILL", "TYPE", "pubsub");
+            }
+            Await.until("it has reconnected", RedisTests.SOON, () -> node.epoch() != lost && node.isConnected());
+            assertThat(confirm(backend, lost, ticker)).isPresent();
+            assertThat(confirm(backend, node.epoch(), ticker)).isEmpty();
+        }
+    }
+
+    /** Returns why a grant of the connection of this epoch is not confirmed; empty if it is. */
+    private static Optional<LockException> confirm(RedisBackend backend, int epoch, LockClock clock) throws Exception {
+        CompletableFuture<Optional<LockException>> result = new CompletableFuture<>();
+        MonotonicInstant now = clock.now();
+        backend.confirmation()
+                .check(
+                        backend.connections().nodes().get(0),
+                        epoch,
+                        now,
+                        now.plus(LEASE),
+                        LEASE,
+                        (from, failure) -> result.complete(Optional.ofNullable(failure)));
+        return get(result);
     }
 
     @Test

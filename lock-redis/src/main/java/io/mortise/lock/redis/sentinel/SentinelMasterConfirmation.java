@@ -58,19 +58,19 @@ public final class SentinelMasterConfirmation {
     /**
      * Completes when a majority of the sentinels names the server of this node's present connection, with the latest instant
      * from which a grant counts. Fails with {@link BackendUnavailableException} if no majority does within half a request
-     * timeout.
+     * timeout, or if the present connection is another than that of the grant.
      *
+     * @param epoch the epoch of the connection with the grant
      * @param lease the lease duration, which limits the age of an earlier confirmation
      */
-    public CompletableFuture<MonotonicInstant> confirm(RedisNodeClient node, Duration lease) {
-        int epoch = node.epoch();
+    public CompletableFuture<MonotonicInstant> confirm(RedisNodeClient node, int epoch, Duration lease) {
         MonotonicInstant oldest = context.clock().now().minus(Durations.divide(lease, CONFIRMATIONS_PER_LEASE));
         Confirmation last = confirmation;
         if (last != null && last.epoch == epoch && !last.sent.isBefore(oldest)) {
             return CompletableFuture.completedFuture(last.sent);
         }
         Optional<SocketAddress> server = node.remoteAddress();
-        if (server.isEmpty()) {
+        if (server.isEmpty() || node.epoch() != epoch) { // in this order: the server is that of this epoch then
             return CompletableFuture.failedFuture(
                     new BackendUnavailableException("no connection to the master that " + node.endpoints() + " names"));
         }
