@@ -56,7 +56,11 @@ public final class AttemptRemoval {
 
     /** Sends the removal once. */
     public void send(RedisNodeClient node, boolean withTime, Handler handler) {
-        String[] args = {request.attemptId(), withTime ? "1" : "0"};
+        send(node, request.attemptId(), withTime, handler);
+    }
+
+    private void send(RedisNodeClient node, String attemptId, boolean withTime, Handler handler) {
+        String[] args = {attemptId, withTime ? "1" : "0"};
         node.run(script, keys, args, new ReplyHandler() {
             @Override
             public void onReply(List<Object> values) {
@@ -69,7 +73,7 @@ public final class AttemptRemoval {
                 boolean queued = values.size() > 1 && values.get(1).equals(1L);
                 ServerTime time = values.size() > 2 ? new ServerTime((Long) values.get(2)) : ServerTime.UNKNOWN;
                 if (values.size() > 3) {
-                    send(node, false, IGNORE); // if this fails, the waiters retry at their fallback time
+                    send(node, serveWaitersOnly(), false, IGNORE); // if it fails, they retry at their fallback time
                 }
                 handler.onRemoved(node.epoch(), time, held, queued);
             }
@@ -79,6 +83,14 @@ public final class AttemptRemoval {
                 handler.onFailure(notExecuted, RedisErrors.of(cause, what(), node.endpoints()));
             }
         });
+    }
+
+    /**
+     * Returns an id with which the script removes nothing. The attempt may have a new grant when the request is executed, which
+     * nobody waits for (ADR 0067); and no other grant begins with this id, as it would with the empty string.
+     */
+    private String serveWaitersOnly() {
+        return request.attemptId() + "-";
     }
 
     private static final Handler IGNORE = new Handler() {

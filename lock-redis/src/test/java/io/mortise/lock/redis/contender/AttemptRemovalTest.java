@@ -21,6 +21,8 @@ import org.junit.jupiter.api.Test;
 
 /** Tests what is read from the replies of a removal script. */
 class AttemptRemovalTest {
+    private static final String ATTEMPT = "a".repeat(32);
+
     private final NodeFixture fixture = new NodeFixture();
     private RedisNodeClient node;
 
@@ -42,7 +44,7 @@ class AttemptRemovalTest {
 
     /** Sends the removal with a script, and returns what its handler received. */
     private CompletableFuture<Removed> send(String script, boolean withTime) {
-        LockRequest request = new Request(new LockName("x"), "a".repeat(32), "", Duration.ofSeconds(30), false);
+        LockRequest request = new Request(new LockName("x"), ATTEMPT, "", Duration.ofSeconds(30), false);
         CompletableFuture<Removed> outcome = new CompletableFuture<>();
         new AttemptRemoval(request, new LuaScript(script), new String[] {"runs"})
                 .send(node, withTime, new AttemptRemoval.Handler() {
@@ -90,6 +92,17 @@ class AttemptRemovalTest {
         assertThat(send(threeTimes, false).get(20, TimeUnit.SECONDS).held()).isTrue();
         Await.until(
                 "it has run three times", NodeFixture.SOON, () -> read("runs").equals("3"));
+    }
+
+    /** The attempt may have the next grant by then. */
+    @Test
+    void S01_theRunForTheWaitersRemovesNothingOfTheAttempt() throws Exception {
+        String records = "local runs = redis.call('INCR', KEYS[1]) redis.call('SET', 'id' .. runs, ARGV[1])"
+                + " return { 1, 0, 42, runs < 2 and 1 or nil }";
+        assertThat(send(records, false).get(20, TimeUnit.SECONDS).held()).isTrue();
+        Await.until("it has run again", NodeFixture.SOON, () -> read("runs").equals("2"));
+        assertThat(read("id1")).isEqualTo(ATTEMPT);
+        assertThat(ATTEMPT + " a record").doesNotStartWith(read("id2"));
     }
 
     @Test
