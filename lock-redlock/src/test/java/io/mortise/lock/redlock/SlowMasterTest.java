@@ -12,15 +12,20 @@ import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.redlock.grant.GrantTestAccess;
 import io.mortise.lock.redlock.master.CleanupBacklogCounter;
 import io.mortise.lock.servers.redis.RawRedis;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.testkit.process.Await;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -154,6 +159,55 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
 
     private GrantTestAccess.Cleanup cleanup(int master, LockRequest request) {
         return new GrantTestAccess.Cleanup(master(master), request, KEYS, context());
+    }
+
+    /** The first cleanup has had its reply, but has not ended yet. */
+    @Test
+    void S08_aRequestThatIsLostWhileACleanupEndsIsCleanedUpToo() {
+        LockRequest ended = endedRequest(1);
+        AtomicReference<Runnable> whenTimerIsCancelled = new AtomicReference<>(() -> {});
+        GrantTestAccess.Cleanup cleanup = new GrantTestAccess.Cleanup(
+                master(0), ended, KEYS, withClock(clockThatReportsACancel(whenTimerIsCancelled)));
+        whenTimerIsCancelled.set(() -> {
+            try (RawRedis redis = raw(0)) {
+                voteFor(ended, redis);
+            }
+            cleanup.loseRequest();
+        });
+        cleanup.start();
+        Await.until("both cleanups have ended", SOON, () -> whenTimerIsCancelled.get() == null && cleanup.hasEnded());
+        Await.until(
+                "the vote is deleted", SOON, () -> !has(0, KEYS.of(ended.name()).grant()));
+    }
+
+    private LockClock clockThatReportsACancel(AtomicReference<Runnable> firstCancel) {
+        LockClock clock = context().clock();
+        return new LockClock() {
+            @Override
+            public MonotonicInstant now() {
+                return clock.now();
+            }
+
+            @Override
+            public Timer schedule(Duration delay, Runnable task) {
+                Timer timer = clock.schedule(delay, task);
+                return () -> {
+                    timer.cancel();
+                    Runnable action = firstCancel.getAndSet(null);
+                    if (action != null) {
+                        action.run();
+                    }
+                };
+            }
+        };
+    }
+
+    private BackendContext withClock(LockClock clock) {
+        BackendContext context = context();
+        return (BackendContext) Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {BackendContext.class},
+                (proxy, method, args) -> method.getName().equals("clock") ? clock : method.invoke(context, args));
     }
 
     /** Simulates an outage in which masters voted and the replies were lost. */

@@ -41,6 +41,9 @@ final class OrphanCleanup {
                     if (failure == null) {
                         expiry.cancel();
                         entry.ended();
+                        if (attempt.hasLostRequests()) { // since the reply, while no other cleanup could start
+                            start(attempt, request, context);
+                        }
                     } else {
                         entry.failed();
                     }

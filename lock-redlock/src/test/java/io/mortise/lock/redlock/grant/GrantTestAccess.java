@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.grant;
 
+import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.spi.BackendContext;
@@ -30,6 +31,13 @@ public final class GrantTestAccess {
 
         public void start() {
             OrphanCleanup.start(attempt, request, context);
+        }
+
+        /** Records that another request of the attempt had no reply, and starts its cleanup. */
+        public void loseRequest() {
+            attempt.requestSent(attempt.master().node().epoch(), false);
+            attempt.requestLost(attempt.master().node().epoch(), ServerTime.UNKNOWN);
+            start();
         }
 
         public boolean hasEnded() {
