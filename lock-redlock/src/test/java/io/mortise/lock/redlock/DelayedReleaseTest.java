@@ -74,6 +74,29 @@ class DelayedReleaseTest extends ThreeLinkedMastersTest {
         assertThat(has(2, X.grant())).isFalse();
     }
 
+    /** The script keeps the vote, but the reply is lost. */
+    @Test
+    void S05_ifAMajorityHasLostTheGrantNoVoteIsKeptWithoutAReplyEither() throws Exception {
+        Contender contender = contender(false);
+        granted(contender);
+        Await.until("all have voted", SOON, () -> has(0, X.grant()) && has(1, X.grant()) && has(2, X.grant()));
+        raw(0, "DEL", X.grant());
+        raw(1, "DEL", X.grant());
+        loadScripts(2);
+        raw(2, "CONFIG", "RESETSTAT");
+        link(2).withholdReplies();
+        assertThat(result(contender.endAfter(DELAY))).isFalse();
+        Await.until("the vote is deleted before the delay has passed", SOON, () -> calls(2, "del") == 1);
+        assertThat(has(2, X.grant())).isFalse();
+    }
+
+    /** Loads all scripts, so that no request depends on the reply to an earlier one. */
+    private static void loadScripts(int master) {
+        for (RedlockScript script : RedlockScript.values()) {
+            raw(master, "SCRIPT", "LOAD", script.script().text());
+        }
+    }
+
     @Test
     void S12_S17_noQueueEntryRemainsAtAMasterThatDidNotVote() throws Exception {
         raw(0, "SET", X.grant(), "foreign");
@@ -97,10 +120,7 @@ class DelayedReleaseTest extends ThreeLinkedMastersTest {
         AttemptResult.Granted granted = granted(contender);
         Await.until("all have voted", SOON, () -> has(0, X.grant()) && has(1, X.grant()) && has(2, X.grant()));
         raw(0, "DEL", X.grant());
-        for (RedlockScript script :
-                RedlockScript.values()) { // so that no request depends on the reply to an earlier one
-            raw(0, "SCRIPT", "LOAD", script.script().text());
-        }
+        loadScripts(0);
         link(0).withholdReplies();
         GrantTestAccess.recoverVote(granted.validity(), master(0));
         assertThat(result(contender.endAfter(DELAY))).isTrue();

@@ -9,6 +9,7 @@ import io.mortise.lock.redlock.master.MasterHandshakeReply;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.redlock.vote.YesNoTally;
+import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.OwnerRecordCodec;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
@@ -28,24 +29,33 @@ final class DelayedReleaseRound {
     private final RedlockContender contender;
     private final List<StoredAttemptAtMaster> attempts;
     private final String attemptId;
+    private final BackendContext context;
     private final String operation;
+    private final Duration delay;
     private final Quorum quorum;
     private final YesNoTally kept;
     private final Queue<String> failed = new ConcurrentLinkedQueue<>();
     private final CompletableFuture<Boolean> outcome = new CompletableFuture<>();
 
     DelayedReleaseRound(
-            RedlockContender contender, List<StoredAttemptAtMaster> attempts, String attemptId, String operation) {
+            RedlockContender contender,
+            List<StoredAttemptAtMaster> attempts,
+            String attemptId,
+            BackendContext context,
+            String operation,
+            Duration delay) {
         this.contender = contender;
         this.attempts = attempts;
         this.attemptId = attemptId;
+        this.context = context;
         this.operation = operation;
+        this.delay = delay;
         this.quorum = new Quorum(attempts.size());
         this.kept = new YesNoTally(quorum);
     }
 
     /** Sends all requests. The stage completes with whether a majority keeps the grant; it fails if that is unknown. */
-    CompletionStage<Boolean> start(Duration delay) {
+    CompletionStage<Boolean> start() {
         String millis = String.valueOf(Durations.roundUpToMillis(delay).toMillis());
         for (StoredAttemptAtMaster attempt : attempts) {
             if (attempt.mayHaveOrphans()) {
@@ -63,7 +73,7 @@ final class DelayedReleaseRound {
             addFailed(attempt, "it does not vote");
             return;
         }
-        String[] args = {attemptId, millis, voting.runId()};
+        String[] args = {attemptId, millis, "", voting.runId()}; // masters may store different tokens for one grant
         voting.node().run(RedlockScript.RELEASE_AFTER.script(), contender.keys().all(), args, new ReplyHandler() {
             @Override
             public void onReply(List<Object> values) {
@@ -94,17 +104,14 @@ final class DelayedReleaseRound {
             cleanUpOnceDecided(attempt);
         }
         if (kept) {
-            outcome.thenAccept(byMajority -> {
-                if (!byMajority) {
-                    deleteKeptVote(attempt);
-                }
-            });
+            deleteUnlessKeptByMajority(attempt);
         }
         add(kept ? YesNoTally.Answer.YES : YesNoTally.Answer.NO);
     }
 
     private void addFailed(StoredAttemptAtMaster attempt, String why) {
         cleanUpOnceDecided(attempt);
+        deleteUnlessKeptByMajority(attempt);
         failed.add(RoundReport.failedMaster(attempt.master().endpoint(), why));
         add(YesNoTally.Answer.NONE);
     }
@@ -114,18 +121,26 @@ final class DelayedReleaseRound {
         outcome.thenRun(() -> contender.cleanUp(attempt));
     }
 
-    /** Deletes a vote that is kept, but is part of no majority. If this fails, the vote ends with the delay. */
-    private void deleteKeptVote(StoredAttemptAtMaster attempt) {
-        String[] args = {OwnerRecordCodec.KEPT_MARK + attemptId, "0"};
-        attempt.master()
-                .node()
-                .run(RedlockScript.RELEASE.script(), contender.keys().all(), args, new ReplyHandler() {
-                    @Override
-                    public void onReply(List<Object> values) {}
-
-                    @Override
-                    public void onFailure(Throwable cause, boolean notExecuted) {}
-                });
+    /**
+     * Deletes a vote that a master keeps, or may keep if there was no reply, although no majority does. The cleanup of the attempt
+     * does not find it. If this request fails for as long as the delay, the vote has ended with it.
+     */
+    private void deleteUnlessKeptByMajority(StoredAttemptAtMaster attempt) {
+        outcome.thenAccept(byMajority -> {
+            if (!byMajority) {
+                context.cleanUp(
+                        "the vote that " + attempt.master().endpoint() + " may keep after a " + operation,
+                        () -> attempt.master()
+                                .node()
+                                .execute(
+                                        operation,
+                                        RedlockScript.RELEASE.script(),
+                                        contender.keys().all(),
+                                        OwnerRecordCodec.KEPT_MARK + attemptId,
+                                        "0"),
+                        context.clock().now().plus(delay));
+            }
+        });
     }
 
     private void add(YesNoTally.Answer answer) {

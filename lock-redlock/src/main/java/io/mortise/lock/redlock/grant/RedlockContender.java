@@ -297,7 +297,8 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         ended = true;
         services.contenders().remove(request.attemptId());
         String operation = "delayed release of lock \"" + request.name() + "\"";
-        return new DelayedReleaseRound(this, attempts, request.attemptId(), operation).start(delay);
+        return new DelayedReleaseRound(this, attempts, request.attemptId(), services.context(), operation, delay)
+                .start();
     }
 
     /** Starts the cleanup at a master that has not replied or may execute a request later (S8). */

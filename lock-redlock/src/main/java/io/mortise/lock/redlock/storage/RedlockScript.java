@@ -15,7 +15,7 @@ public enum RedlockScript {
     RECOVER_VOTE("shared/keys", "require_vote", "recover_vote"),
     YIELD_VOTE("shared/keys", "shared/queue", "queue_entries", "yield_vote"),
     RELEASE("shared/keys", "release", "shared/queue", "queue_entries", "release_queued"),
-    RELEASE_AFTER("shared/keys", "shared/keep_grant", "shared/queue", "release_after"),
+    RELEASE_AFTER("shared/keys", "release_after", "shared/keep_grant", "shared/queue", "release_after_queued"),
     FORCE_RELEASE("shared/keys", "shared/queue", "queue_entries", "force_release"),
     RENEW("renew"),
     HANDSHAKE("handshake"),

@@ -19,6 +19,7 @@ class ReleaseAfterScriptTest extends RedlockScriptTest {
                 RedlockScript.RELEASE_AFTER,
                 RedlockScriptBench.attempt(number),
                 String.valueOf(delayMillis),
+                "",
                 RedlockScriptBench.RUN);
     }
 
@@ -77,10 +78,12 @@ class ReleaseAfterScriptTest extends RedlockScriptTest {
     }
 
     @Test
-    void S05_aMasterInQuarantineDoesNotCount() {
+    void S05_aMasterInQuarantineDoesNotCountAndKeepsNothing() {
         bench.tryAcquire(1);
+        String value = bench.value();
         bench.redis().call("HDEL", RedlockScriptBench.STATE, "run");
         assertThat(releaseAfter(1, DELAY_MILLIS)).isEqualTo(List.of("quarantined"));
+        assertThat(bench.value()).isEqualTo(value);
     }
 
     /** Otherwise the votes for one holder, with and without the mark, would look like those of two contenders. */
