@@ -145,6 +145,8 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
                 machine.accept(new NotConfirmed(cause));
             } else if (effect instanceof CheckHandOff) {
                 machine.accept(new HandOffUnusable());
+            } else if (effect == Plain.SEND_ACQUIRE) {
+                machine.accept(acquireNotSent(cause));
             } else if (effect instanceof SendRemoval) {
                 machine.accept(new RemovalFailed(true, cause));
             } else if (effect instanceof SendDelayedRelease) {
@@ -224,8 +226,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         try {
             requests.acquire(node);
         } catch (RuntimeException e) {
-            LockException cause = requests.failure(e, requests.what("acquire"));
-            machine.accept(new AcquireFailed(true, 0, ServerTime.UNKNOWN, cause)); // it was not sent
+            machine.accept(acquireNotSent(requests.failure(e, requests.what("acquire"))));
         }
     }
 
@@ -240,6 +241,10 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         MonotonicInstant now = context.clock().now();
         Optional<MonotonicInstant> validUntil = HandOffValidityCalculator.validUntil(
                         check.queued(), check.handOff(), request.leaseDuration(), now)
+    private static AcquireFailed acquireNotSent(LockException cause) {
+        return new AcquireFailed(true, 0, ServerTime.UNKNOWN, cause);
+    }
+
                 .flatMap(deadline -> backend.confirmation()
                         .bounded(deadline, node(), check.queued().epoch(), request.leaseDuration(), now));
         machine.accept(validUntil.isPresent() ? new HandOffUsable(validUntil.get()) : new HandOffUnusable());
