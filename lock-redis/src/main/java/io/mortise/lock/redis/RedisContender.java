@@ -173,7 +173,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         } else if (effect instanceof SendRemoval send) {
             requests.remove(node(), send.withTime());
         } else if (effect instanceof SendDelayedRelease send) {
-            requests.releaseAfter(node(), send.delay());
+            requests.releaseAfter(node(), send);
         } else if (effect instanceof ReportEnded ended) {
             end.complete(ended.existed());
         } else if (effect instanceof FailEnd failure) {

@@ -69,8 +69,12 @@ sealed interface RedisContenderEffect {
      */
     record SendRemoval(boolean withTime) implements RedisContenderEffect {}
 
-    /** Send a delayed release. Leads to {@link RedisContenderEvent.Delayed} or {@link RedisContenderEvent.DelayFailed}. */
-    record SendDelayedRelease(Duration delay) implements RedisContenderEffect {}
+    /**
+     * Send a delayed release. Leads to {@link RedisContenderEvent.Delayed} or {@link RedisContenderEvent.DelayFailed}.
+     *
+     * @param token the token of the grant to release
+     */
+    record SendDelayedRelease(Duration delay, long token) implements RedisContenderEffect {}
 
     /** Complete the release or the withdrawal with whether there was a grant or a queue entry. */
     record ReportEnded(boolean existed) implements RedisContenderEffect {}

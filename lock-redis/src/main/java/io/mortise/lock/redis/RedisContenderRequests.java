@@ -3,6 +3,7 @@ package io.mortise.lock.redis;
 
 import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.LockException;
+import io.mortise.lock.redis.RedisContenderEffect.SendDelayedRelease;
 import io.mortise.lock.redis.RedisContenderEvent.AcquireFailed;
 import io.mortise.lock.redis.RedisContenderEvent.Busy;
 import io.mortise.lock.redis.RedisContenderEvent.DelayFailed;
@@ -131,9 +132,11 @@ final class RedisContenderRequests {
         });
     }
 
-    void releaseAfter(RedisNodeClient node, Duration delay) {
+    void releaseAfter(RedisNodeClient node, SendDelayedRelease release) {
         String[] args = {
-            request.attemptId(), String.valueOf(Durations.roundUpToMillis(delay).toMillis())
+            request.attemptId(),
+            String.valueOf(Durations.roundUpToMillis(release.delay()).toMillis()),
+            String.valueOf(release.token())
         };
         node.run(RedisLockScript.RELEASE_AFTER.script(), keys.all(), args, new ReplyHandler() {
             @Override

@@ -162,7 +162,7 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
             if (event instanceof Granted granted) {
                 return granted.needsConfirmation()
                         ? to(new Confirming(granted.token()), new Confirm(granted.epoch(), granted.sent()))
-                        : to(new Holding(), new ReportGranted(granted.token(), granted.validUntil()));
+                        : to(new Holding(granted.token()), new ReportGranted(granted.token(), granted.validUntil()));
             }
             if (event instanceof Busy busy) {
                 Phase unqueued = inDoubt ? new Unsettled() : new Idle();
@@ -211,7 +211,7 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
                         : acquire();
             }
             if (event instanceof End) {
-                return remove(new Releasing(false), inDoubt);
+                return remove(new Releasing(new Unsettled()), inDoubt);
             }
             return hinted(this, event);
         }
@@ -222,7 +222,7 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
         @Override
         public Move on(RedisContenderEvent event, boolean inDoubt) {
             if (event instanceof HandOffUsable usable) {
-                return to(new Holding(), new ReportGranted(token, usable.validUntil()));
+                return to(new Holding(token), new ReportGranted(token, usable.validUntil()));
             }
             if (event instanceof HandOffUnusable) {
                 return acquire(); // it renews the grant
@@ -236,7 +236,7 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
         @Override
         public Move on(RedisContenderEvent event, boolean inDoubt) {
             if (event instanceof Confirmed confirmed) {
-                return to(new Holding(), new ReportGranted(token, confirmed.validUntil()));
+                return to(new Holding(token), new ReportGranted(token, confirmed.validUntil()));
             }
             if (event instanceof NotConfirmed not) {
                 return remove(new Undoing(not.why()), inDoubt);
@@ -267,7 +267,7 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
                 return acquire();
             }
             if (event instanceof End) {
-                return remove(new Releasing(false), inDoubt);
+                return remove(new Releasing(new Unsettled()), inDoubt);
             }
             if (event instanceof Abandon) {
                 return to(new Abandoned(), Plain.AWAIT_EXPIRY);
@@ -284,21 +284,21 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
                 return to(new CleaningUp(), Plain.START_CLEANUP, Plain.UNREGISTER, Plain.REPORT_DISPLACED);
             }
             if (event instanceof End) {
-                return remove(new Releasing(false), inDoubt);
+                return remove(new Releasing(new Unsettled()), inDoubt);
             }
             return hinted(this, event);
         }
     }
 
     /** The core has the grant, or tries again to release it. */
-    record Holding() implements Phase {
+    record Holding(long token) implements Phase {
         @Override
         public Move on(RedisContenderEvent event, boolean inDoubt) {
             if (event instanceof End) {
-                return remove(new Releasing(true), inDoubt);
+                return remove(new Releasing(this), inDoubt);
             }
             if (event instanceof EndAfter end) {
-                return to(new Delaying(), new SendDelayedRelease(end.delay()));
+                return to(new Delaying(this), new SendDelayedRelease(end.delay(), token));
             }
             if (event instanceof Abandon) {
                 return to(new Abandoned(), Plain.AWAIT_EXPIRY);
@@ -310,31 +310,31 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
     /**
      * A release or a withdrawal is on its way.
      *
-     * @param held whether the attempt held the lock, so that only a grant counts as found
+     * @param before the phase to return to if it fails; if the attempt held the lock, only a grant counts as found
      */
-    record Releasing(boolean held) implements Phase {
+    record Releasing(Phase before) implements Phase {
         @Override
         public Move on(RedisContenderEvent event, boolean inDoubt) {
             if (event instanceof Removed removed) {
-                boolean existed = removed.held() || (removed.queued() && !held);
+                boolean existed = removed.held() || (removed.queued() && !(before instanceof Holding));
                 return ended(existed, inDoubt);
             }
             if (event instanceof RemovalFailed failed) {
-                return to(held ? new Holding() : new Unsettled(), new FailEnd(failed.cause()));
+                return to(before, new FailEnd(failed.cause()));
             }
             return unhinted(this, event);
         }
     }
 
-    /** A delayed release is on its way. */
-    record Delaying() implements Phase {
+    /** A delayed release of this grant is on its way. */
+    record Delaying(Holding held) implements Phase {
         @Override
         public Move on(RedisContenderEvent event, boolean inDoubt) {
             if (event instanceof Delayed delayed) {
                 return ended(delayed.kept(), inDoubt); // no late request can find the kept grant
             }
             if (event instanceof DelayFailed failed) {
-                return to(new Holding(), new FailEnd(failed.cause()));
+                return to(held, new FailEnd(failed.cause()));
             }
             return unhinted(this, event);
         }

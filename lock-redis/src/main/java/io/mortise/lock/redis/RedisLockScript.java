@@ -11,7 +11,7 @@ enum RedisLockScript {
     ACQUIRE("shared/keys", "tokens", "acquire", "shared/queue", "hand_off", "acquire_queued"),
     RELEASE("shared/keys", "release", "tokens", "shared/queue", "hand_off", "release_queued"),
     FORCE_RELEASE("shared/keys", "tokens", "shared/queue", "hand_off", "force_release"),
-    RELEASE_AFTER("shared/keys", "shared/keep_grant", "shared/queue", "release_after"),
+    RELEASE_AFTER("shared/keys", "shared/keep_grant", "tokens", "shared/queue", "hand_off", "release_after"),
     RENEW("renew"),
     STATUS("shared/status");
 

@@ -37,7 +37,8 @@ class OtherScriptsTest extends RedisLockScriptTest {
     }
 
     private List<?> releaseAfter(int number, String delayMillis) {
-        return fixture.run(RedisLockScript.RELEASE_AFTER, ScriptFixture.attempt(number), delayMillis);
+        String lastToken = String.valueOf(fixture.redis.call("GET", ScriptFixture.KEYS.counter()));
+        return fixture.run(RedisLockScript.RELEASE_AFTER, ScriptFixture.attempt(number), delayMillis, lastToken);
     }
 
     private long millisLeft() {
@@ -91,6 +92,31 @@ class OtherScriptsTest extends RedisLockScriptTest {
         assertThat(fixture.run(RedisLockScript.FORCE_RELEASE, shown.substring(1)))
                 .isEqualTo(List.of(1L));
         assertThat(fixture.keys()).containsExactly("lock:%token");
+    }
+
+    /** An acquire of the attempt was in doubt, and was executed after the forced release. */
+    @Test
+    void S05_S18_aRepeatedDelayedReleaseDoesNotUndoAForcedRelease() {
+        String token = String.valueOf(fixture.granted(1));
+        releaseAfter(1, "20000");
+        fixture.run(RedisLockScript.FORCE_RELEASE, fixture.value());
+        fixture.granted(1);
+        fixture.acquire(2, fixture.listen("c2"));
+        List<?> reply = fixture.run(RedisLockScript.RELEASE_AFTER, ScriptFixture.attempt(1), "20000", token);
+        assertThat(reply.get(0)).isEqualTo(0L);
+        assertThat(fixture.value()).startsWith(ScriptFixture.record(2));
+    }
+
+    @Test
+    void S11_aDelayedReleaseThatFindsTheLockFreeServesTheNext() {
+        fixture.granted(1);
+        fixture.acquire(2, fixture.listen("c2"));
+        fixture.redis.call("DEL", ScriptFixture.KEYS.grant());
+        assertThat(fixture.published(
+                        () -> assertThat(releaseAfter(1, "20000").get(0)).isEqualTo(0L)))
+                .singleElement()
+                .asString()
+                .startsWith("c2 G " + ScriptFixture.attempt(2));
     }
 
     @Test

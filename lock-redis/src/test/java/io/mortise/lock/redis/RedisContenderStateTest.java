@@ -103,7 +103,7 @@ class RedisContenderStateTest {
     void aFreeLockTakesOneRequestAndItsReleaseAnother() {
         on(attempt(), Plain.SEND_ACQUIRE);
         on(granted(7), new ReportGranted(7, UNTIL));
-        assertPhase(new RedisContenderState.Holding());
+        assertPhase(new RedisContenderState.Holding(7));
         on(new End(), new SendRemoval(false));
         on(removed(1, 0), Plain.UNREGISTER, new ReportEnded(true));
         assertPhase(new RedisContenderState.Gone());
@@ -126,7 +126,7 @@ class RedisContenderStateTest {
                 new CheckHandOff(
                         new RedisContenderState.Queued(1, SENT, time(10), handedOff(1, 12)), handedOff(1, 12)));
         on(new HandOffUsable(UNTIL), new ReportGranted(7, UNTIL));
-        assertPhase(new RedisContenderState.Holding());
+        assertPhase(new RedisContenderState.Holding(7));
     }
 
     @Test
@@ -309,7 +309,7 @@ class RedisContenderStateTest {
     @Test
     void S05_aDelayedReleaseEndsTheContender() {
         after(attempt(), granted(7));
-        on(new EndAfter(Duration.ofSeconds(9)), new SendDelayedRelease(Duration.ofSeconds(9)));
+        on(new EndAfter(Duration.ofSeconds(9)), new SendDelayedRelease(Duration.ofSeconds(9), 7));
         on(new Delayed(1, time(12), true), Plain.UNREGISTER, new ReportEnded(true));
         assertPhase(new RedisContenderState.Gone());
     }
