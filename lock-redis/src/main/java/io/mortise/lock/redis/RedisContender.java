@@ -167,19 +167,19 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         } else if (effect instanceof ReportGranted granted) {
             reportGranted(granted);
         } else if (effect instanceof ReportBusy busy) {
-            attempt.complete(new AttemptResult.Waiting(untilNext(busy.remainingMillis())));
+            complete(attempt, new AttemptResult.Waiting(untilNext(busy.remainingMillis())));
         } else if (effect instanceof FailAttempt failure) {
-            attempt.completeExceptionally(failure.cause());
+            fail(attempt, failure.cause());
         } else if (effect instanceof SendRemoval send) {
             requests.remove(node(), send.withTime());
         } else if (effect instanceof SendDelayedRelease send) {
             requests.releaseAfter(node(), send);
         } else if (effect instanceof ReportEnded ended) {
-            end.complete(ended.existed());
+            complete(end, ended.existed());
         } else if (effect instanceof FailEnd failure) {
-            end.completeExceptionally(failure.cause());
+            fail(end, failure.cause());
         } else if (effect instanceof FailCleanup failure) {
-            cleanup.completeExceptionally(failure.cause());
+            fail(cleanup, failure.cause());
         }
     }
 
@@ -187,22 +187,33 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         switch (effect) {
             case SEND_ACQUIRE -> sendAcquire();
             case FAIL_LATE_ATTEMPT ->
-                attempt.completeExceptionally(unavailable(requests.what("acquire") + " at " + backend.endpoints()
-                        + ": the request arrived too late " + RedisContenderState.MOST_TRIES
-                        + " times, or the server's clock jumps"));
+                fail(
+                        attempt,
+                        unavailable(requests.what("acquire") + " at " + backend.endpoints()
+                                + ": the request arrived too late " + RedisContenderState.MOST_TRIES
+                                + " times, or the server's clock jumps"));
             case REPORT_DISPLACED ->
-                attempt.complete(new AttemptResult.Displaced("a removal of its grant may still be executed"));
-            case WAKE_WAITER -> waiter.wake();
+                complete(attempt, new AttemptResult.Displaced("a removal of its grant may still be executed"));
+            case WAKE_WAITER -> machine.afterwards(waiter::wake);
             case UNREGISTER -> backend.contenders().remove(request.attemptId());
             case START_CLEANUP -> startCleanup();
-            case COMPLETE_CLEANUP -> cleanup.complete(true);
-            case REPEAT_CLEANUP -> cleanup.completeExceptionally(unavailable("a request may still be executed"));
+            case COMPLETE_CLEANUP -> complete(cleanup, true);
+            case REPEAT_CLEANUP -> fail(cleanup, unavailable("a request may still be executed"));
             case AWAIT_EXPIRY ->
                 context.clock()
                         .schedule(
                                 RedisContenderRequests.ENTRY_LIFETIME,
                                 () -> machine.accept(new RedisContenderEvent.Expired()));
         }
+    }
+
+    /** Answers the core, whose next call must not wait for this thread: a release would be sent after the next acquire. */
+    private <T> void complete(CompletableFuture<T> call, T result) {
+        machine.afterwards(() -> call.complete(result));
+    }
+
+    private void fail(CompletableFuture<?> call, LockException cause) {
+        machine.afterwards(() -> call.completeExceptionally(cause));
     }
 
     private static BackendUnavailableException unavailable(String message) {
@@ -230,21 +241,21 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         }
     }
 
+    private static AcquireFailed acquireNotSent(LockException cause) {
+        return new AcquireFailed(true, 0, ServerTime.UNKNOWN, cause);
+    }
+
     private void reportGranted(ReportGranted granted) {
         waitsAt = null;
         RedisGrantValidity validity = new RedisGrantValidity(
                 context.clock(), keys, request.attemptId(), request.leaseDuration(), granted.validUntil());
-        attempt.complete(new AttemptResult.Granted(granted.token(), validity));
+        complete(attempt, new AttemptResult.Granted(granted.token(), validity));
     }
 
     private void checkHandOff(CheckHandOff check) {
         MonotonicInstant now = context.clock().now();
         Optional<MonotonicInstant> validUntil = HandOffValidityCalculator.validUntil(
                         check.queued(), check.handOff(), request.leaseDuration(), now)
-    private static AcquireFailed acquireNotSent(LockException cause) {
-        return new AcquireFailed(true, 0, ServerTime.UNKNOWN, cause);
-    }
-
                 .flatMap(deadline -> backend.confirmation()
                         .bounded(deadline, node(), check.queued().epoch(), request.leaseDuration(), now));
         machine.accept(validUntil.isPresent() ? new HandOffUsable(validUntil.get()) : new HandOffUnusable());

@@ -14,15 +14,26 @@ import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests what a contender does if an effect of its state machine fails at once. */
+/** Tests what a contender does if an effect of its state machine fails at once, and when it answers. */
 class RedisContenderTest extends OneServerTest {
+    private final AtomicReference<RedisBackend> backend = new AtomicReference<>();
+    private LockClient client;
+
     /** A request that cannot be read while it is broken, which makes any effect that needs it fail. */
     private static final class BreakableRequest implements LockRequest {
+        private final int number;
         private volatile boolean broken;
+
+        BreakableRequest(int number) {
+            this.number = number;
+        }
 
         @Override
         public LockName name() {
@@ -34,12 +45,12 @@ class RedisContenderTest extends OneServerTest {
             if (broken) {
                 throw new IllegalStateException("broken");
             }
-            return ScriptFixture.attempt(1);
+            return ScriptFixture.attempt(number);
         }
 
         @Override
         public String ownerRecord() {
-            return ScriptFixture.record(1);
+            return ScriptFixture.record(number);
         }
 
         @Override
@@ -53,34 +64,67 @@ class RedisContenderTest extends OneServerTest {
         }
     }
 
+    @BeforeEach
+    void connect() {
+        client = BackendClients.open(
+                context -> {
+                    RedisBackend opened = RedisBackend.open(options(), context);
+                    backend.set(opened);
+                    return opened;
+                },
+                RedisTests.LONG_TIMEOUTS);
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+    }
+
+    private Contender contender(LockRequest request) {
+        return Objects.requireNonNull(backend.get()).enqueue(request, new ContenderListener() {
+            @Override
+            public void wake() {}
+
+            @Override
+            public void lost(LossReason reason) {}
+        });
+    }
+
+    private static <T> T result(CompletionStage<T> stage) throws Exception {
+        return stage.toCompletableFuture().get(20, TimeUnit.SECONDS);
+    }
+
     @Test
     void S08_anAcquireThatCannotBeSentFailsItsAttemptAndTheNextIsSent() throws Exception {
-        AtomicReference<RedisBackend> backend = new AtomicReference<>();
-        try (LockClient client = BackendClients.open(
-                context -> {
-                    backend.set(RedisBackend.open(options(), context));
-                    return Objects.requireNonNull(backend.get());
-                },
-                RedisTests.LONG_TIMEOUTS)) {
-            BreakableRequest request = new BreakableRequest();
-            Contender contender = Objects.requireNonNull(backend.get()).enqueue(request, new ContenderListener() {
-                @Override
-                public void wake() {}
+        BreakableRequest request = new BreakableRequest(1);
+        Contender contender = contender(request);
+        request.broken = true;
+        assertThat(contender.attempt())
+                .failsWithin(20, TimeUnit.SECONDS)
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOf(LockException.class);
+        request.broken = false;
+        assertThat(result(contender.attempt())).isInstanceOf(AttemptResult.Granted.class);
+        assertThat(result(contender.end())).isTrue();
+    }
 
-                @Override
-                public void lost(LossReason reason) {}
+    /** Otherwise the acquire would find the lock busy, and would be queued. */
+    @Test
+    void S05_aReleaseThatIsCalledOnAGrantIsSentBeforeTheNextAcquire() throws Exception {
+        Contender warmUp =
+                contender(new BreakableRequest(1)); // a script that the server does not know is sent again later
+        result(warmUp.attempt());
+        result(warmUp.end());
+        for (int i = 0; i < 20; i++) { // the grant comes on the I/O thread in most of them
+            Contender first = contender(new BreakableRequest(1));
+            Contender second = contender(new BreakableRequest(2));
+            CompletionStage<AttemptResult> next = first.attempt().thenCompose(granted -> {
+                CompletionStage<Boolean> released = first.end();
+                return second.attempt().thenCombine(released, (result, existed) -> result);
             });
-            request.broken = true;
-            assertThat(contender.attempt())
-                    .failsWithin(20, TimeUnit.SECONDS)
-                    .withThrowableThat()
-                    .havingCause()
-                    .isInstanceOf(LockException.class);
-            request.broken = false;
-            assertThat(contender.attempt().toCompletableFuture().get(20, TimeUnit.SECONDS))
-                    .isInstanceOf(AttemptResult.Granted.class);
-            assertThat(contender.end().toCompletableFuture().get(20, TimeUnit.SECONDS))
-                    .isTrue();
+            assertThat(result(next)).isInstanceOf(AttemptResult.Granted.class);
+            assertThat(result(second.end())).isTrue();
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.spi.support;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -16,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  * executor, and no monitor is held while an effect is performed. An event that comes during an effect, also one from the
  * effect itself, waits until all effects of the present event have been performed, so the stack stays flat. Thread-safe.
  *
+ * <p>An effect that calls back, such as completing a future, leaves that to {@link #afterwards}. What the callee does next then
+ * need not wait for the thread at work: a lock's next request is sent before its caller continues.
+ *
  * @param <S> the states: values
  * @param <E> the events: values
  * @param <F> the effects: values that tell what to do after a step, such as sending a request
@@ -25,7 +29,8 @@ public final class SerialMachine<S, E, F> {
     private final Consumer<F> performer;
     private final Queue<E> events = new ConcurrentLinkedQueue<>();
     private final AtomicInteger eventCount = new AtomicInteger(); // with the one that is being taken
-    private S state; // only the thread at work uses it
+    private S state; // only the thread at work uses it, as the next field
+    private List<Runnable> actions = List.of();
 
     /** What one event leads to. */
     public interface Step<S, F> {
@@ -41,7 +46,7 @@ public final class SerialMachine<S, E, F> {
      *
      * @param transition returns what an event leads to in a state. It is pure; for an event that is impossible in that state
      *     it throws, and the state remains
-     * @param performer performs one effect. It must not block, and may call {@link #accept}
+     * @param performer performs one effect. It must not block, and may call {@link #accept} and {@link #afterwards}
      */
     public SerialMachine(S initial, BiFunction<S, E, ? extends Step<S, F>> transition, Consumer<F> performer) {
         this.state = initial;
@@ -52,7 +57,7 @@ public final class SerialMachine<S, E, F> {
     /**
      * Takes an event now, or leaves it to the thread that is at work. The events of one thread are taken in their order.
      *
-     * @throws RuntimeException the first exception of a transition or an effect while this call was at work, with later ones
+     * @throws RuntimeException the first exception of a transition, an effect or an action while this call was at work, with later ones
      *     suppressed; all other effects and events have been taken care of nevertheless
      */
     public void accept(E event) {
@@ -61,9 +66,20 @@ public final class SerialMachine<S, E, F> {
             return; // another thread is at work, or this one is, further up its stack
         }
         @Nullable Throwable failure = null;
-        do {
+        boolean atWork = true;
+        while (atWork) {
             failure = take(events.remove(), failure);
-        } while (eventCount.decrementAndGet() > 0);
+            List<Runnable> left = actions;
+            actions = List.of();
+            atWork = eventCount.decrementAndGet() > 0;
+            for (Runnable action : left) {
+                try {
+                    action.run();
+                } catch (RuntimeException | Error e) {
+                    failure = first(failure, e);
+                }
+            }
+        }
         if (failure instanceof Error error) {
             throw error;
         }
@@ -90,6 +106,17 @@ public final class SerialMachine<S, E, F> {
             }
         }
         return failure;
+    }
+
+    /**
+     * Runs an action after all effects of the present event, and once the thread at work has left the machine, unless another
+     * event is waiting. To be called by an effect, on its thread.
+     */
+    public void afterwards(Runnable action) {
+        if (actions.isEmpty()) {
+            actions = new ArrayList<>(1);
+        }
+        actions.add(action);
     }
 
     private static Throwable first(@Nullable Throwable earlier, Throwable later) {

@@ -135,6 +135,58 @@ class SerialMachineTest {
     }
 
     @Test
+    void whatAnActionAfterwardsBringsIsTakenAtOnce() {
+        List<Integer> performed = new ArrayList<>();
+        List<SerialMachine<Integer, Integer, Integer>> self = new ArrayList<>();
+        self.add(machine(effect -> {
+            performed.add(effect);
+            if (effect == 10) {
+                self.get(0).afterwards(() -> {
+                    self.get(0).accept(1);
+                    assertThat(performed)
+                            .as("when accept has returned, after all effects of the first event")
+                            .containsExactly(10, -10, 1);
+                });
+            }
+        }));
+        self.get(0).accept(10);
+        assertThat(performed).containsExactly(10, -10, 1);
+    }
+
+    @Test
+    void anActionAfterwardsRunsBeforeTheNextEventThatIsWaiting() {
+        List<Integer> performed = new ArrayList<>();
+        List<SerialMachine<Integer, Integer, Integer>> self = new ArrayList<>();
+        self.add(machine(effect -> {
+            performed.add(effect);
+            if (effect == 10) {
+                self.get(0).accept(1);
+                self.get(0).afterwards(() -> performed.add(99));
+            }
+        }));
+        self.get(0).accept(10);
+        assertThat(performed).containsExactly(10, -10, 99, 1);
+    }
+
+    @Test
+    void anExceptionOfAnActionAfterwardsLosesNeitherActionsNorEvents() {
+        List<Integer> performed = new ArrayList<>();
+        List<SerialMachine<Integer, Integer, Integer>> self = new ArrayList<>();
+        self.add(machine(effect -> {
+            performed.add(effect);
+            if (effect == 10) {
+                self.get(0).accept(1);
+                self.get(0).afterwards(() -> {
+                    throw new IllegalArgumentException("an action");
+                });
+                self.get(0).afterwards(() -> performed.add(99));
+            }
+        }));
+        assertThatThrownBy(() -> self.get(0).accept(10)).hasMessage("an action");
+        assertThat(performed).containsExactly(10, -10, 99, 1);
+    }
+
+    @Test
     void anExceptionOfAnEffectLosesNeitherEffectsNorEvents() {
         List<Integer> performed = new ArrayList<>();
         List<SerialMachine<Integer, Integer, Integer>> self = new ArrayList<>();
