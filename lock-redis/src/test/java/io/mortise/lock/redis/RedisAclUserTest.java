@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag("once")
 @Timeout(120)
 class RedisAclUserTest {
-    private static final String LEASE = "?lease=3s";
+    private static final String LEASE = "?lease=5s"; // renewed soon, and longer than a pause of the machine
 
     /** The commands by which Lettuce identifies itself after connecting, and which may be forbidden. */
     private static final Pattern NOT_NEEDED = Pattern.compile("client(\\|.*)?");
@@ -152,7 +152,7 @@ class RedisAclUserTest {
                         .build());
             }
             RedisOptions options = RedisOptions.connectTo(uri.build())
-                    .leaseDuration(Duration.ofSeconds(3))
+                    .leaseDuration(Duration.ofSeconds(5))
                     .waitReplicas(1);
             try (LockClient one = RedisLocks.connect(options, RedisTests.LONG_TIMEOUTS);
                     LockClient two = RedisLocks.connect(options, RedisTests.LONG_TIMEOUTS)) {

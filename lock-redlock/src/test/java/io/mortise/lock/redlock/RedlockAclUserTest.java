@@ -56,7 +56,7 @@ class RedlockAclUserTest {
     void S19_documentedUserCanRunAllOperations() throws Exception {
         RedisServerOptions options = RedisServerOptions.defaults().withUser("locks", rules());
         try (RedisTestMasters masters = RedisTestMasters.start(3, options)) {
-            String url = masters.url().replace("redlock://", "redlock://locks:s3cret@") + "?lease=3s&maxLease=3s";
+            String url = masters.url().replace("redlock://", "redlock://locks:s3cret@") + "?lease=5s&maxLease=5s";
             try (LockClient one = Locks.connect(url, LONG_TIMEOUTS);
                     LockClient two = Locks.connect(url, LONG_TIMEOUTS)) {
                 exercise(one, two);

@@ -125,11 +125,13 @@ interface ExclusionContract extends Contract {
         assertThat(lease.remaining())
                 .isPositive()
                 .isLessThanOrEqualTo(fixture().backend().lease());
-        long start = System.nanoTime();
-        for (int i = 0; i < 10_000; i++) {
-            lease.isHeld();
-        }
-        assertThat(DurationAssertions.since(start)).as("10,000 calls of isHeld").isLessThan(Duration.ofSeconds(1));
+        DurationAssertions.overshoot("2,000 calls of isHeld", ContractTestFixture.LONG, Duration.ofMillis(200), () -> {
+            long start = System.nanoTime();
+            for (int i = 0; i < 2_000; i++) {
+                lease.isHeld();
+            }
+            return DurationAssertions.since(start);
+        });
         lease.ensureHeld();
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(lease.isHeld()).isFalse();

@@ -32,6 +32,9 @@ public final class ZooKeeperTestSupport {
     /** The time limit for steps whose duration is not under test. */
     public static final Duration SOON = Duration.ofSeconds(30);
 
+    /** The time limit for what must not wait: below every timeout of the clients, and more than a pause of the machine for 2 s. */
+    public static final Duration AT_ONCE = Duration.ofMillis(4_500);
+
     /**
      * Less than the five seconds of the fallback timer, which would hide a lost notification. A slow disk may take two seconds.
      */
