@@ -24,6 +24,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,6 +33,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Explores every interleaving of the Redis protocol: the production state machine and scripts, in a modelled world. */
+@Tag("exploration")
+@Tag("once")
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class RedisExplorationTest {
     private static final boolean DEEP =

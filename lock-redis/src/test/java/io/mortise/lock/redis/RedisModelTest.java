@@ -7,9 +7,11 @@ import io.mortise.lock.spi.LockName;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests that the model of Redis, which the exploration uses, answers as a real server does: random calls of every script. */
+@Tag("once")
 class RedisModelTest {
     private static final int SEQUENCES = 1_500;
     private static final int STEPS = 40;
