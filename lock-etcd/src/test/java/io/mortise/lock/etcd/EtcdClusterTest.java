@@ -51,6 +51,7 @@ class EtcdClusterTest {
 
     /** A client that uses this member switches to the next one in time for a short lease. */
     @Test
+    @Tag("long")
     void S07_aFrozenFollowerCausesNoLoss() throws Exception {
         Duration lease = Duration.ofSeconds(6);
         try (LockClient client = client(lease)) {
@@ -71,6 +72,7 @@ class EtcdClusterTest {
      * lease.
      */
     @Test
+    @Tag("long")
     void S02_S07_afterALeaderIsFrozenAndResumedNoClientConsidersAnEndedLeaseValid() throws Exception {
         Duration lease = Duration.ofSeconds(4);
         EtcdTestServer old = cluster.leader();

@@ -23,6 +23,7 @@ import org.slf4j.LoggerFactory;
  * its connections open, and the others are a majority.
  */
 @Tag("once")
+@Tag("long")
 class EtcdFrozenMemberTest {
     private static final Logger log = LoggerFactory.getLogger(EtcdFrozenMemberTest.class);
 

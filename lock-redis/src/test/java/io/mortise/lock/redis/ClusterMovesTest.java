@@ -33,6 +33,7 @@ import org.junit.jupiter.api.Test;
 
 /** Tests locks whose slot moves to another master, because an operator moves it or their master fails. */
 @Tag("once")
+@Tag("long")
 class ClusterMovesTest {
     private static final RedisKeyLayout KEYS = RedisKeyLayout.clustered(RedisOptions.DEFAULT_PREFIX);
     private static final int SLOT = KEYS.of(new LockName("x")).slot();

@@ -144,6 +144,7 @@ class SentinelMajorityTest {
     }
 
     @Test
+    @Tag("long")
     void S07_aSilentMinorityCostsNoLease() throws Exception {
         try (LockClient client = connectOverLinks()) {
             links.get(0).blackHole();
@@ -238,6 +239,7 @@ class SentinelMajorityTest {
 
     /** A confirmation is valid for a sixth of a lease, here for more than a minute, but a failure only for 100 ms. */
     @Test
+    @Tag("long")
     void S15_sentinelsThatAreBackAreQueriedAgainSoonHoweverLongTheLease() throws Exception {
         links.get(1).blackHole();
         links.get(2).blackHole();

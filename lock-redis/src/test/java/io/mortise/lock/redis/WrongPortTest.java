@@ -24,11 +24,14 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests connecting to a port that speaks another protocol or has no server, on each topology. */
 @Tag("once")
+@Execution(ExecutionMode.CONCURRENT) // the tests wait most of the time
 class WrongPortTest {
     /** Much longer than a test: a permanent error must be reported earlier. */
     private static final ClientOptions LONG_CONNECT_TIMEOUT =

@@ -29,6 +29,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
@@ -180,6 +181,7 @@ class ShedLockContractTest {
     }
 
     @Nested
+    @Tag("long")
     class Redlock extends Contract {
         @Override
         String startServer() throws Exception {
@@ -196,6 +198,7 @@ class ShedLockContractTest {
     }
 
     @Nested
+    @Tag("long")
     class Etcd extends Contract {
         @Override
         String startServer() throws Exception {

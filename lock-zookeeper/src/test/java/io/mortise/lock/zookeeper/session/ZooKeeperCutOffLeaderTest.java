@@ -42,6 +42,7 @@ import org.slf4j.LoggerFactory;
  * the two ticks that servers allow, some of them with a small u, and a late renewal.
  */
 @Tag("once")
+@Tag("long")
 @Timeout(value = 20, unit = TimeUnit.MINUTES) // for many partitions; a regular run takes less than a minute
 @Execution(ExecutionMode.CONCURRENT) // the tests wait most of the time
 class ZooKeeperCutOffLeaderTest {
@@ -70,7 +71,6 @@ class ZooKeeperCutOffLeaderTest {
     }
 
     @Test
-    @Tag("long") // these rarely detect the rule that ADR 0031 replaced
     void S01_S07_noOverlapIfTheLeaderIsCutOff() {
         Random random = new Random(17);
         try (ZooKeeperTestEnsemble ensemble = ZooKeeperTestEnsemble.start(LONG_TICK, LONG_TICK)) {
@@ -108,7 +108,6 @@ class ZooKeeperCutOffLeaderTest {
      * time of its ticks is known.
      */
     @Test
-    @Tag("long") // these rarely detect the rule that ADR 0031 replaced
     void S01_S07_noOverlapIfTheLeaderIsCutOffAtTheBeginningOfATick() {
         try (ZooKeeperTestEnsemble ensemble = ZooKeeperTestEnsemble.start(LONG_TICK, LONG_TICK)) {
             new Partitions("aligned to the tick", ensemble, LONG_TICK, 12) {
