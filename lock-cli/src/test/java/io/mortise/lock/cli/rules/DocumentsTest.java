@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.spi.LockProvider;
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.ServiceLoader;
 import java.util.Set;
@@ -94,6 +96,26 @@ class DocumentsTest {
                 .toList();
         assertThat(broken).isEmpty();
         assertThat(pages).hasSizeGreaterThan(50);
+    }
+
+    /** Otherwise CI's turns never reach the module's tests that only the long run has (ADR 0070). */
+    @Test
+    void eachModuleWithTestsOfTheLongRunBelongsToAPartOfIt() throws IOException {
+        List<Path> withLongTests = new ArrayList<>();
+        try (DirectoryStream<Path> modules = Files.newDirectoryStream(ROOT, "lock-*")) {
+            for (Path module : modules) {
+                Path tests = module.resolve("src/test/java");
+                if (Files.exists(tests)
+                        && files(tests, ".java").stream()
+                                .anyMatch(file -> read(file).contains("@Tag(\"long\")"))) {
+                    withLongTests.add(module.resolve("pom.xml"));
+                }
+            }
+        }
+        assertThat(withLongTests)
+                .hasSizeGreaterThan(10)
+                .allSatisfy(pom -> assertThat(read(pom))
+                        .containsPattern("<excludedGroups>\\$\\{excluded\\.[1-6]}</excludedGroups>"));
     }
 
     /** A level for a logger whose class was renamed would have no effect. */
