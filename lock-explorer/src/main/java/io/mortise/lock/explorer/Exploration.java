@@ -57,7 +57,7 @@ public final class Exploration<W extends World<W>> {
         int from = 0;
         while (!frontier.isEmpty() && violation.isEmpty()) {
             W world = frontier.remove();
-            List<Step<W>> steps = steps(world);
+            List<Step<W>> steps = steps(world, from);
             for (int i = 0; i < steps.size() && violation.isEmpty(); i++) {
                 int to = reach(steps.get(i).next(), from, i, frontier);
                 edges.add(from);
@@ -72,19 +72,20 @@ public final class Exploration<W extends World<W>> {
         }
     }
 
-    private List<Step<W>> steps(W world) {
+    private List<Step<W>> steps(W world, int id) {
         try {
             return world.steps();
         } catch (IllegalStateException e) { // the protocol says that this cannot happen
             violation = Optional.of(String.valueOf(e.getMessage()));
-            violating = seen.idOf(world.key());
+            violating = id;
             return List.of();
         }
     }
 
-    /** Returns the number of the state. */
+    /** Returns the number of the state. A violation may concern the step to it, so it is looked for in known states too. */
     private int reach(W world, int parent, int ordinal, Queue<W> frontier) {
-        int known = seen.add(world.key(), parents.size());
+        violation = world.violation();
+        int known = violation.isPresent() ? -1 : seen.add(world.key(), parents.size());
         if (known >= 0) {
             return known;
         }
@@ -94,7 +95,6 @@ public final class Exploration<W extends World<W>> {
         frontier.add(world);
         world.situations().forEach(name -> situations.merge(name, 1L, Long::sum));
         finals.set(id, world.isFinal());
-        violation = world.violation();
         violating = id;
         return id;
     }
@@ -219,10 +219,6 @@ public final class Exploration<W extends World<W>> {
             ids[slot] = id;
             size++;
             return -1;
-        }
-
-        int idOf(String key) {
-            return ids[slot(hash(key))];
         }
 
         private int slot(long hash) {

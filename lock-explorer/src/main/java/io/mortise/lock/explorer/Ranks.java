@@ -3,18 +3,22 @@ package io.mortise.lock.explorer;
 
 import java.util.Arrays;
 
-/** Makes keys of worlds independent of the absolute time, so that there are finitely many. */
+/**
+ * Makes keys of worlds independent of the absolute time, so that there are finitely many. Two worlds with one key behave alike
+ * only if their time advances by steps that are either tiny, so that all together are shorter than {@link #LONG_GAP_MICROS}, or
+ * multiples of it, and if no sum of long steps equals a time that the protocol compares with, or nothing.
+ */
 public final class Ranks {
-    private static final int DIGITS = 16;
+    /** From half of this gap on, in µs, a gap between two times counts by its length, since deadlines are that long. */
+    public static final long LONG_GAP_MICROS = 100_000;
 
-    /** From this gap on, a gap between two times counts by its length, since deadlines are that long. */
-    private static final long LONG_GAP = 500_000;
+    private static final int DIGITS = 16;
 
     private Ranks() {}
 
     /**
      * Returns the text with each number of 16 digits, a time in µs or a token made from one, replaced by its rank. Long gaps
-     * between consecutive times are kept, rounded to half seconds.
+     * between consecutive times are kept, rounded.
      */
     public static String replaceTimes(CharSequence text) {
         long[] times = new long[16];
@@ -59,7 +63,7 @@ public final class Ranks {
         long rank = 0;
         for (int i = 1; i < count && sorted[i] <= time; i++) {
             long gap = sorted[i] - sorted[i - 1];
-            rank += gap < LONG_GAP ? 1 : 1_000 * ((gap + LONG_GAP / 2) / LONG_GAP);
+            rank += gap < LONG_GAP_MICROS / 2 ? 1 : 1_000 * ((gap + LONG_GAP_MICROS / 2) / LONG_GAP_MICROS);
         }
         return rank;
     }

@@ -32,7 +32,10 @@ public interface World<W extends World<W>> {
      */
     String key();
 
-    /** Returns what is wrong in this world: the rule and what breaks it; empty if nothing is. */
+    /**
+     * Returns what is wrong in this world, or was in the step to it: the rule and what breaks it; empty if nothing is. The key need
+     * not contain it.
+     */
     Optional<String> violation();
 
     /** Returns whether all participants are done. */
