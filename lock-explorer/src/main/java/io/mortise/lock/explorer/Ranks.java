@@ -21,22 +21,25 @@ public final class Ranks {
      * between consecutive times are kept, rounded.
      */
     public static String replaceTimes(CharSequence text) {
-        long[] times = new long[16];
-        int count = 0;
+        int[] places = new int[16];
+        int found = 0;
         for (int at = next(text, 0); at >= 0; at = next(text, at + DIGITS)) {
-            if (count == times.length) {
-                times = Arrays.copyOf(times, count * 2);
+            if (found == places.length) {
+                places = Arrays.copyOf(places, found * 2);
             }
-            times[count++] = Long.parseLong(text, at, at + DIGITS, 10);
+            places[found++] = at;
         }
-        count = sortDistinct(times, count);
+        long[] times = new long[found];
+        for (int i = 0; i < found; i++) {
+            times[i] = Long.parseLong(text, places[i], places[i] + DIGITS, 10);
+        }
+        long[] sorted = times.clone();
+        int distinct = sortDistinct(sorted, found);
         StringBuilder ranked = new StringBuilder(text.length());
         int from = 0;
-        for (int at = next(text, 0); at >= 0; at = next(text, at + DIGITS)) {
-            ranked.append(text, from, at)
-                    .append('t')
-                    .append(rank(times, count, Long.parseLong(text, at, at + DIGITS, 10)));
-            from = at + DIGITS;
+        for (int i = 0; i < found; i++) {
+            ranked.append(text, from, places[i]).append('t').append(rank(sorted, distinct, times[i]));
+            from = places[i] + DIGITS;
         }
         return ranked.append(text, from, text.length()).toString();
     }
