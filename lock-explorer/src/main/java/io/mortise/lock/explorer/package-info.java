@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Explores every interleaving of a protocol: all states that can be reached, what is wrong in them, and the shortest way there. */
+/** Explores a protocol within a scope: all states that can be reached, what is wrong in them, and the shortest way there. */
 @NullMarked
 package io.mortise.lock.explorer;
 

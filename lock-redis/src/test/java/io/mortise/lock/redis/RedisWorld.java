@@ -7,13 +7,13 @@ import io.mortise.lock.explorer.World;
 import io.mortise.lock.explorer.redis.RedisModel;
 import io.mortise.lock.explorer.redis.ScriptInterpreter;
 import io.mortise.lock.explorer.redis.StoredValue;
+import io.mortise.lock.redis.RedisGrantHistory.Belief;
+import io.mortise.lock.redis.RedisGrantHistory.Cause;
 import io.mortise.lock.redis.node.ServerTime;
-import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.MonotonicInstant;
-import io.mortise.lock.spi.OwnerRecordCodec;
-import io.mortise.lock.spi.support.InDoubtRequests;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -23,51 +23,56 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Contenders for one lock, the core that drives them, their connections, and the Redis server, at one moment. The state machine
- * and the Lua scripts are those of production; the core and the network are modelled.
+ * and the Lua scripts are those of production; the core and the network are modelled. Only a step changes a world, and only the
+ * copy that it has made.
  *
- * <p>Time is the server's clock. It advances by 1 µs with each script, so that tokens differ, and by more than a request timeout
- * in a step of its own, which happens only while a request may be late or a waiter is woken. Whether a deadline has passed is a
- * step too: a grant expires only when nobody believes in it.
+ * <p>Time is the server's clock. It advances by 1 µs with each script, so that tokens differ, and by more than all limits of the
+ * protocol in a step of its own. Whether a deadline has passed is a step too: a grant expires only when nobody believes in it.
  */
-record RedisWorld(
-        RedisModel server,
-        long now,
-        List<Client> clients,
-        List<Contender> contenders,
-        List<Request> stray,
-        int faults,
-        long highestToken,
-        Optional<String> broken,
-        Scope scope)
-        implements World<RedisWorld> {
-    private static final RedisKeyLayout.OfLock KEYS = new RedisKeyLayout("").of(new LockName("x"));
+final class RedisWorld implements World<RedisWorld> {
+    private static final RedisKeyLayout.OfLock KEYS = RedisGrantHistory.KEYS;
     private static final long START = 1_700_000_000_000_000L;
-    private static final long REQUEST_TIMEOUT = 2_000_000;
-    private static final long CLOCK_STEP = 5;
+
+    /** Times of the model. No sum of them equals 0 or a limit in the scripts, and going back never makes up for going on. */
+    private static final long REQUEST_TIMEOUT = 20 * Ranks.LONG_GAP_MICROS;
+
+    private static final long LONG_TIME = 200 * Ranks.LONG_GAP_MICROS;
+    private static final long CLOCK_STEP = 13 * Ranks.LONG_GAP_MICROS;
+
     private static final Duration DELAY = Duration.ofHours(1);
-    private static final long LEASE_MILLIS = 30_000_000; // no key expires by itself
+    private static final long LEASE_MILLIS = 30_000_000; // no key and no queue entry expires by itself
     private static final MonotonicInstant ANY_TIME = new MonotonicInstant(0);
+    private static final int MOST_CACHED = 200_000;
 
     @SuppressWarnings("StaticAssignmentOfThrowable") // never thrown; a new one in each step would be slow
     private static final BackendUnavailableException NO_REPLY = new BackendUnavailableException("no reply");
-    /** The digits that all attempt ids begin with; one digit follows. */
-    private static final String ID_START = "a".repeat(31);
 
-    private static final List<String> ATTEMPT_IDS =
-            IntStream.range(0, 10).mapToObj(i -> ID_START + i).toList();
     private static final ScriptInterpreter LUA = new ScriptInterpreter();
 
     /** The same script is run with the same arguments in many worlds, which differ elsewhere. */
     private static final Map<Run, RedisModel.Result> RESULTS = new HashMap<>();
+
+    /** The texts of records, which are slow to make. */
+    private static final Map<Object, String> TEXTS = new HashMap<>();
+
+    private final Scope scope;
+    private final List<Client> clients = new ArrayList<>();
+    private final List<Contender> contenders = new ArrayList<>();
+    private RedisModel server;
+    private RedisGrantHistory grants;
+    private long now;
+    private List<Request> stray; // requests of lost connections, which may still be executed
+    private int faults;
+    private int furtherAcquires;
+    private Optional<String> broken = Optional.empty();
 
     private record Run(RedisModel server, long now, String script, List<String> args) {}
 
@@ -89,21 +94,130 @@ record RedisWorld(
     /**
      * What is explored.
      *
-     * @param clientOfContender the client of each contender
+     * @param contenders a character for each contender: the number of its client, or {@code a} for client 0 and so on if it
+     *     does not wait
+     * @param furtherAcquires how often a client whose contender has ended acquires again, all together
      * @param faults the number of faults
      * @param possible the kinds of faults
-     * @param delayedReleases whether a holder may also release with a delay
      */
     record Scope(
-            int clients,
-            List<Integer> clientOfContender,
+            String contenders,
+            int furtherAcquires,
+            Set<Option> options,
             int faults,
             Set<Fault> possible,
-            boolean delayedReleases,
-            Variant variant) {}
+            Variant variant) {
+        @Override
+        public String toString() {
+            return contenders + "+".repeat(furtherAcquires) + " " + options + " " + faults + " of " + possible;
+        }
+
+        static Scope of(String contenders) {
+            return new Scope(contenders, 0, Set.of(), 0, Set.of(), Variant.PRODUCTION);
+        }
+
+        Scope andAcquires(int more) {
+            return new Scope(contenders, more, options, faults, possible, variant);
+        }
+
+        Scope with(Option... more) {
+            return new Scope(contenders, furtherAcquires, Set.of(more), faults, possible, variant);
+        }
+
+        Scope faults(int most, Fault... kinds) {
+            return faults(most, kinds.length == 0 ? Set.of() : EnumSet.copyOf(List.of(kinds)));
+        }
+
+        Scope faults(int most, Set<Fault> kinds) {
+            return new Scope(contenders, furtherAcquires, options, most, kinds, variant);
+        }
+
+        Scope with(Variant other) {
+            return new Scope(contenders, furtherAcquires, options, faults, possible, other);
+        }
+
+        private int clients() {
+            return 1
+                    + contenders
+                            .chars()
+                            .map(each -> each % 16 - (each >= 'a' ? 1 : 0))
+                            .max()
+                            .orElse(0);
+        }
+    }
+
+    /** What may happen besides faults. */
+    enum Option {
+        /** A holder may also release with a delay. */
+        DELAYED_RELEASE,
+        /** Replicas or sentinels must confirm each grant that is in a reply. */
+        CONFIRMATION,
+        /** The lock is held for longer than it is handed off in a row. */
+        LONG_HOLDING
+    }
+
+    /** What may go wrong, once for each fault that is left. */
+    enum Fault {
+        /** A connection is lost, with the replies and messages on it. */
+        CUT,
+        /** With a lost connection: the server executes a request later, also long after its sender has given up. */
+        LATE_EXECUTION,
+        /** A connection is lost, and the server does not notice: the client seems to be subscribed. */
+        HALF_OPEN,
+        /** A reply does not come in time. */
+        SLOW_REPLY,
+        /** The server replies with an error. */
+        ERROR_REPLY,
+        /** Replicas or sentinels do not confirm a grant. */
+        NOT_CONFIRMED,
+        /** The token of a grant is out of range. */
+        UNUSABLE_TOKEN,
+        /** Too little of a lease is left when a hand-off is about to be used. */
+        SHORT_VALIDITY,
+        /** Somebody publishes the last hand-off message to a contender again. */
+        REPLAY,
+        /** An operator ends a grant. */
+        FORCED_RELEASE,
+        /** The server restarts with its data. */
+        RESTART,
+        /** The server restarts without its data. */
+        DATA_LOSS,
+        /** The server's clock is set back. */
+        CLOCK_SET_BACK,
+        /** The server's clock is set forward. */
+        CLOCK_SET_FORWARD,
+        /** A holder cannot renew, or a reply takes longer than a lease. */
+        EXPIRY,
+        /** The core gives up a removal that has failed for a whole lease. */
+        ABANDONED,
+        /** A process dies. */
+        DEATH
+    }
 
     /** What a process has sent and not yet received on its connection, in order. */
-    record Client(boolean alive, boolean connected, int epoch, List<Request> sent, List<Arrival> arriving) {}
+    private static final class Client implements Cloneable {
+        boolean alive = true;
+        boolean connected = true;
+        int epoch = 1;
+        /** Whether a reply of this connection's server has told its time. */
+        boolean knowsTime = true;
+
+        List<Request> sent = List.of();
+        List<Arrival> arriving = List.of();
+
+        /** Returns all requests without a reply that was received, in the order of their timeouts. */
+        Stream<Request> unanswered() {
+            return Stream.concat(arriving.stream().map(Arrival::request).filter(Objects::nonNull), sent.stream());
+        }
+
+        Client copy() {
+            try {
+                return (Client) clone();
+            } catch (CloneNotSupportedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
 
     /** The scripts of a contender. */
     enum Script {
@@ -116,34 +230,46 @@ record RedisWorld(
     /**
      * A request that the server has not executed.
      *
+     * @param token the token of the grant that a delayed release is about
      * @param notAfter the server's time after which it refuses an acquire
      * @param awaited whether its sender still waits for the reply
      */
-    record Request(int contender, Script script, boolean withTime, int epoch, long notAfter, boolean awaited) {
+    record Request(
+            int client,
+            int contender,
+            Script script,
+            boolean withTime,
+            long token,
+            int epoch,
+            long notAfter,
+            boolean awaited) {
         Request unawaited() {
-            return new Request(contender, script, withTime, epoch, notAfter, false);
+            return new Request(client, contender, script, withTime, token, epoch, notAfter, false);
+        }
+
+        boolean isOnConnectionOf(Request other) {
+            return client == other.client && epoch == other.epoch;
+        }
+
+        @Override
+        public String toString() {
+            return script + " of contender " + contender;
         }
     }
 
-    /** A reply, or a message if it has no request. */
-    record Arrival(@Nullable Request request, List<?> values, String message) {}
+    /** A reply, or a message if it has no request. An error reply has no values. */
+    record Arrival(@Nullable Request request, List<?> values, String message) {
+        boolean isGrant() {
+            return request != null
+                    && request.script == Script.ACQUIRE
+                    && (values.size() == 1
+                            || (values.size() > 1 && values.get(0).equals("granted")));
+        }
 
-    /** What may go wrong, once for each fault that is left. */
-    enum Fault {
-        /** A connection is lost, with the replies and messages on it. */
-        CUT,
-        /** The server executes a request of a lost connection later, also long after its sender has given up. */
-        LATE_EXECUTION,
-        /** A reply does not come in time. */
-        SLOW_REPLY,
-        /** A process dies. */
-        DEATH,
-        /** A holder cannot renew, or a reply takes longer than a lease. */
-        EXPIRY,
-        /** An operator ends a grant. */
-        FORCED_RELEASE,
-        /** The server's clock is set back. */
-        CLOCK_SET_BACK
+        @Override
+        public String toString() {
+            return request == null ? "the message \"" + message + "\"" : "the reply " + values + " to " + request;
+        }
     }
 
     /** What the core does about one contender. */
@@ -155,7 +281,11 @@ record RedisWorld(
         HOLDING,
         ENDING,
         END_FAILED,
-        DONE
+        DONE;
+
+        boolean hopes() {
+            return this == ATTEMPTING || this == WAITING || this == RETRYING;
+        }
     }
 
     /** The repetition of a removal in the background. */
@@ -165,59 +295,85 @@ record RedisWorld(
         RUNNING
     }
 
-    /**
-     * One contender, and the core's view of it.
-     *
-     * @param queuedAcquire whether an acquire waits for the connection
-     * @param messageEpoch the connection of the last hand-off message
-     * @param delayed whether the core has released with a delay
-     * @param token the token of the grant that is believed in; 0 if none
-     */
-    record Contender(
-            int client,
-            RedisContenderState protocol,
-            Core core,
-            Cleanup cleanup,
-            boolean woken,
-            boolean gaveUp,
-            boolean delayed,
-            boolean registered,
-            boolean queuedAcquire,
-            int messageEpoch,
-            long token) {}
+    /** What was in the store of a contender that ends, when its last removal was executed. */
+    enum Found {
+        NOTHING,
+        ENTRY,
+        GRANT
+    }
 
-    /** Returns the start: contenders that have made no request. */
-    static RedisWorld start(Scope scope) {
+    /** One contender, and the core's view of it. */
+    private static final class Contender implements Cloneable {
+        final int client;
+        final boolean waits;
+        RedisContenderState protocol = RedisContenderState.INITIAL;
+        Core core = Core.NEW;
+        Cleanup cleanup = Cleanup.NONE;
+        boolean woken;
+        boolean gaveUp;
+        boolean registered;
+        /** The token of the grant that the core was told of; 0 if none. */
+        long granted;
+        /** Whether the core has released with a delay. */
+        boolean delayed;
+
+        boolean abandoned;
+        /** Whether the time runs after which an abandoned contender has expired. */
+        boolean expiring;
+        /** The connection of the grant that is being confirmed; 0 if there is none. */
+        int confirming;
+        /** The connection of the last hand-off message. */
+        int messageEpoch;
+
+        String lastMessage = "";
+        Found found = Found.NOTHING;
+        /** The token of the grant that is believed in; 0 if none. */
+        long token;
+
+        Contender(int client, boolean waits) {
+            this.client = client;
+            this.waits = waits;
+        }
+
+        Contender copy() {
+            try {
+                return (Contender) clone();
+            } catch (CloneNotSupportedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    /** Creates the start: contenders that have made no request. */
+    RedisWorld(Scope scope) {
+        this.scope = scope;
         Set<String> channels = new HashSet<>();
-        List<Client> clients = new ArrayList<>();
-        for (int i = 0; i < scope.clients; i++) {
-            clients.add(new Client(true, true, 1, List.of(), List.of()));
+        for (int i = 0; i < scope.clients(); i++) {
+            clients.add(new Client());
             channels.add(channel(i));
         }
-        List<Contender> contenders = scope.clientOfContender.stream()
-                .map(client -> new Contender(
-                        client,
-                        RedisContenderState.INITIAL,
-                        Core.NEW,
-                        Cleanup.NONE,
-                        false,
-                        false,
-                        false,
-                        false,
-                        false,
-                        0,
-                        0))
-                .toList();
-        return new RedisWorld(
-                RedisModel.EMPTY.withSubscribed(channels),
-                START,
-                List.copyOf(clients),
-                contenders,
-                List.of(),
-                scope.faults,
-                0,
-                Optional.empty(),
-                scope);
+        scope.contenders.chars().forEach(each -> {
+            boolean waits = each < 'a';
+            contenders.add(new Contender(each - (waits ? '0' : 'a'), waits));
+        });
+        server = RedisModel.EMPTY.withSubscribed(channels);
+        grants = RedisGrantHistory.NONE;
+        now = START;
+        stray = List.of();
+        faults = scope.faults;
+        furtherAcquires = scope.furtherAcquires;
+    }
+
+    private RedisWorld(RedisWorld before) {
+        scope = before.scope;
+        before.clients.forEach(client -> clients.add(client.copy()));
+        before.contenders.forEach(contender -> contenders.add(contender.copy()));
+        server = before.server;
+        grants = before.grants;
+        now = before.now;
+        stray = before.stray;
+        faults = before.faults;
+        furtherAcquires = before.furtherAcquires;
     }
 
     private boolean may(Fault fault) {
@@ -228,200 +384,248 @@ record RedisWorld(
         return "channel" + client;
     }
 
-    private static String attemptId(int contender) {
-        return ATTEMPT_IDS.get(contender);
-    }
-
-    private static int contender(String attemptId) {
-        return attemptId.charAt(ID_START.length()) - '0';
+    private Client clientOf(Contender contender) {
+        return clients.get(contender.client);
     }
 
     // ---- steps
 
+    /** Collects the steps from one world. */
+    private final class Steps {
+        final List<Step<RedisWorld>> all = new ArrayList<>();
+
+        void add(String label, Kind kind, Consumer<RedisWorld> change) {
+            RedisWorld next = new RedisWorld(RedisWorld.this);
+            change.accept(next);
+            all.add(new Step<>(label, kind, next));
+        }
+
+        void progress(String label, Consumer<RedisWorld> change) {
+            add(label, Kind.PROGRESS, change);
+        }
+
+        void fault(Fault fault, String label, Consumer<RedisWorld> change) {
+            if (may(fault)) {
+                add(label, Kind.OPTIONAL, next -> {
+                    next.faults--;
+                    change.accept(next);
+                });
+            }
+        }
+    }
+
     @Override
     public List<Step<RedisWorld>> steps() {
-        List<Step<RedisWorld>> steps = new ArrayList<>();
+        Steps steps = new Steps();
         for (int i = 0; i < contenders.size(); i++) {
-            if (clients.get(contenders.get(i).client).alive) {
+            if (clientOf(contenders.get(i)).alive) {
                 stepsOfCore(i, steps);
             }
         }
         for (int i = 0; i < clients.size(); i++) {
-            stepsOfClient(i, steps);
+            if (clients.get(i).alive) {
+                stepsOfClient(i, steps);
+            }
         }
+        stepsOfNetwork(steps);
         stepsOfServer(steps);
-        return steps;
+        return steps.all;
     }
 
-    private void stepsOfCore(int i, List<Step<RedisWorld>> steps) {
+    private void stepsOfCore(int i, Steps steps) {
         Contender contender = contenders.get(i);
         String who = "contender " + i + " ";
         switch (contender.core) {
-            case NEW -> add(steps, who + "makes its first attempt", Kind.PROGRESS, next -> next.attempt(i));
-            case WAITING ->
-                add(
-                        steps,
-                        who
-                                + (contender.woken
-                                        ? "tries again, since it was woken"
-                                        : "tries again after the fallback time"),
-                        contender.woken ? Kind.PROGRESS : Kind.FALLBACK,
-                        next -> next.attempt(i));
-            case RETRYING -> add(steps, who + "tries again after a failure", Kind.PROGRESS, next -> next.attempt(i));
-            case HOLDING -> {
-                add(steps, who + "releases", Kind.PROGRESS, next -> next.end(i));
-                if (scope.delayedReleases) {
-                    add(steps, who + "releases with a delay", Kind.OPTIONAL, next -> next.endAfter(i));
+            case NEW -> steps.progress(who + "makes its first attempt", next -> next.attempt(i, true));
+            case WAITING -> {
+                if (contender.woken) {
+                    steps.progress(who + "tries again, since it was woken", next -> next.attempt(i, true));
+                } else {
+                    steps.add(
+                            who + "tries again after the fallback time", Kind.FALLBACK, next -> next.attempt(i, true));
+                }
+                if (contender.protocol.phase() instanceof RedisContenderState.Queued queued
+                        && queued.handOff() != null) {
+                    steps.fault(
+                            Fault.SHORT_VALIDITY,
+                            who + "tries again, when too little of the lease is left",
+                            next -> next.attempt(i, false));
                 }
             }
-            case END_FAILED ->
-                add(steps, who + "ends again after a failure", Kind.PROGRESS, next -> {
-                    if (contender.delayed) {
-                        next.endAfter(i);
-                    } else {
+            case RETRYING -> steps.progress(who + "tries again after a failure", next -> next.attempt(i, true));
+            case HOLDING -> {
+                steps.progress(who + "releases", next -> next.end(i));
+                if (scope.options.contains(Option.DELAYED_RELEASE)) {
+                    steps.add(who + "releases with a delay", Kind.OPTIONAL, next -> {
+                        next.contenders.get(i).delayed = true;
                         next.end(i);
-                    }
-                });
+                    });
+                }
+                steps.fault(Fault.EXPIRY, who + "does not renew until its deadline", next -> next.end(i));
+            }
+            case END_FAILED -> {
+                steps.progress(who + "ends again after a failure", next -> next.end(i));
+                steps.fault(Fault.ABANDONED, who + "is abandoned", next -> next.abandon(i));
+            }
+            case DONE -> {
+                if (furtherAcquires > 0) {
+                    steps.add("client " + contender.client + " acquires again", Kind.OPTIONAL, next -> {
+                        next.furtherAcquires--;
+                        next.contenders.add(new Contender(contender.client, true));
+                    });
+                }
+            }
             default -> {}
         }
-        boolean waits =
-                contender.core == Core.ATTEMPTING || contender.core == Core.WAITING || contender.core == Core.RETRYING;
-        if (waits && !contender.gaveUp) {
-            add(steps, who + "gives up", Kind.OPTIONAL, next -> next.giveUp(i));
+        if (contender.core.hopes() && !contender.gaveUp) {
+            steps.add(who + "gives up", Kind.OPTIONAL, next -> next.giveUp(i));
         }
         if (contender.cleanup == Cleanup.DUE) {
-            add(steps, who + "repeats its removal", Kind.PROGRESS, next -> {
+            steps.progress(who + "repeats its removal", next -> {
                 next.contenders.get(i).cleanup = Cleanup.RUNNING;
                 next.feed(i, new RedisContenderEvent.CleanupDue());
             });
         }
-        if (contender.core == Core.HOLDING && may(Fault.EXPIRY)) {
-            add(steps, who + "does not renew until its deadline", Kind.OPTIONAL, next -> {
-                next.faults--;
-                next.end(i);
-            });
+        if (contender.expiring) {
+            steps.add(who + "has expired", Kind.FALLBACK, next -> next.expire(i));
+        }
+        if (contender.confirming != 0) {
+            boolean sameConnection = clientOf(contender).connected && clientOf(contender).epoch == contender.confirming;
+            if (sameConnection) {
+                steps.progress(
+                        "the grant of " + who + "is confirmed",
+                        next -> next.confirmed(i, new RedisContenderEvent.Confirmed(ANY_TIME)));
+                steps.fault(
+                        Fault.NOT_CONFIRMED,
+                        "the grant of " + who + "is not confirmed",
+                        next -> next.confirmed(i, new RedisContenderEvent.NotConfirmed(NO_REPLY)));
+            } else {
+                steps.progress(
+                        "the grant of " + who + "is not confirmed, since its connection was lost",
+                        next -> next.confirmed(i, new RedisContenderEvent.NotConfirmed(NO_REPLY)));
+            }
         }
     }
 
-    private void stepsOfClient(int i, List<Step<RedisWorld>> steps) {
+    private void stepsOfClient(int i, Steps steps) {
         Client client = clients.get(i);
-        if (!client.alive) {
-            return;
-        }
         String who = "client " + i;
+        steps.fault(Fault.DEATH, "the process of " + who + " dies", next -> next.die(i));
         if (!client.connected) {
-            add(steps, who + " connects again", Kind.PROGRESS, next -> next.reconnect(i));
+            steps.progress(who + " connects again", next -> next.reconnect(i));
             return;
         }
         if (!client.sent.isEmpty()) {
             Request request = client.sent.get(0);
-            add(
-                    steps,
-                    "the server executes " + request.script + " of contender " + request.contender,
-                    Kind.PROGRESS,
-                    next -> {
-                        next.clients.set(i, withSent(next.clients.get(i), tail(client.sent)));
-                        next.execute(request, i);
-                    });
+            steps.progress("the server executes " + request, next -> {
+                next.clients.get(i).sent = tail(client.sent);
+                next.execute(request, true);
+            });
+            steps.fault(Fault.ERROR_REPLY, "the server replies to " + request + " with an error", next -> {
+                next.clients.get(i).sent = tail(client.sent);
+                next.arrive(i, new Arrival(request, List.of(), ""));
+            });
         }
         if (!client.arriving.isEmpty()) {
             Arrival arrival = client.arriving.get(0);
-            String what = arrival.request == null
-                    ? "the message \"" + arrival.message + "\""
-                    : "the reply " + arrival.values + " for contender " + arrival.request.contender;
-            add(steps, who + " receives " + what, Kind.PROGRESS, next -> {
-                next.clients.set(i, withArriving(next.clients.get(i), tail(client.arriving)));
-                next.receive(i, arrival);
+            steps.progress(who + " receives " + arrival, next -> {
+                next.clients.get(i).arriving = tail(client.arriving);
+                next.receive(i, arrival, true);
             });
+            if (arrival.isGrant()) {
+                steps.fault(Fault.UNUSABLE_TOKEN, who + " receives a token out of range", next -> {
+                    next.clients.get(i).arriving = tail(client.arriving);
+                    next.receive(i, arrival, false);
+                });
+            }
         }
-        if (may(Fault.CUT)) {
-            add(steps, "the connection of " + who + " is cut", Kind.OPTIONAL, next -> {
-                next.faults--;
-                next.cut(i, true);
-            });
+        steps.fault(Fault.CUT, "the connection of " + who + " is cut", next -> next.cut(i, true));
+        steps.fault(
+                Fault.HALF_OPEN,
+                "the connection of " + who + " is lost, and the server does not notice",
+                next -> next.cut(i, false));
+        client.unanswered()
+                .filter(Request::awaited)
+                .findFirst()
+                .ifPresent(request -> steps.fault(
+                        Fault.SLOW_REPLY,
+                        "the reply to " + request + " does not come in time",
+                        next -> next.timeOut(i, request)));
+    }
+
+    private void stepsOfNetwork(Steps steps) {
+        for (int i = 0; i < stray.size(); i++) {
+            Request request = stray.get(i);
+            boolean first = stray.stream().limit(i).noneMatch(request::isOnConnectionOf);
+            if (first) {
+                int at = i;
+                steps.add("the server executes " + request + " from a lost connection", Kind.OPTIONAL, next -> {
+                    List<Request> others = new ArrayList<>(stray);
+                    others.remove(at);
+                    next.stray = List.copyOf(others);
+                    next.execute(request, false);
+                });
+                steps.add(
+                        request + " is lost, and what followed it on its connection",
+                        Kind.OPTIONAL,
+                        next -> next.stray = stray.stream()
+                                .filter(each -> !each.isOnConnectionOf(request))
+                                .toList());
+            }
         }
-        if (may(Fault.DEATH)) {
-            add(steps, "the process of " + who + " dies", Kind.OPTIONAL, next -> {
-                next.faults--;
-                next.cut(i, false);
-            });
-        }
-        if (may(Fault.SLOW_REPLY)) {
-            awaited(client)
-                    .ifPresent(request -> add(
-                            steps,
-                            "the reply to " + request.script + " of contender " + request.contender
-                                    + " does not come in time",
-                            Kind.OPTIONAL,
-                            next -> {
-                                next.faults--;
-                                next.timeOut(i, request);
-                            }));
+        for (int i = 0; i < contenders.size(); i++) {
+            Contender contender = contenders.get(i);
+            if (!contender.lastMessage.isEmpty() && clientOf(contender).connected) {
+                steps.fault(
+                        Fault.REPLAY,
+                        "somebody publishes \"" + contender.lastMessage + "\" again",
+                        next -> next.arrive(contender.client, new Arrival(null, List.of(), contender.lastMessage)));
+            }
         }
     }
 
-    private void stepsOfServer(List<Step<RedisWorld>> steps) {
-        if (!stray.isEmpty()) {
-            Request request = stray.get(0);
-            add(
-                    steps,
-                    "the server executes " + request.script + " of contender " + request.contender
-                            + " from a lost connection",
-                    Kind.OPTIONAL,
-                    next -> {
-                        next.stray.remove(0);
-                        next.execute(request, -1);
-                    });
-            add(steps, "a request of a lost connection is lost too", Kind.OPTIONAL, next -> next.stray.remove(0));
+    private void stepsOfServer(Steps steps) {
+        if (timePasses()) {
+            steps.progress("a long time passes", next -> next.now += LONG_TIME);
+        } else if (scope.options.contains(Option.LONG_HOLDING) && rowSince() > now - Ranks.LONG_GAP_MICROS) {
+            steps.add("the lock is held for a long time", Kind.OPTIONAL, next -> next.now += LONG_TIME);
         }
-        boolean anyAwaited = clients.stream()
-                .anyMatch(client -> awaited(client)
-                        .filter(request -> request.script == Script.ACQUIRE)
-                        .isPresent());
-        boolean anyInDoubt = contenders.stream()
-                        .anyMatch(contender -> contender.protocol.inDoubt().mayStillExecute()
-                                && contender.protocol.inDoubt().notAfter() >= now)
+        steps.fault(Fault.CLOCK_SET_BACK, "the server's clock is set back", next -> next.now -= CLOCK_STEP);
+        steps.fault(Fault.CLOCK_SET_FORWARD, "the server's clock is set forward", next -> next.now += LONG_TIME);
+        steps.fault(Fault.RESTART, "the server restarts", next -> next.restart(true));
+        steps.fault(Fault.DATA_LOSS, "the server restarts without its data", next -> next.restart(false));
+        RedisGrantHistory.Grant grant = grants.present();
+        if (grant == null) {
+            return;
+        }
+        if (grant.kept()) {
+            steps.add("the delay of a release has passed", Kind.FALLBACK, RedisWorld::expireGrant);
+        } else {
+            Contender contender = contenders.get(grant.contender());
+            boolean expected = contender.abandoned || !clientOf(contender).alive;
+            String label = "the grant of contender " + grant.contender() + " expires";
+            if (expected) {
+                steps.add(label, Kind.FALLBACK, RedisWorld::expireGrant);
+            } else if (contender.token == 0) {
+                steps.fault(Fault.EXPIRY, label, RedisWorld::expireGrant);
+            }
+        }
+        steps.fault(
+                Fault.FORCED_RELEASE,
+                "an operator ends the grant of contender " + grant.contender(),
+                RedisWorld::force);
+    }
+
+    /** Returns whether time passes in which nothing else happens, until a late request is refused or a woken waiter is too. */
+    private boolean timePasses() {
+        boolean acquireAwaited = clients.stream()
+                .flatMap(Client::unanswered)
+                .anyMatch(request -> request.awaited && request.script == Script.ACQUIRE);
+        boolean mayBeLate = contenders.stream()
+                        .map(contender -> contender.protocol.inDoubt())
+                        .anyMatch(inDoubt -> inDoubt.mayStillExecute() && inDoubt.notAfter() >= now)
                 || stray.stream().anyMatch(request -> request.notAfter >= now);
-        boolean anyWoken = wokenAt() > now - REQUEST_TIMEOUT;
-        if (!anyAwaited && (anyInDoubt || anyWoken)) {
-            add(steps, "more than a request timeout passes", Kind.PROGRESS, next -> next.now += 2 * REQUEST_TIMEOUT);
-        }
-        if (may(Fault.CLOCK_SET_BACK)) {
-            add(steps, "the server's clock is set back", Kind.OPTIONAL, next -> {
-                next.faults--;
-                next.now -= CLOCK_STEP;
-            });
-        }
-        if (isKept()) {
-            add(
-                    steps,
-                    "the delay of a release has passed",
-                    Kind.FALLBACK,
-                    next -> next.server =
-                            next.server.run(next.now, "DEL", KEYS.grant()).next());
-        }
-        holder().ifPresent(holder -> {
-            Contender contender = contenders.get(holder);
-            boolean expected = contender.core == Core.DONE || !clients.get(contender.client).alive;
-            if (contender.token == 0 && (expected || may(Fault.EXPIRY))) {
-                add(
-                        steps,
-                        "the grant of contender " + holder + " expires",
-                        expected ? Kind.FALLBACK : Kind.OPTIONAL,
-                        next -> {
-                            next.faults -= expected ? 0 : 1;
-                            next.server = next.server
-                                    .run(next.now, "DEL", KEYS.grant())
-                                    .next();
-                        });
-            }
-            if (may(Fault.FORCED_RELEASE)) {
-                add(steps, "an operator ends the grant of contender " + holder, Kind.OPTIONAL, next -> {
-                    next.faults--;
-                    next.force(holder);
-                });
-            }
-        });
+        return !acquireAwaited && (mayBeLate || wokenAt() > now - REQUEST_TIMEOUT);
     }
 
     private long wokenAt() {
@@ -431,41 +635,13 @@ record RedisWorld(
                 : 0;
     }
 
-    private boolean isKept() {
-        return server.keys().get(KEYS.grant()) instanceof StoredValue.Text grant
-                && grant.text().startsWith(OwnerRecordCodec.KEPT_MARK);
-    }
-
-    /** Returns the contender that has the grant in the store, other than for the delay of a release. */
-    private Optional<Integer> holder() {
-        return server.keys().get(KEYS.grant()) instanceof StoredValue.Text grant && !isKept()
-                ? Optional.of(contender(grant.text().substring(0, 32)))
-                : Optional.empty();
-    }
-
-    private long storedToken() {
-        Matcher matcher = Pattern.compile(" token=(\\d+)")
-                .matcher(
-                        ((StoredValue.Text) Objects.requireNonNull(server.keys().get(KEYS.grant()))).text());
-        return matcher.find() ? Long.parseLong(matcher.group(1)) : 0;
-    }
-
-    /** Returns the request whose timeout comes first. */
-    private static Optional<Request> awaited(Client client) {
-        return Stream.concat(
-                        client.arriving.stream().map(Arrival::request).filter(Objects::nonNull), client.sent.stream())
-                .filter(Request::awaited)
-                .findFirst();
-    }
-
-    private interface Change {
-        void apply(Next next);
-    }
-
-    private void add(List<Step<RedisWorld>> steps, String label, Kind kind, Change change) {
-        Next next = new Next(this);
-        change.apply(next);
-        steps.add(new Step<>(label, kind, next.build()));
+    /** Returns when the first hand-off of the present row took place; 0 if there is none, or nobody waits. */
+    private long rowSince() {
+        String grant = server.keys().get(KEYS.grant()) instanceof StoredValue.Text text ? text.text() : "";
+        int row = grant.indexOf(" row=");
+        return row < 0 || !server.keys().containsKey(KEYS.queue())
+                ? 0
+                : Long.parseLong(grant.substring(grant.indexOf(':', row) + 1));
     }
 
     private static <T> List<T> tail(List<T> list) {
@@ -478,444 +654,465 @@ record RedisWorld(
         return List.copyOf(all);
     }
 
-    private static Client withSent(Client client, List<Request> sent) {
-        return new Client(client.alive, client.connected, client.epoch, sent, client.arriving);
+    // ---- the core
+
+    /** @param usable whether enough of a lease that was handed off is left */
+    private void attempt(int i, boolean usable) {
+        Contender contender = contenders.get(i);
+        contender.core = Core.ATTEMPTING;
+        contender.woken = false;
+        handOffsAreUsable = usable;
+        feed(i, new RedisContenderEvent.Attempt(clientOf(contender).epoch));
     }
 
-    private static Client withArriving(Client client, List<Arrival> arriving) {
-        return new Client(client.alive, client.connected, client.epoch, client.sent, arriving);
+    private boolean handOffsAreUsable; // during a step
+
+    private void end(int i) {
+        Contender contender = contenders.get(i);
+        contender.core = Core.ENDING;
+        contender.token = 0;
+        contender.found = Found.NOTHING;
+        grants = grants.forget(i);
+        feed(i, contender.delayed ? new RedisContenderEvent.EndAfter(DELAY) : new RedisContenderEvent.End());
     }
 
-    /** A contender that can be changed. */
-    private static final class Draft {
-        final int client;
-        RedisContenderState protocol;
-        Core core;
-        Cleanup cleanup;
-        boolean woken;
-        boolean gaveUp;
-        boolean delayed;
-        boolean registered;
-        boolean queuedAcquire;
-        int messageEpoch;
-        long token;
-
-        Draft(Contender from) {
-            client = from.client;
-            protocol = from.protocol;
-            core = from.core;
-            cleanup = from.cleanup;
-            woken = from.woken;
-            gaveUp = from.gaveUp;
-            delayed = from.delayed;
-            registered = from.registered;
-            queuedAcquire = from.queuedAcquire;
-            messageEpoch = from.messageEpoch;
-            token = from.token;
-        }
-
-        Contender build() {
-            return new Contender(
-                    client,
-                    protocol,
-                    core,
-                    cleanup,
-                    woken,
-                    gaveUp,
-                    delayed,
-                    registered,
-                    queuedAcquire,
-                    messageEpoch,
-                    token);
+    private void giveUp(int i) {
+        Contender contender = contenders.get(i);
+        contender.gaveUp = true;
+        if (contender.core != Core.ATTEMPTING) {
+            end(i);
         }
     }
 
-    /** The world after a step, while the step is taken. */
-    private static final class Next {
-        RedisModel server;
-        long now;
-        final List<Client> clients;
-        final List<Draft> contenders;
-        final List<Request> stray;
-        int faults;
-        long highestToken;
-        Optional<String> broken;
-        final Scope scope;
+    private void abandon(int i) {
+        contenders.get(i).core = Core.DONE;
+        contenders.get(i).abandoned = true;
+        feed(i, new RedisContenderEvent.Abandon());
+    }
 
-        Next(RedisWorld from) {
-            server = from.server;
-            now = from.now;
-            clients = new ArrayList<>(from.clients);
-            contenders =
-                    new ArrayList<>(from.contenders.stream().map(Draft::new).toList());
-            stray = new ArrayList<>(from.stray);
-            faults = from.faults;
-            highestToken = from.highestToken;
-            broken = from.broken;
-            scope = from.scope;
+    private void expire(int i) {
+        contenders.get(i).expiring = false;
+        if (grants.isGrantedTo(i)) {
+            expireGrant();
         }
+        server = server.run(now, "ZREM", KEYS.queue(), RedisGrantHistory.attemptId(i))
+                .next();
+        server = server.run(now, "HDEL", KEYS.entries(), RedisGrantHistory.attemptId(i))
+                .next();
+        feed(i, new RedisContenderEvent.Expired());
+    }
 
-        RedisWorld build() {
-            return new RedisWorld(
-                    server,
-                    now,
-                    List.copyOf(clients),
-                    contenders.stream().map(Draft::build).toList(),
-                    List.copyOf(stray),
-                    faults,
-                    highestToken,
-                    broken,
-                    scope);
+    private void confirmed(int i, RedisContenderEvent outcome) {
+        contenders.get(i).confirming = 0;
+        feed(i, outcome);
+    }
+
+    private void attemptEnded(int i, Core then) {
+        Contender contender = contenders.get(i);
+        expect(i, Core.ATTEMPTING);
+        contender.core = then;
+        if (contender.gaveUp || !contender.waits) {
+            end(i);
         }
+    }
 
-        // ---- the core
+    private void granted(int i, long token) {
+        expect(i, Core.ATTEMPTING);
+        Contender contender = contenders.get(i);
+        contender.granted = token;
+        Belief belief = grants.beliefIn(i, token);
+        if (belief == Belief.WRONG) {
+            broken = Optional.of("S01: contender " + i + " believes in token " + token + ", and the store has "
+                    + grants.present() + " and had " + grants.ended());
+        }
+        if (contender.gaveUp || belief == Belief.REFUSED) {
+            end(i);
+            return;
+        }
+        contender.core = Core.HOLDING;
+        contender.token = belief == Belief.RIGHT ? token : 0;
+        grants = grants.forget(i);
+    }
 
-        void attempt(int i) {
-            Draft contender = contenders.get(i);
-            contender.core = Core.ATTEMPTING;
-            contender.woken = false;
-            contender.registered = true;
+    private void ended(int i, boolean existed) {
+        expect(i, Core.ENDING);
+        Contender contender = contenders.get(i);
+        boolean found = contender.found == Found.GRANT || (contender.found == Found.ENTRY && contender.granted == 0);
+        if (existed != found) {
+            broken = Optional.of(
+                    "S05: the end of contender " + i + " says " + existed + ", and the store had " + contender.found);
+        }
+        contender.found = Found.NOTHING;
+        contender.core = Core.DONE;
+    }
+
+    private void expect(int i, Core expected) {
+        if (contenders.get(i).core != expected) {
+            throw new IllegalStateException("an outcome for contender " + i + " while " + contenders.get(i).core);
+        }
+    }
+
+    // ---- the state machine
+
+    private void feed(int i, RedisContenderEvent event) {
+        RedisContenderState.Step step = scope.variant.machine.apply(contenders.get(i).protocol, event);
+        contenders.get(i).protocol = step.state();
+        step.effects().forEach(effect -> perform(i, effect));
+    }
+
+    private void perform(int i, RedisContenderEffect effect) {
+        Contender contender = contenders.get(i);
+        if (effect instanceof RedisContenderEffect.Plain plain) {
+            performPlain(i, plain);
+        } else if (effect instanceof RedisContenderEffect.SendRemoval removal) {
+            send(i, Script.REMOVAL, removal.withTime());
+        } else if (effect instanceof RedisContenderEffect.SendDelayedRelease release) {
+            send(i, Script.DELAYED_RELEASE, true, release.token());
+        } else if (effect instanceof RedisContenderEffect.CheckHandOff check) {
+            if (contender.messageEpoch != check.queued().epoch()) {
+                broken = Optional.of("S02: the deadline of contender " + i + " comes from two servers' clocks");
+            }
+            boolean inTime = grants.beliefIn(i, check.handOff().token()) != Belief.REFUSED;
             feed(
                     i,
-                    new RedisContenderEvent.Attempt(
-                            clients.get(contender.client).epoch()));
+                    inTime && handOffsAreUsable
+                            ? new RedisContenderEvent.HandOffUsable(ANY_TIME)
+                            : new RedisContenderEvent.HandOffUnusable());
+        } else if (effect instanceof RedisContenderEffect.Confirm) {
+            contender.confirming = clientOf(contender).epoch;
+        } else if (effect instanceof RedisContenderEffect.ReportGranted report) {
+            granted(i, report.token());
+        } else if (effect instanceof RedisContenderEffect.ReportBusy) {
+            attemptEnded(i, Core.WAITING);
+        } else if (effect instanceof RedisContenderEffect.FailAttempt) {
+            attemptEnded(i, Core.RETRYING);
+        } else if (effect instanceof RedisContenderEffect.ReportEnded report) {
+            ended(i, report.existed());
+        } else if (effect instanceof RedisContenderEffect.FailEnd) {
+            expect(i, Core.ENDING);
+            contender.core = Core.END_FAILED;
+            contender.found = Found.NOTHING;
+        } else if (effect instanceof RedisContenderEffect.FailCleanup) {
+            contender.cleanup = Cleanup.DUE;
+        } else {
+            throw new IllegalStateException("not in the model: " + effect);
         }
+    }
 
-        void end(int i) {
-            Draft contender = contenders.get(i);
-            contender.core = Core.ENDING;
-            contender.token = 0;
-            feed(i, new RedisContenderEvent.End());
-        }
-
-        void endAfter(int i) {
-            Draft contender = contenders.get(i);
-            contender.core = Core.ENDING;
-            contender.delayed = true;
-            contender.token = 0;
-            feed(i, new RedisContenderEvent.EndAfter(DELAY));
-        }
-
-        void giveUp(int i) {
-            Draft contender = contenders.get(i);
-            contender.gaveUp = true;
-            if (contender.core != Core.ATTEMPTING) {
-                end(i);
+    private void performPlain(int i, RedisContenderEffect.Plain effect) {
+        Contender contender = contenders.get(i);
+        switch (effect) {
+            case SEND_ACQUIRE -> {
+                contender.registered = contender.waits;
+                send(i, Script.ACQUIRE, true);
             }
-        }
-
-        private void attemptEnded(int i, Core then) {
-            Draft contender = contenders.get(i);
-            expect(i, Core.ATTEMPTING);
-            contender.core = then;
-            if (contender.gaveUp) {
-                end(i);
-            }
-        }
-
-        private void granted(int i, long token) {
-            expect(i, Core.ATTEMPTING);
-            RedisWorld stored = build();
-            boolean valid = stored.holder().equals(Optional.of(i)) && stored.storedToken() == token;
-            Draft contender = contenders.get(i);
-            if (contender.gaveUp || !valid) {
-                end(i); // the core's clock says whether it is valid
-                return;
-            }
-            contender.core = Core.HOLDING;
-            contender.token = token;
-            if (token <= highestToken) {
-                broken = Optional.of("S03: token " + token + " after " + highestToken);
-            }
-            highestToken = token;
-        }
-
-        private void expect(int i, Core... expected) {
-            if (!List.of(expected).contains(contenders.get(i).core)) {
-                throw new IllegalStateException("an outcome for contender " + i + " while " + contenders.get(i).core);
-            }
-        }
-
-        // ---- the state machine
-
-        void feed(int i, RedisContenderEvent event) {
-            RedisContenderState.Step step = scope.variant.machine.apply(contenders.get(i).protocol, event);
-            contenders.get(i).protocol = step.state();
-            for (RedisContenderEffect effect : step.effects()) {
-                perform(i, effect);
-            }
-        }
-
-        private void perform(int i, RedisContenderEffect effect) {
-            Draft contender = contenders.get(i);
-            if (effect instanceof RedisContenderEffect.Plain plain) {
-                performPlain(i, plain);
-            } else if (effect instanceof RedisContenderEffect.SendRemoval removal) {
-                send(i, Script.REMOVAL, removal.withTime());
-            } else if (effect instanceof RedisContenderEffect.SendDelayedRelease) {
-                send(i, Script.DELAYED_RELEASE, true);
-            } else if (effect instanceof RedisContenderEffect.CheckHandOff check) {
-                RedisWorld stored = build();
-                boolean valid = stored.holder().equals(Optional.of(i))
-                        && stored.storedToken() == check.handOff().token();
-                if (contender.messageEpoch != check.queued().epoch()) {
-                    broken = Optional.of("S02: the deadline of contender " + i + " comes from two servers' clocks");
-                }
-                feed(
-                        i,
-                        valid
-                                ? new RedisContenderEvent.HandOffUsable(ANY_TIME)
-                                : new RedisContenderEvent.HandOffUnusable());
-            } else if (effect instanceof RedisContenderEffect.ReportGranted report) {
-                granted(i, report.token());
-            } else if (effect instanceof RedisContenderEffect.ReportBusy) {
-                attemptEnded(i, Core.WAITING);
-            } else if (effect instanceof RedisContenderEffect.FailAttempt) {
-                attemptEnded(i, Core.RETRYING);
-            } else if (effect instanceof RedisContenderEffect.ReportEnded) {
-                expect(i, Core.ENDING);
+            case FAIL_LATE_ATTEMPT -> attemptEnded(i, Core.RETRYING);
+            case REPORT_DISPLACED -> {
+                expect(i, Core.ATTEMPTING);
                 contender.core = Core.DONE;
-            } else if (effect instanceof RedisContenderEffect.FailEnd) {
-                expect(i, Core.ENDING);
-                contender.core = Core.END_FAILED;
-            } else if (effect instanceof RedisContenderEffect.FailCleanup) {
-                contender.cleanup = Cleanup.DUE;
-            } else {
-                throw new IllegalStateException("not in the model: " + effect);
-            }
-        }
-
-        private void performPlain(int i, RedisContenderEffect.Plain effect) {
-            Draft contender = contenders.get(i);
-            switch (effect) {
-                case SEND_ACQUIRE -> {
-                    if (clients.get(contender.client).connected()) {
-                        send(i, Script.ACQUIRE, true);
-                    } else {
-                        contender.queuedAcquire = true;
-                    }
+                grants = grants.forget(i);
+                if (!contender.gaveUp) {
+                    contenders.add(new Contender(contender.client, contender.waits));
                 }
-                case FAIL_LATE_ATTEMPT -> attemptEnded(i, Core.RETRYING);
-                case WAKE_WAITER ->
-                    contender.woken = contender.core == Core.ATTEMPTING || contender.core == Core.WAITING;
-                case UNREGISTER -> contender.registered = false;
-                case START_CLEANUP, REPEAT_CLEANUP -> contender.cleanup = Cleanup.DUE;
-                case COMPLETE_CLEANUP -> contender.cleanup = Cleanup.NONE;
-                default -> throw new IllegalStateException("not in the model: " + effect);
             }
-        }
-
-        // ---- the network
-
-        private void send(int i, Script script, boolean withTime) {
-            int at = contenders.get(i).client;
-            Client client = clients.get(at);
-            Request request =
-                    new Request(i, script, withTime, client.epoch, now + REQUEST_TIMEOUT, script != Script.SWEEP);
-            if (client.connected) {
-                clients.set(at, withSent(client, with(client.sent, request)));
-            } else {
-                fail(request, true);
+            case WAKE_WAITER -> contender.woken = contender.core == Core.ATTEMPTING || contender.core == Core.WAITING;
+            case UNREGISTER -> {
+                contender.registered = false;
+                contender.lastMessage = "";
             }
+            case START_CLEANUP, REPEAT_CLEANUP -> contender.cleanup = Cleanup.DUE;
+            case COMPLETE_CLEANUP -> contender.cleanup = Cleanup.NONE;
+            case AWAIT_EXPIRY -> contender.expiring = true;
         }
+    }
 
-        private void fail(Request request, boolean notExecuted) {
-            switch (request.script) {
-                case ACQUIRE ->
-                    feed(
-                            request.contender,
-                            new RedisContenderEvent.AcquireFailed(
-                                    notExecuted, request.epoch, new ServerTime(request.notAfter), NO_REPLY));
-                case REMOVAL -> feed(request.contender, new RedisContenderEvent.RemovalFailed(notExecuted, NO_REPLY));
-                case DELAYED_RELEASE -> feed(request.contender, new RedisContenderEvent.DelayFailed(NO_REPLY));
-                default -> {}
-            }
+    // ---- the network
+
+    private void send(int i, Script script, boolean withTime) {
+        send(i, script, withTime, 0);
+    }
+
+    private void send(int i, Script script, boolean withTime, long token) {
+        int at = contenders.get(i).client;
+        Client client = clients.get(at);
+        long latest = client.knowsTime ? now : ServerTime.UNKNOWN.micros();
+        Request request = new Request(
+                at, i, script, withTime, token, client.epoch, latest + REQUEST_TIMEOUT, script != Script.SWEEP);
+        if (client.connected) {
+            client.sent = with(client.sent, request);
+        } else {
+            fail(request, true);
         }
+    }
 
-        void timeOut(int at, Request request) {
-            Client client = clients.get(at);
-            clients.set(
-                    at,
-                    new Client(
-                            client.alive,
-                            client.connected,
-                            client.epoch,
-                            client.sent.stream()
-                                    .map(each -> each.equals(request) ? each.unawaited() : each)
-                                    .toList(),
-                            client.arriving.stream()
-                                    .filter(each -> !request.equals(each.request))
-                                    .toList()));
-            fail(request, false);
+    private void fail(Request request, boolean notExecuted) {
+        switch (request.script) {
+            case ACQUIRE ->
+                feed(
+                        request.contender,
+                        new RedisContenderEvent.AcquireFailed(
+                                notExecuted, request.epoch, new ServerTime(request.notAfter), NO_REPLY));
+            case REMOVAL -> feed(request.contender, new RedisContenderEvent.RemovalFailed(notExecuted, NO_REPLY));
+            case DELAYED_RELEASE -> feed(request.contender, new RedisContenderEvent.DelayFailed(NO_REPLY));
+            default -> {}
         }
+    }
 
-        /** The server may still execute what was sent; replies and messages are lost. */
-        void cut(int at, boolean survives) {
-            Client client = clients.get(at);
-            if (scope.possible.contains(Fault.LATE_EXECUTION)) {
-                client.sent.forEach(request -> stray.add(request.unawaited()));
-            }
-            clients.set(at, new Client(survives, false, client.epoch, List.of(), List.of()));
+    private void timeOut(int at, Request request) {
+        Client client = clients.get(at);
+        client.sent = client.sent.stream()
+                .map(each -> each.equals(request) ? each.unawaited() : each)
+                .toList();
+        client.arriving = client.arriving.stream()
+                .filter(each -> !request.equals(each.request))
+                .toList();
+        fail(request, false);
+    }
+
+    /** The server may still execute what was sent; replies and messages are lost. */
+    private void cut(int at, boolean noticed) {
+        Client client = clients.get(at);
+        List<Request> unanswered = client.unanswered().filter(Request::awaited).toList();
+        if (scope.possible.contains(Fault.LATE_EXECUTION)) {
+            client.sent.forEach(request -> stray = with(stray, request.unawaited()));
+        }
+        client.connected = false;
+        client.knowsTime = false;
+        client.sent = List.of();
+        client.arriving = List.of();
+        if (noticed) {
             Set<String> subscribed = new HashSet<>(server.subscribed());
             subscribed.remove(channel(at));
             server = server.withSubscribed(subscribed);
-            if (!survives) {
-                contenders.stream().filter(each -> each.client == at).forEach(each -> {
-                    each.core = Core.DONE;
-                    each.cleanup = Cleanup.NONE;
-                    each.woken = false;
-                    each.registered = false;
-                    each.queuedAcquire = false;
-                    each.token = 0;
-                    each.protocol = RedisContenderState.INITIAL;
-                });
-                return;
-            }
-            List<Request> unanswered = new ArrayList<>();
-            client.arriving.stream()
-                    .map(Arrival::request)
-                    .filter(Objects::nonNull)
-                    .forEach(unanswered::add);
-            unanswered.addAll(client.sent);
-            unanswered.stream().filter(Request::awaited).forEach(request -> fail(request, false));
         }
+        unanswered.forEach(request -> fail(request, false));
+    }
 
-        void reconnect(int at) {
-            Client client = clients.get(at);
-            clients.set(at, new Client(true, true, client.epoch + 1, List.of(), List.of()));
-            Set<String> subscribed = new HashSet<>(server.subscribed());
-            subscribed.add(channel(at));
-            server = server.withSubscribed(subscribed);
-            for (int i = 0; i < contenders.size(); i++) {
-                Draft contender = contenders.get(i);
-                if (contender.client == at && contender.queuedAcquire) {
-                    contender.queuedAcquire = false;
-                    send(i, Script.ACQUIRE, true);
-                }
-                if (contender.client == at && contender.registered && scope.variant.wakesOnConnect) {
-                    feed(i, new RedisContenderEvent.Woken());
-                }
+    private void die(int at) {
+        cut(at, true);
+        clients.get(at).alive = false;
+        for (int i = 0; i < contenders.size(); i++) {
+            if (contenders.get(i).client == at) {
+                Contender dead = new Contender(at, contenders.get(i).waits);
+                dead.core = Core.DONE;
+                contenders.set(i, dead);
+                grants = grants.forget(i);
             }
         }
+    }
 
-        void receive(int at, Arrival arrival) {
-            if (arrival.request == null) {
-                receiveMessage(at, arrival.message);
-                return;
-            }
-            int i = arrival.request.contender;
-            if (!arrival.request.awaited) {
-                return;
-            }
-            int epoch = clients.get(at).epoch;
-            List<?> values = arrival.values;
-            if (arrival.request.script == Script.REMOVAL) {
-                if (values.size() > 3) {
-                    send(i, Script.SWEEP, true);
-                }
-                feed(
-                        i,
-                        new RedisContenderEvent.Removed(
-                                epoch,
-                                values.size() > 2 ? new ServerTime((Long) values.get(2)) : ServerTime.UNKNOWN,
-                                values.get(0).equals(1L),
-                                values.size() > 1 && values.get(1).equals(1L)));
-                return;
-            }
-            ServerTime time = new ServerTime((Long) values.get(values.size() - 1));
-            if (arrival.request.script == Script.DELAYED_RELEASE) {
-                feed(
-                        i,
-                        new RedisContenderEvent.Delayed(
-                                epoch, time, values.get(0).equals(1L)));
-                return;
-            }
-            String kind = values.size() == 1 ? "granted" : (String) values.get(0);
-            switch (kind) {
-                case "granted" -> {
-                    long token = values.size() == 1 ? time.micros() : (Long) values.get(1);
-                    feed(i, new RedisContenderEvent.Granted(epoch, time, token, ANY_TIME, ANY_TIME, false));
-                }
-                case "busy" -> feed(i, new RedisContenderEvent.Busy(epoch, time, ANY_TIME, true, 0));
-                default -> feed(i, new RedisContenderEvent.Late(epoch, time));
+    private void reconnect(int at) {
+        Client client = clients.get(at);
+        client.connected = true;
+        client.epoch++;
+        Set<String> subscribed = new HashSet<>(server.subscribed());
+        subscribed.add(channel(at));
+        server = server.withSubscribed(subscribed);
+        for (int i = 0; i < contenders.size(); i++) {
+            Contender contender = contenders.get(i);
+            if (contender.client == at && contender.registered && scope.variant.wakesOnConnect) {
+                feed(i, new RedisContenderEvent.Woken());
             }
         }
+    }
 
-        private void receiveMessage(int at, String text) {
-            String[] parts = text.split(" ", -1);
-            int i = contender(parts[1]);
-            if (!contenders.get(i).registered) {
-                return;
+    /** @param plausible whether a token is in range */
+    private void receive(int at, Arrival arrival, boolean plausible) {
+        Request request = arrival.request;
+        if (request == null) {
+            receiveMessage(at, arrival.message);
+            return;
+        }
+        if (!request.awaited) {
+            return;
+        }
+        if (arrival.values.isEmpty()) {
+            fail(request, true);
+            return;
+        }
+        int i = request.contender;
+        int epoch = clients.get(at).epoch;
+        List<?> values = arrival.values;
+        if (request.script == Script.REMOVAL) {
+            if (values.size() > 3) {
+                send(i, Script.SWEEP, true);
             }
-            contenders.get(i).messageEpoch = clients.get(at).epoch;
             feed(
                     i,
-                    parts[0].equals("W")
-                            ? new RedisContenderEvent.Woken()
-                            : new RedisContenderEvent.HandedOff(
-                                    clients.get(at).epoch,
-                                    Long.parseLong(parts[2]),
-                                    new ServerTime(Long.parseLong(parts[3])),
-                                    ANY_TIME));
+                    new RedisContenderEvent.Removed(
+                            epoch,
+                            values.size() > 2 ? new ServerTime((Long) values.get(2)) : ServerTime.UNKNOWN,
+                            values.get(0).equals(1L),
+                            values.size() > 1 && values.get(1).equals(1L)));
+            return;
         }
+        ServerTime time = new ServerTime((Long) values.get(values.size() - 1));
+        if (request.script == Script.DELAYED_RELEASE) {
+            feed(i, new RedisContenderEvent.Delayed(epoch, time, values.get(0).equals(1L)));
+            return;
+        }
+        clients.get(at).knowsTime = true;
+        if (!plausible) {
+            feed(i, new RedisContenderEvent.GrantedUnusable(epoch, time, NO_REPLY));
+        } else if (arrival.isGrant()) {
+            long token = values.size() == 1 ? time.micros() : (Long) values.get(1);
+            boolean unconfirmed = scope.options.contains(Option.CONFIRMATION);
+            feed(i, new RedisContenderEvent.Granted(epoch, time, token, ANY_TIME, ANY_TIME, unconfirmed));
+        } else if (values.get(0).equals("busy")) {
+            feed(i, new RedisContenderEvent.Busy(epoch, time, ANY_TIME, contenders.get(i).waits, 0));
+        } else {
+            feed(i, new RedisContenderEvent.Late(epoch, time));
+        }
+    }
 
-        // ---- the server
+    private void receiveMessage(int at, String text) {
+        String[] parts = text.split(" ", -1);
+        int i = RedisGrantHistory.contender(parts[1]);
+        Contender contender = contenders.get(i);
+        if (!contender.registered) {
+            return;
+        }
+        if (parts[0].equals("W")) {
+            feed(i, new RedisContenderEvent.Woken());
+            return;
+        }
+        contender.messageEpoch = clients.get(at).epoch;
+        feed(
+                i,
+                new RedisContenderEvent.HandedOff(
+                        clients.get(at).epoch,
+                        Long.parseLong(parts[2]),
+                        new ServerTime(Long.parseLong(parts[3])),
+                        ANY_TIME));
+    }
 
-        /** @param at the client whose connection brings the request and takes the reply; negative if that is lost */
-        void execute(Request request, int at) {
-            String attempt = attemptId(request.contender);
-            if (request.script == Script.ACQUIRE) {
+    private void arrive(int at, Arrival arrival) {
+        Client client = clients.get(at);
+        if (client.connected && (arrival.request == null || arrival.request.awaited)) {
+            client.arriving = with(client.arriving, arrival);
+        }
+    }
+
+    // ---- the server
+
+    /** @param connected whether the request came on the present connection of its client, which takes the reply */
+    private void execute(Request request, boolean connected) {
+        String attempt = RedisGrantHistory.attemptId(request.contender);
+        Contender contender = contenders.get(request.contender);
+        RedisModel before = server;
+        if (connected && request.awaited && contender.core == Core.ENDING) {
+            contender.found = found(request);
+        }
+        RedisModel.Result result = switch (request.script) {
+            case ACQUIRE ->
                 run(
-                        request,
-                        at,
                         RedisLockScript.ACQUIRE,
                         attempt,
                         attempt + " record",
                         String.valueOf(LEASE_MILLIS),
                         String.valueOf(request.notAfter),
-                        channel(contenders.get(request.contender).client),
+                        contender.waits ? channel(contender.client) : "",
                         String.valueOf(LEASE_MILLIS),
                         "nonce");
-            } else if (request.script == Script.DELAYED_RELEASE) {
-                run(request, at, RedisLockScript.RELEASE_AFTER, attempt, String.valueOf(DELAY.toMillis()));
-            } else {
-                run(request, at, RedisLockScript.RELEASE, attempt, request.withTime ? "1" : "0");
+            case DELAYED_RELEASE ->
+                run(
+                        RedisLockScript.RELEASE_AFTER,
+                        attempt,
+                        String.valueOf(DELAY.toMillis()),
+                        String.valueOf(request.token));
+            case REMOVAL -> run(RedisLockScript.RELEASE, attempt, request.withTime ? "1" : "0");
+            case SWEEP -> run(RedisLockScript.RELEASE, attempt + "-", "1"); // removes nothing, serves waiters
+        };
+        grants = grants.executed(
+                request,
+                before,
+                result.next(),
+                now / 1000 + DELAY.toMillis(),
+                each -> server.subscribed().contains(channel(contenders.get(each).client)));
+        List<?> values =
+                result.reply() instanceof List<?> list ? list : List.of(Objects.requireNonNull(result.reply()));
+        if (connected) {
+            arrive(contender.client, new Arrival(request, values, ""));
+            if (values.get(0).equals("busy")) {
+                grants = grants.busy(request.contender);
             }
         }
+    }
 
-        void force(int holder) {
-            String value =
-                    ((StoredValue.Text) Objects.requireNonNull(server.keys().get(KEYS.grant()))).text();
-            contenders.get(holder).token = 0; // whether the loss is noticed is not explored here
-            run(null, -1, RedisLockScript.FORCE_RELEASE, value);
+    private Found found(Request request) {
+        int i = request.contender;
+        boolean isGranted =
+                request.script == Script.DELAYED_RELEASE ? grants.isNamedBy(request) : grants.isGrantedTo(i);
+        if (isGranted) {
+            return Found.GRANT;
         }
+        return RedisGrantHistory.queueIn(server).anyMatch(each -> each == i) ? Found.ENTRY : Found.NOTHING;
+    }
 
-        private void run(@Nullable Request request, int at, RedisLockScript script, String... args) {
-            now++;
-            RedisModel.Result result = RESULTS.computeIfAbsent(
-                    new Run(server, now, scope.variant.script.apply(script), List.of(args)),
-                    run -> LUA.run(run.server, run.now, run.script, List.of(KEYS.all()), run.args));
-            server = result.next().withoutExpiry();
-            for (RedisModel.Message message : result.published()) {
-                int receiver = Integer.parseInt(message.channel().substring("channel".length()));
-                arrive(receiver, new Arrival(null, List.of(), withoutSignature(message.text())));
+    private void force() {
+        String value = ((StoredValue.Text) Objects.requireNonNull(server.keys().get(KEYS.grant()))).text();
+        run(RedisLockScript.FORCE_RELEASE, value);
+        grantEnded(Cause.UNNOTICED);
+    }
+
+    private void expireGrant() {
+        server = server.run(now, "DEL", KEYS.grant()).next();
+        grantEnded(Cause.EXPIRY);
+    }
+
+    private void grantEnded(Cause cause) {
+        int holder = Objects.requireNonNull(grants.present()).contender();
+        contenders.get(holder).token = 0; // whether the loss is noticed is not explored here
+        grants = grants.ended(cause, contenders.get(holder).core.hopes(), server);
+    }
+
+    private void restart(boolean withData) {
+        for (int i = 0; i < clients.size(); i++) {
+            if (clients.get(i).connected) {
+                cut(i, true);
             }
-            if (request != null && at >= 0 && request.awaited) {
-                Object reply = Objects.requireNonNull(result.reply());
-                arrive(at, new Arrival(request, reply instanceof List<?> values ? values : List.of(reply), ""));
-            }
         }
+        stray = List.of();
+        if (withData) {
+            server = server.withSubscribed(Set.of());
+            return;
+        }
+        server = RedisModel.EMPTY;
+        now = Math.max(now, grants.highestToken()) + LONG_TIME; // the clock is wrong by less than that
+        if (grants.present() != null) {
+            grantEnded(Cause.UNNOTICED);
+        }
+    }
 
-        private void arrive(int at, Arrival arrival) {
-            if (clients.get(at).connected) {
-                clients.set(at, withArriving(clients.get(at), with(clients.get(at).arriving, arrival)));
+    private RedisModel.Result run(RedisLockScript script, String... args) {
+        now++;
+        RedisModel.Result result = cached(
+                RESULTS,
+                new Run(server, now, scope.variant.script.apply(script), List.of(args)),
+                run -> LUA.run(run.server, run.now, run.script, List.of(KEYS.all()), run.args));
+        server = result.next().withoutExpiry();
+        for (RedisModel.Message message : result.published()) {
+            String text = withoutSignature(message.text());
+            if (text.startsWith("G") && scope.possible.contains(Fault.REPLAY)) {
+                contenders.get(RedisGrantHistory.contender(text.split(" ", -1)[1])).lastMessage = text;
             }
+            arrive(
+                    Integer.parseInt(message.channel().substring("channel".length())),
+                    new Arrival(null, List.of(), text));
         }
+        return result;
+    }
 
-        private static String withoutSignature(String message) {
-            String[] parts = message.split(" ", -1);
-            return String.join(" ", List.of(parts).subList(0, parts[0].equals("W") ? 2 : 4));
+    private static <K, V> V cached(Map<K, V> cache, K key, Function<K, V> compute) {
+        if (cache.size() > MOST_CACHED) {
+            cache.clear();
         }
+        return cache.computeIfAbsent(key, compute);
+    }
+
+    private static String withoutSignature(String message) {
+        String[] parts = message.split(" ", -1);
+        return String.join(" ", List.of(parts).subList(0, parts[0].equals("W") ? 2 : 4));
     }
 
     // ---- what must hold
@@ -925,41 +1122,39 @@ record RedisWorld(
         if (broken.isPresent()) {
             return broken;
         }
-        List<Integer> believers = new ArrayList<>();
+        if (grants.broken().isPresent()) {
+            return grants.broken();
+        }
+        boolean done = isFinal();
+        int believer = -1;
         for (int i = 0; i < contenders.size(); i++) {
-            if (contenders.get(i).token != 0) {
-                believers.add(i);
-            }
-        }
-        if (believers.size() > 1) {
-            return Optional.of("S01: contenders " + believers + " hold the lock");
-        }
-        if (believers.size() == 1
-                && !(holder().equals(Optional.of(believers.get(0)))
-                        && storedToken() == contenders.get(believers.get(0)).token)) {
-            return Optional.of(
-                    "S01: contender " + believers.get(0) + " holds the lock, and the store does not know it");
-        }
-        if (isFinal()) {
-            for (int i = 0; i < contenders.size(); i++) {
-                if (clients.get(contenders.get(i).client).alive && isStored(i)) {
-                    return Optional.of("S08: contender " + i + " has ended, and the store still has something of it");
+            Contender contender = contenders.get(i);
+            if (contender.token != 0) {
+                if (believer >= 0) {
+                    return Optional.of("S01: contenders " + believer + " and " + i + " hold the lock");
                 }
+                believer = i;
+                if (grants.beliefIn(i, contender.token) != Belief.RIGHT) {
+                    return Optional.of(
+                            "S01: contender " + i + " holds the lock, and the store has " + grants.present());
+                }
+            }
+            RedisContenderState.Phase phase = contender.protocol.phase();
+            boolean hasNothing = done
+                    || phase instanceof RedisContenderState.Gone
+                    || (phase instanceof RedisContenderState.Idle
+                            && !contender.protocol.inDoubt().mayStillExecute());
+            if (hasNothing && clientOf(contender).alive && !contender.abandoned && grants.isStored(i, server)) {
+                return Optional.of("S08: contender " + i + " is " + phase + ", and the store has something of it");
             }
         }
         return Optional.empty();
     }
 
-    private boolean isStored(int i) {
-        return server.keys().entrySet().stream()
-                .filter(entry -> !entry.getKey().equals(KEYS.counter()))
-                .filter(entry -> !(entry.getKey().equals(KEYS.grant()) && isKept()))
-                .anyMatch(entry -> entry.getValue().toString().contains(attemptId(i)));
-    }
-
     @Override
     public boolean isFinal() {
-        return contenders.stream().allMatch(each -> each.core == Core.DONE && each.cleanup == Cleanup.NONE)
+        return contenders.stream()
+                        .allMatch(each -> each.core == Core.DONE && each.cleanup == Cleanup.NONE && !each.expiring)
                 && clients.stream()
                         .allMatch(client -> !client.alive
                                 || (client.sent.isEmpty() && client.arriving.isEmpty() && client.connected));
@@ -967,23 +1162,20 @@ record RedisWorld(
 
     @Override
     public List<String> situations() {
-        List<String> present = new ArrayList<>();
+        Set<String> present = new TreeSet<>();
         for (Contender contender : contenders) {
             present.add(contender.protocol.phase().getClass().getSimpleName());
-            if (contender.core == Core.HOLDING) {
-                present.add("held");
-            }
             if (contender.gaveUp && contender.core == Core.DONE) {
                 present.add("given up");
             }
         }
-        if (isKept()) {
+        if (grants.isKept()) {
             present.add("kept for a delay");
         }
         if (wokenAt() > 0) {
             present.add("left free for a woken waiter");
         }
-        return new TreeSet<>(present).stream().toList();
+        return List.copyOf(present);
     }
 
     // ---- the key
@@ -994,9 +1186,12 @@ record RedisWorld(
                 IntStream.range(0, contenders.size()).mapToObj(this::view).toList();
         int[] labels = labels(views);
         StringBuilder text = new StringBuilder(1_000);
-        text.append(server.text()).append(now).append(' ');
+        describeServer(text);
         for (Client client : clients) {
-            text.append(client.alive ? '+' : '-').append(client.connected).append(client.epoch);
+            text.append(client.alive ? '+' : '-')
+                    .append(client.connected ? 'c' : '-')
+                    .append(client.knowsTime ? 't' : '-')
+                    .append(client.epoch);
             client.sent.forEach(request -> describe(request, labels, text));
             for (Arrival arrival : client.arriving) {
                 text.append('<').append(arrival.message).append(arrival.values);
@@ -1006,27 +1201,56 @@ record RedisWorld(
             }
         }
         stray.forEach(request -> describe(request, labels, text));
+        for (RedisGrantHistory.Ended ended : grants.ended()) {
+            text.append(' ')
+                    .append(labels[ended.contender()])
+                    .append(ended.cause())
+                    .append(ended.token());
+        }
         relabel(text, labels);
         views.stream().sorted().forEach(text::append);
-        text.append(' ').append(faults).append(' ').append(highestToken);
+        text.append(' ').append(faults).append(furtherAcquires).append(' ').append(grants.highestToken());
         return Ranks.replaceTimes(text);
+    }
+
+    /** Appends all that the scripts may still read. No queue entry expires by itself, so its time is left out. */
+    private void describeServer(StringBuilder text) {
+        for (String key : List.of(KEYS.grant(), KEYS.counter())) {
+            text.append(server.keys().get(key) instanceof StoredValue.Text value ? value.text() : "-")
+                    .append(' ');
+        }
+        if (server.keys().get(KEYS.queue()) instanceof StoredValue.SortedSet queue) {
+            RedisGrantHistory.queueIn(server)
+                    .forEach(each ->
+                            text.append(RedisGrantHistory.attemptId(each)).append(' '));
+            queue.scores().values().stream().mapToLong(Double::longValue).max().ifPresent(text::append);
+        }
+        text.append(' ')
+                .append(wokenAt())
+                .append(server.subscribed())
+                .append(now)
+                .append(' ');
     }
 
     /** Returns what makes a contender differ from the others, except its attempt id. */
     private String view(int i) {
         Contender contender = contenders.get(i);
-        InDoubtRequests inDoubt = contender.protocol.inDoubt();
         return contender.client
-                + " " + contender.protocol.phase()
-                + (inDoubt.mayStillExecute() ? inDoubt : "")
+                + (contender.waits ? " " : "x ")
+                + cached(TEXTS, contender.protocol, Object::toString)
                 + contender.core
                 + contender.cleanup
                 + (contender.woken ? 'w' : ' ')
                 + (contender.gaveUp ? 'u' : contender.delayed ? 'd' : ' ')
                 + (contender.registered ? 'r' : ' ')
-                + (contender.queuedAcquire ? 'q' : ' ')
+                + contender.granted
+                + (contender.abandoned ? 'a' : ' ')
+                + (contender.expiring ? 'e' : ' ')
+                + contender.confirming
+                + contender.found
                 + contender.messageEpoch
-                + " " + contender.token + " ";
+                + " " + contender.token
+                + (faults > 0 && !contender.lastMessage.isEmpty() ? contender.lastMessage.substring(2 + 32) : "") + " ";
     }
 
     /** Returns a number for each contender that depends on what it does, and not on which of several equal ones it is. */
@@ -1043,18 +1267,20 @@ record RedisWorld(
 
     /** Replaces the contenders' attempt ids by their labels. */
     private static void relabel(StringBuilder text, int[] labels) {
-        int length = ID_START.length();
-        for (int at = text.indexOf(ID_START); at >= 0; at = text.indexOf(ID_START, at + length)) {
-            int last = at + length;
+        String start = RedisGrantHistory.ID_START;
+        for (int at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + start.length())) {
+            int last = at + start.length();
             text.setCharAt(last, (char) ('0' + labels[text.charAt(last) - '0']));
         }
     }
 
     private static void describe(Request request, int[] labels, StringBuilder text) {
         text.append('>')
+                .append(request.client)
                 .append(labels[request.contender])
                 .append(request.script)
                 .append(request.withTime)
+                .append(request.token)
                 .append(request.epoch)
                 .append(':')
                 .append(request.notAfter)

@@ -6,8 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,14 +34,6 @@ public record RedisModel(Map<String, StoredValue> keys, Set<String> subscribed) 
 
     /** A published message. */
     public record Message(String channel, String text) {}
-
-    /** Returns a text that is equal for equal states. */
-    public String text() {
-        StringBuilder text = new StringBuilder(300);
-        new TreeMap<>(keys)
-                .forEach((key, value) -> text.append(key).append(value).append(' '));
-        return text.append(new TreeSet<>(subscribed)).toString();
-    }
 
     /** Returns the server with the same keys, none of which expires by itself. */
     public RedisModel withoutExpiry() {
