@@ -68,7 +68,7 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
 
     private CompletionStage<List<QueuedContender>> queue(AsyncZooKeeper zooKeeper, String name) {
         String lockNode = paths.lockNode(new LockName(name));
-        return zooKeeper.queue(lockNode, false).thenCompose(children -> {
+        return zooKeeper.children(lockNode).thenCompose(children -> {
             CompletionStage<List<QueuedContender>> all = CompletableFuture.completedFuture(new ArrayList<>());
             for (ContenderNode contender : ContenderNode.queue(children, Optional.empty())) {
                 String path = lockNode + "/" + contender.name();
@@ -124,7 +124,7 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
                         + sessions.endpoints() + " has " + count + " nodes, this ZooKeeper handle can list " + max
                         + ": raise its jute.maxbuffer");
             }
-            return zooKeeper.queue(paths.base(), false);
+            return zooKeeper.children(paths.base());
         });
     }
 

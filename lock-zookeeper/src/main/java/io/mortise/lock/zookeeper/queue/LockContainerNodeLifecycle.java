@@ -40,18 +40,28 @@ public final class LockContainerNodeLifecycle {
      *
      * @param child the prefix of the child's name
      */
-    CompletionStage<AsyncZooKeeper.CreatedNode> createWithChild(
-            ZooKeeperSession session, String lockNode, String child, byte[] ownerRecord) {
+    void createWithChild(
+            ZooKeeperSession session,
+            String lockNode,
+            String child,
+            byte[] ownerRecord,
+            AsyncZooKeeper.ResponseHandler<AsyncZooKeeper.CreatedNode> handler) {
         // Creates the base path only if it is missing: a user who may create locks may lack permissions above the base
         // path.
-        return session.zooKeeper()
-                .createInNewContainer(lockNode, child, ownerRecord, acl)
-                .exceptionallyCompose(failure -> ZooKeeperErrors.hasCode(failure, Code.NONODE)
-                        ? createBasePath(session)
-                                .thenCompose(done ->
-                                        session.zooKeeper().createInNewContainer(lockNode, child, ownerRecord, acl))
-                                .toCompletableFuture()
-                        : CompletableFuture.failedFuture(failure));
+        AsyncZooKeeper zooKeeper = session.zooKeeper();
+        zooKeeper.createInNewContainer(lockNode, child, ownerRecord, acl, (created, failure) -> {
+            if (failure == null || !ZooKeeperErrors.hasCode(failure, Code.NONODE)) {
+                handler.responded(created, failure);
+                return;
+            }
+            createBasePath(session).whenComplete((done, baseFailure) -> {
+                if (baseFailure == null) {
+                    zooKeeper.createInNewContainer(lockNode, child, ownerRecord, acl, handler);
+                } else {
+                    handler.responded(null, baseFailure);
+                }
+            });
+        });
     }
 
     private CompletionStage<Boolean> createBasePath(ZooKeeperSession session) {

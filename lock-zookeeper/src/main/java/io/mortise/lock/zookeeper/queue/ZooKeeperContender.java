@@ -8,20 +8,45 @@ import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.session.LongHoldWatchScheduler;
-import io.mortise.lock.spi.support.StageFailures;
+import io.mortise.lock.spi.support.SerialMachine;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.FailAttempt;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.FailEnd;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.Listen;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.LogOrphan;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.Plain;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.ReportEnded;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.ReportGranted;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.RetryWatch;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.SendList;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.SendRead;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.SendRemoval;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.Unlisten;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.Unwatch;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.Watch;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.Abandon;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.Attempt;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.CreateFailed;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.End;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.ListFailed;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.NoSession;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.NodeChanged;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.NodeDeleted;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.ReadFailed;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.Reconnected;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.RemovalFailed;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.SessionEnded;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.SessionReady;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.WatchDue;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.WatchFailed;
 import io.mortise.lock.zookeeper.session.NodeWatchRegistry;
 import io.mortise.lock.zookeeper.session.ZooKeeperErrors;
 import io.mortise.lock.zookeeper.session.ZooKeeperSession;
 import io.mortise.lock.zookeeper.session.ZooKeeperSessionManager;
 import java.time.Duration;
-import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import org.apache.zookeeper.KeeperException;
-import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,13 +54,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Acquires and later releases one lock, using an ephemeral sequential node in the lock's queue.
+ * {@link ZooKeeperContenderState} decides what to do: calls, responses and watch events are its events, and this class performs
+ * its effects.
  *
- * <p>Each contender makes one attempt to acquire the lock. The contender whose node has the lowest sequence number holds the
- * lock. Each other contender watches its own node and the two nodes directly ahead of it. This class implements the steps of
- * the protocol; {@link ContenderNodeStateMachine} keeps their results.
- *
- * <p>The core does not overlap calls, but a call that timed out may still be running here; the next call then waits for it too.
- * Events arrive on the session's event thread.
+ * <p>The core does not overlap calls, but a request of a call that timed out may still be on its way. The next call then waits
+ * for it too.
  */
 public final class ZooKeeperContender
         implements Contender, NodeWatchRegistry.Listener, LongHoldWatchScheduler.Held, ZooKeeperSession.NodeOwner {
@@ -55,20 +78,25 @@ public final class ZooKeeperContender
 
     private static final Logger log = LoggerFactory.getLogger(ZooKeeperContender.class);
     private static final Duration FALLBACK = Duration.ofSeconds(5);
-    private static final int MAX_ROUNDS = 20;
 
     private final ZooKeeperSessionManager sessions;
+    private final LockContainerNodeLifecycle lockNodes;
     private final LongHoldWatchScheduler deferredWatches;
     private final Unwrapper unwrapper;
     private final LockRequest request;
     private final ContenderListener listener;
-    private final String lockNode;
-    private final ContenderNodeStateMachine state = new ContenderNodeStateMachine();
-    private final ContenderWatches watches = new ContenderWatches(state, this);
-    private final ContenderNodeOperations node;
-    private volatile @Nullable ZooKeeperSession boundSession;
-    private @Nullable CompletableFuture<AttemptResult> runningAttempt; // touched by attempt() and end() only
-    private @Nullable CompletableFuture<Boolean> runningRemoval; // touched by end() only
+    private final SerialMachine<ZooKeeperContenderState, ZooKeeperContenderEvent, ZooKeeperContenderEffect> machine;
+
+    /** What the present call of the core has returned. */
+    private CompletableFuture<AttemptResult> attempt = new CompletableFuture<>();
+
+    private CompletableFuture<Boolean> end = new CompletableFuture<>();
+
+    /** The session of the contender; null until there is one. */
+    private volatile @Nullable ZooKeeperSession session;
+
+    private @Nullable ZooKeeperContenderRequests requests; // used by effects only
+    private @Nullable String own; // the contender's node; written before the grant is reported
 
     /** Creates a contender that has no node yet. */
     public ZooKeeperContender(
@@ -79,289 +107,198 @@ public final class ZooKeeperContender
             LockRequest request,
             ContenderListener listener) {
         this.sessions = sessions;
+        this.lockNodes = lockNodes;
         this.deferredWatches = deferredWatches;
         this.unwrapper = unwrapper;
         this.request = request;
         this.listener = listener;
-        this.lockNode = lockNodes.paths().lockNode(request.name());
-        this.node = new ContenderNodeOperations(lockNodes, request, state, watches);
+        ZooKeeperContenderState initial = ZooKeeperContenderState.initial(
+                lockNodes.paths().lockNode(request.name()),
+                ContenderNode.prefix(request.attemptId()),
+                request.mayWait());
+        this.machine = new SerialMachine<>(initial, ZooKeeperContenderState::on, this::perform);
     }
 
     @Override
     public CompletionStage<AttemptResult> attempt() {
-        ZooKeeperSession bound = boundSession;
-        if (bound == null) {
-            bound = sessions.current();
-            boundSession = bound;
-        }
-        ZooKeeperSession session = bound;
-        if (runningAttempt == null || runningAttempt.isDone()) {
-            runningAttempt = session.ready()
-                    .thenCompose(validity -> nextStep(session, MAX_ROUNDS))
-                    .handle((attempt, failure) -> failure == null ? attempt : onFailure(session, failure))
-                    .toCompletableFuture();
-        }
-        return runningAttempt.isDone() ? runningAttempt : sessions.withTimeout(acquireDescription(), runningAttempt);
+        CompletableFuture<AttemptResult> result = new CompletableFuture<>();
+        attempt = result;
+        machine.accept(new Attempt(connection()));
+        return result.isDone() ? result : sessions.withTimeout(acquireDescription(), result);
     }
 
-    private AttemptResult onFailure(ZooKeeperSession session, Throwable failure) {
-        if (ZooKeeperErrors.hasCode(failure, Code.SESSIONEXPIRED)) {
-            session.end("the session expired");
-        }
-        if (session.hasEnded() && session.validity().isPresent()) {
-            return displacedBySessionEnd(session);
-        }
-        if (session.hasEnded()) {
-            boundSession = null; // it was never ready, so nothing was sent on it: the next attempt uses a new session
-        }
-        throw new CompletionException(
-                ZooKeeperErrors.toLockException(failure, acquireDescription(), sessions.endpoints()));
-    }
-
-    /** The core forgets a displaced contender, so on an application-supplied handle the session deletes a possible orphan. */
-    private AttemptResult displacedBySessionEnd(ZooKeeperSession session) {
-        state.beginRelease();
-        watches.removeAll(session);
-        return new AttemptResult.Displaced("the session with " + sessions.endpoints() + " ended");
-    }
-
-    /** Retries until the server has replied, even if the client is closed and the core no longer retries. */
     @Override
-    public void deleteOrphan() {
-        ZooKeeperSession session = boundSession;
-        if (session == null) {
-            return;
-        }
-        state.beginRelease();
-        remove(session).whenComplete((existed, failure) -> {
-            if (failure == null) {
-                return;
-            }
-            boolean connectionLost = StageFailures.unwrap(failure).getCause() instanceof KeeperException keeper
-                    && keeper.code() == Code.CONNECTIONLOSS;
-            if (connectionLost && !session.serverDeletesNodes()) {
-                deleteOrphan(); // not a busy loop: the request ends after the handle has reconnected, or has tried to
-            } else {
-                log.warn("event=node-not-deleted lock=\"{}\" cause=\"{}\"", request.name(), failure.toString());
-            }
-        });
+    public CompletionStage<Boolean> end() {
+        CompletableFuture<Boolean> result = new CompletableFuture<>();
+        end = result;
+        machine.accept(new End());
+        return result.isDone() ? result : sessions.withTimeout(releaseDescription(), result);
     }
 
-    private AttemptResult displacedByDeletion(ZooKeeperSession session) {
-        state.beginRelease();
-        session.deregister(this);
-        watches.removeAll(session);
-        return new AttemptResult.Displaced(
-                "another client deleted the queued node of lock \"" + request.name() + "\" at " + sessions.endpoints());
+    @Override
+    public void abandon() {
+        if (session != null) {
+            machine.accept(new Abandon());
+        }
     }
 
-    /** Takes the next step of the protocol, which may follow a step of an earlier attempt. */
-    private CompletionStage<AttemptResult> nextStep(ZooKeeperSession session, int rounds) {
-        if (state.isDeleted()) {
-            return completed(displacedByDeletion(session));
-        }
-        if (state.isHeadOfQueue()) {
-            return completed(grant(session));
-        }
-        if (session.hasEnded()) {
-            return completed(displacedBySessionEnd(session));
-        }
-        if (rounds == 0) {
-            throw new BackendUnavailableException(
-                    acquireDescription() + " at " + sessions.endpoints() + ": the queue changes too fast");
-        }
-        if (state.node().isPresent()) {
-            return session.zooKeeper()
-                    .queue(lockNode, !state.areAllWatchesValid(session.connection()))
-                    .thenCompose(children -> evaluate(session, children, rounds));
-        }
-        return state.mayExist()
-                ? node.find(session).thenCompose(done -> nextStep(session, rounds - 1))
-                : createNode(session, rounds);
-    }
-
-    private CompletionStage<AttemptResult> createNode(ZooKeeperSession session, int rounds) {
-        if (!state.beginCreate()) {
-            throw new BackendUnavailableException(acquireDescription() + " was withdrawn");
-        }
-        if (!session.register(this)) {
-            state.markNotCreated();
-            session.deregister(this);
-            return completed(displacedBySessionEnd(session));
-        }
-        return node.create(session)
-                .thenCompose(children -> children.isPresent()
-                        ? evaluate(session, children.get(), rounds)
-                        : nextStep(session, rounds - 1));
-    }
-
-    private CompletionStage<AttemptResult> evaluate(ZooKeeperSession session, List<String> children, int rounds) {
-        String name = state.ownNode().substring(lockNode.length() + 1);
-        List<ContenderNode> queue = ContenderNode.queue(children, Optional.of(name));
-        int position = 0;
-        while (position < queue.size() && !queue.get(position).name().equals(name)) {
-            position++;
-        }
-        if (position == queue.size()) {
-            return completed(displacedByDeletion(session));
-        }
-        if (position == 0) {
-            return completed(grant(session));
-        }
-        if (!request.mayWait()) {
-            return completed(new AttemptResult.Waiting(FALLBACK));
-        }
-        List<String> nearest =
-                queue.subList(Math.max(0, position - ContenderNodeStateMachine.MAX_WATCHED), position).stream()
-                        .map(ahead -> lockNode + "/" + ahead.name())
-                        .toList();
-        return watches.watchPredecessors(session, nearest, position > nearest.size())
-                .thenCompose(ownExists -> {
-                    if (!ownExists) {
-                        return completed(displacedByDeletion(session));
-                    }
-                    if (state.isHeadOfQueue() || state.shouldListAgain()) {
-                        return nextStep(session, rounds - 1);
-                    }
-                    // A session that ended before the listener was added does not wake this contender.
-                    return completed(
-                            session.hasEnded() ? displacedBySessionEnd(session) : new AttemptResult.Waiting(FALLBACK));
-                });
-    }
-
-    private AttemptResult grant(ZooKeeperSession session) {
-        OptionalLong token = state.grant();
-        if (token.isEmpty()) {
-            return displacedByDeletion(session);
-        }
-        watches.forgetPredecessors(session);
-        if (!state.isOwnWatchValid(session.connection())) {
-            deferredWatches.add(this); // the grant is valid without the watch, which only reports a deletion
-        }
-        return new AttemptResult.Granted(token.getAsLong(), session.validity().orElseThrow());
+    private long connection() {
+        ZooKeeperSession bound = session;
+        return bound == null ? WatchedQueue.NEVER : bound.connection();
     }
 
     /** Watches the contender's own node if the lock is granted. Does not wait. */
     @Override
     public void registerWatch() {
-        ZooKeeperSession session = boundSession;
-        if (session != null && state.isGranted() && !state.isOwnWatchValid(session.connection())) {
-            String own = state.ownNode();
-            watches.watchOwnNode(session).whenComplete((exists, failure) -> {
-                if (failure != null) {
-                    onOwnWatchFailed(session, failure);
-                } else if (!exists) {
-                    nodeDeleted(own, false);
-                }
-            });
-        }
-    }
-
-    /** Retries later, except after a lost connection, since the reconnect triggers a retry, and if an ACL forbids the watch. */
-    private void onOwnWatchFailed(ZooKeeperSession session, Throwable failure) {
-        if (!ZooKeeperErrors.hasCode(failure, Code.CONNECTIONLOSS)
-                && !ZooKeeperErrors.hasCode(failure, Code.NOAUTH)
-                && !session.hasEnded()) {
-            log.info("event=own-watch-failed lock=\"{}\" cause=\"{}\"", request.name(), failure.toString());
-            deferredWatches.add(this);
-        }
-    }
-
-    @Override
-    public boolean isReleasing(String path) {
-        return state.isReleasing(path);
+        machine.accept(new WatchDue(connection()));
     }
 
     @Override
     public void nodeDeleted(String path, boolean released) {
-        ZooKeeperSession session = boundSession;
-        if (session == null) {
-            return;
-        }
-        switch (state.nodeDeleted(path, session.connection(), released)) {
-            case REPORT_LOSS -> listener.lost(new LossReason(LossReason.Kind.REMOVED, "the lock's node was deleted"));
-            case RETRY_ATTEMPT -> listener.wake();
-            case NONE -> {}
-        }
+        machine.accept(new NodeDeleted(path, connection(), released));
     }
 
     @Override
     public void nodeChanged(String path) {
-        state.markUnwatched(path);
-        recheck();
+        machine.accept(new NodeChanged(path));
     }
 
     /** Checks the watches: ZooKeeper's client registers them again after a reconnect, but can be configured not to. */
     @Override
     public void reconnected() {
-        recheck();
-    }
-
-    private void recheck() {
-        registerWatch();
-        listener.wake(); // also after a grant: its result may not have reached the core
+        machine.accept(new Reconnected(connection()));
     }
 
     @Override
-    public void sessionEnded() {
-        listener.wake();
+    public void sessionEnded(boolean serverDeletesNodes) {
+        machine.accept(new SessionEnded(serverDeletesNodes));
     }
 
-    @Override
-    public CompletionStage<Boolean> end() {
-        deferredWatches.remove(this);
-        ZooKeeperSession session = boundSession;
-        boolean mayHaveNode = state.beginRelease();
-        if (session == null || !mayHaveNode || session.serverDeletesNodes()) {
-            if (session != null) {
-                watches.removeAll(session);
-                session.deregister(this);
+    /** Performs an effect. If that fails at once, the core must not wait for what the effect was to lead to. */
+    private void perform(ZooKeeperContenderEffect effect) {
+        try {
+            dispatch(effect);
+        } catch (RuntimeException e) {
+            if (effect == Plain.AWAIT_SESSION) {
+                machine.accept(new NoSession(e));
+            } else if (effect == Plain.SEND_CREATE || effect == Plain.SEND_CREATE_WITH_LOCK_NODE) {
+                machine.accept(new CreateFailed(e));
+            } else if (effect instanceof SendList) {
+                machine.accept(new ListFailed(e));
+            } else if (effect instanceof SendRead) {
+                machine.accept(new ReadFailed(e));
+            } else if (effect instanceof Watch watch) {
+                machine.accept(new WatchFailed(watch.path(), connection(), e));
+            } else if (effect instanceof SendRemoval) {
+                machine.accept(new RemovalFailed(e));
+            } else {
+                throw e;
             }
-            return CompletableFuture.completedFuture(false);
         }
-        // An attempt that timed out may still be running, and only its end shows what it has created. An earlier
-        // removal may
-        // still be running too, and one is enough.
-        if (runningRemoval == null || runningRemoval.isDone()) {
-            CompletionStage<Boolean> removed = runningAttempt == null || runningAttempt.isDone()
-                    ? remove(session)
-                    : runningAttempt.handle((attempt, failure) -> true).thenCompose(done -> remove(session));
-            runningRemoval = removed.toCompletableFuture();
-        }
-        return sessions.withTimeout(releaseDescription(), runningRemoval);
     }
 
-    private CompletionStage<Boolean> remove(ZooKeeperSession session) {
-        watches.removePredecessors(session);
-        if (session.serverDeletesNodes() || (state.node().isEmpty() && !state.mayExist())) {
-            watches.removeAll(session);
-            session.deregister(this);
-            return CompletableFuture.completedFuture(false);
+    private void dispatch(ZooKeeperContenderEffect effect) {
+        if (effect instanceof Plain plain) {
+            dispatch(plain);
+        } else if (effect instanceof SendList send) {
+            requests().list(send.syncFirst());
+        } else if (effect instanceof SendRead send) {
+            requests().read(send.path());
+        } else if (effect instanceof SendRemoval send) {
+            deferredWatches.remove(this);
+            requests().remove(send.path());
+        } else if (effect instanceof Listen listen) {
+            own = listen.path();
+            requests().listen(listen.path());
+        } else if (effect instanceof Unlisten unlisten) {
+            requests().unlisten(unlisten.path());
+        } else if (effect instanceof Watch watch) {
+            requests().watch(watch.path());
+        } else if (effect instanceof Unwatch unwatch) {
+            requests().unwatch(unwatch.path());
+        } else if (effect instanceof RetryWatch retry) {
+            log.info(
+                    "event=own-watch-failed lock=\"{}\" cause=\"{}\"",
+                    request.name(),
+                    retry.failure().toString());
+            deferredWatches.add(this);
+        } else if (effect instanceof ReportGranted granted) {
+            attempt.complete(new AttemptResult.Granted(
+                    granted.token(), session().validity().orElseThrow()));
+        } else if (effect instanceof FailAttempt failure) {
+            attempt.completeExceptionally(
+                    ZooKeeperErrors.toLockException(failure.failure(), acquireDescription(), sessions.endpoints()));
+        } else if (effect instanceof ReportEnded ended) {
+            end.complete(ended.existed());
+        } else if (effect instanceof FailEnd failure) {
+            end.completeExceptionally(
+                    ZooKeeperErrors.toLockException(failure.failure(), releaseDescription(), sessions.endpoints()));
+        } else if (effect instanceof LogOrphan orphan) {
+            log.warn(
+                    "event=node-not-deleted lock=\"{}\" cause=\"{}\"",
+                    request.name(),
+                    orphan.failure().toString());
         }
-        return node.delete(session).handle((existed, failure) -> {
-            if (failure == null) {
-                watches.removeAll(session);
-                state.markNotCreated();
-                session.deregister(this);
-                node.scheduleLockNodeDeletion(session);
-                return existed;
-            }
-            if (ZooKeeperErrors.hasCode(failure, Code.SESSIONEXPIRED)) {
-                session.end("the session expired");
-                watches.removeAll(session);
-                return false;
-            }
-            throw new CompletionException(
-                    ZooKeeperErrors.toLockException(failure, releaseDescription(), sessions.endpoints()));
-        });
     }
 
-    @Override
-    public void abandon() {
-        ZooKeeperSession session = boundSession;
-        if (session != null) {
-            session.end("one of its nodes could not be deleted for a whole session timeout");
+    private void dispatch(Plain effect) {
+        switch (effect) {
+            case AWAIT_SESSION -> awaitSession();
+            case SEND_CREATE -> {
+                if (isRegistered()) {
+                    requests().create();
+                }
+            }
+            case SEND_CREATE_WITH_LOCK_NODE -> requests().createWithLockNode();
+            case DEREGISTER -> {
+                deferredWatches.remove(this);
+                session().deregister(this);
+            }
+            case LOCK_NODE_UNUSED ->
+                lockNodes.markUnused(session(), lockNodes.paths().lockNode(request.name()));
+            case DEFER_WATCH -> deferredWatches.add(this);
+            case WAKE_WAITER -> listener.wake();
+            case REPORT_LOSS -> listener.lost(new LossReason(LossReason.Kind.REMOVED, "the lock's node was deleted"));
+            case REPORT_WAITING -> attempt.complete(new AttemptResult.Waiting(FALLBACK));
+            case REPORT_NODE_DELETED ->
+                displaced("another client deleted the queued node of lock \"" + request.name() + "\" at "
+                        + sessions.endpoints());
+            case REPORT_SESSION_ENDED -> displaced("the session with " + sessions.endpoints() + " ended");
+            case FAIL_RESTLESS ->
+                attempt.completeExceptionally(new BackendUnavailableException(
+                        acquireDescription() + " at " + sessions.endpoints() + ": the queue changes too fast"));
+            case END_SESSION -> session().end("one of its nodes could not be deleted for a whole session timeout");
         }
+    }
+
+    private void displaced(String why) {
+        attempt.complete(new AttemptResult.Displaced(why));
+    }
+
+    private void awaitSession() {
+        ZooKeeperSession current = sessions.current();
+        session = current;
+        requests = new ZooKeeperContenderRequests(current, lockNodes, request, this, machine::accept);
+        current.ready()
+                .whenComplete((validity, failure) ->
+                        machine.accept(failure == null ? new SessionReady() : new NoSession(failure)));
+    }
+
+    /** Registers the contender before its node is created. If the session has ended, no node will be created. */
+    private boolean isRegistered() {
+        boolean registered = session().register(this);
+        if (!registered) {
+            machine.accept(new SessionEnded(true));
+        }
+        return registered;
+    }
+
+    private ZooKeeperSession session() {
+        return Objects.requireNonNull(session);
+    }
+
+    private ZooKeeperContenderRequests requests() {
+        return Objects.requireNonNull(requests);
     }
 
     private String acquireDescription() {
@@ -372,15 +309,10 @@ public final class ZooKeeperContender
         return "release of lock \"" + request.name() + "\"";
     }
 
-    private static CompletionStage<AttemptResult> completed(AttemptResult attempt) {
-        return CompletableFuture.completedFuture(attempt);
-    }
-
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
-        ZooKeeperSession session = boundSession;
-        return session == null
+        return own == null
                 ? Optional.empty()
-                : unwrapper.unwrap(type, session.zooKeeper().handle(), state.ownNode());
+                : unwrapper.unwrap(type, session().zooKeeper().handle(), own);
     }
 }

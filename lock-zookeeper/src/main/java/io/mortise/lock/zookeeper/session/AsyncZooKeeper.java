@@ -6,9 +6,7 @@ import io.mortise.lock.spi.MonotonicInstant;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
@@ -22,10 +20,11 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends asynchronous requests on a ZooKeeper handle, and returns their results as futures.
+ * Sends asynchronous requests on a ZooKeeper handle.
  *
- * <p>The futures fail with {@link KeeperException}. The handle sends requests in order, and the server replies in the same
- * order. Replies, like watch events, arrive on the handle's only event thread.
+ * <p>The handle sends requests in order, and the server replies in the same order. Replies, like watch events, arrive on the
+ * handle's only event thread. A {@link ResponseHandler} is called there, in that order; the dependents of a future may run
+ * later. The failures are {@link KeeperException}s.
  */
 public final class AsyncZooKeeper {
     private final ZooKeeper handle;
@@ -48,6 +47,17 @@ public final class AsyncZooKeeper {
         return lastResponseAt;
     }
 
+    /** Handles the response to one request, on the handle's event thread. */
+    public interface ResponseHandler<T> {
+        /**
+         * Handles the response.
+         *
+         * @param value the result; null if the request failed
+         * @param failure the exception; null if the request succeeded
+         */
+        void responded(@Nullable T value, @Nullable Throwable failure);
+    }
+
     /**
      * A node that was created.
      *
@@ -63,17 +73,15 @@ public final class AsyncZooKeeper {
     public record NodeData(String text, Stat stat) {}
 
     /** Creates a node. */
-    public CompletableFuture<CreatedNode> create(String path, byte[] data, List<ACL> acl, CreateMode mode) {
-        CompletableFuture<CreatedNode> result = new CompletableFuture<>();
+    public void create(String path, byte[] data, List<ACL> acl, CreateMode mode, ResponseHandler<CreatedNode> handler) {
         handle.create(
                 path,
                 data,
                 acl,
                 mode,
                 (rc, requested, context, name, stat) ->
-                        complete(result, rc, requested, rc == 0 ? new CreatedNode(name, stat.getCzxid()) : null),
+                        respond(handler, rc, requested, rc == 0 ? new CreatedNode(name, stat.getCzxid()) : null),
                 null);
-        return result;
     }
 
     /**
@@ -81,17 +89,15 @@ public final class AsyncZooKeeper {
      *
      * @param child the prefix of the node's name
      */
-    public CompletableFuture<CreatedNode> createInNewContainer(
-            String container, String child, byte[] data, List<ACL> acl) {
-        CompletableFuture<CreatedNode> result = new CompletableFuture<>();
+    public void createInNewContainer(
+            String container, String child, byte[] data, List<ACL> acl, ResponseHandler<CreatedNode> handler) {
         handle.multi(
                 List.of(
                         Op.create(container, new byte[0], acl, CreateMode.CONTAINER),
                         Op.create(container + "/" + child, data, acl, CreateMode.EPHEMERAL_SEQUENTIAL)),
                 (rc, requested, context, results) ->
-                        complete(result, rc, container, rc == 0 ? created(container, results) : null),
+                        respond(handler, rc, container, rc == 0 ? created(container, results) : null),
                 null);
-        return result;
     }
 
     /**
@@ -104,16 +110,21 @@ public final class AsyncZooKeeper {
         return new CreatedNode(container + child.substring(child.lastIndexOf('/')), czxid);
     }
 
-    /** Lists the children of a node. */
-    public CompletableFuture<List<String>> children(String path) {
-        CompletableFuture<List<String>> result = new CompletableFuture<>();
+    /** Lists the children of a node. The list is empty if the node does not exist. */
+    public void children(String path, ResponseHandler<List<String>> handler) {
         handle.getChildren(
                 path,
                 (Watcher) null,
-                (int rc, String requested, Object context, List<String> children) ->
-                        complete(result, rc, requested, children),
+                (int rc, String requested, Object context, List<String> children) -> {
+                    boolean missing = rc == Code.NONODE.intValue();
+                    respond(handler, missing ? 0 : rc, requested, missing ? List.of() : children);
+                },
                 null);
-        return result;
+    }
+
+    /** Lists the children of a node. Completes with an empty list if the node does not exist. */
+    public CompletableFuture<List<String>> children(String path) {
+        return future(handler -> children(path, handler));
     }
 
     /** Returns whether the node belongs to this handle's session. */
@@ -123,95 +134,76 @@ public final class AsyncZooKeeper {
 
     /** Reads a node. */
     public CompletableFuture<NodeData> data(String path) {
-        return data(path, null, stat -> {});
+        return future(handler -> handle.getData(
+                path,
+                (Watcher) null,
+                (rc, requested, context, data, stat) ->
+                        respond(handler, rc, requested, rc == 0 ? new NodeData(text(data), stat) : null),
+                null));
     }
 
     /** Reads the configuration of the ensemble, independently of the handle's chroot. */
     public CompletableFuture<String> config() {
-        CompletableFuture<String> result = new CompletableFuture<>();
-        handle.getConfig(
-                false, (rc, requested, context, data, stat) -> complete(result, rc, requested, text(data)), null);
-        return result;
+        return future(handler -> handle.getConfig(
+                false, (rc, requested, context, data, stat) -> respond(handler, rc, requested, text(data)), null));
     }
 
     /**
-     * Reads a node, and registers a watch if the node exists. Uses {@code getData}, which unlike {@code exists} registers no
-     * watch on a missing node.
+     * Reads the status of a node. Uses {@code getData}, which unlike {@code exists} registers no watch on a missing node.
      *
-     * @param registered runs on the event thread before any later event, so it can record on which connection the watch was
-     *     registered
+     * @param watcher is registered on the node if the node exists; null for none
      */
-    public CompletableFuture<NodeData> data(String path, @Nullable Watcher watcher, Consumer<Stat> registered) {
-        CompletableFuture<NodeData> result = new CompletableFuture<>();
+    public void stat(String path, @Nullable Watcher watcher, ResponseHandler<Stat> handler) {
         handle.getData(
                 path,
                 watcher,
-                (rc, requested, context, data, stat) -> {
-                    if (rc == 0) {
-                        registered.accept(stat);
-                    }
-                    complete(result, rc, requested, rc == 0 ? new NodeData(text(data), stat) : null);
-                },
+                (rc, requested, context, data, stat) -> respond(handler, rc, requested, rc == 0 ? stat : null),
                 null);
-        return result;
-    }
-
-    /** Registers a watch on a node if the node exists. Completes with whether it exists. */
-    public CompletableFuture<Boolean> watch(String path, Watcher watcher, Consumer<Stat> registered) {
-        return data(path, watcher, registered).thenApply(content -> true).exceptionallyCompose(ifMissing(false));
-    }
-
-    /**
-     * Lists the children of a lock node. Completes with an empty list if the lock node does not exist.
-     *
-     * @param syncFirst whether to send a sync first, so that the client does not read older data after it has changed servers
-     *
-     */
-    public CompletableFuture<List<String>> queue(String lockNode, boolean syncFirst) {
-        CompletableFuture<Boolean> synced = syncFirst ? sync(lockNode) : CompletableFuture.completedFuture(true);
-        return synced.thenCombine(
-                children(lockNode).exceptionallyCompose(ifMissing(List.of())), (ok, children) -> children);
     }
 
     /** Counts the children of a node without listing them. Completes with 0 if the node does not exist. */
     public CompletableFuture<Integer> childCount(String path) {
-        return data(path).thenApply(content -> content.stat().getNumChildren()).exceptionallyCompose(ifMissing(0));
-    }
-
-    private static <T> Function<Throwable, CompletionStage<T>> ifMissing(T instead) {
-        return failure -> ZooKeeperErrors.hasCode(failure, Code.NONODE)
-                ? CompletableFuture.completedFuture(instead)
-                : CompletableFuture.failedFuture(failure);
+        return data(path)
+                .thenApply(content -> content.stat().getNumChildren())
+                .exceptionallyCompose(failure -> ZooKeeperErrors.hasCode(failure, Code.NONODE)
+                        ? CompletableFuture.completedFuture(0)
+                        : CompletableFuture.failedFuture(failure));
     }
 
     /** Creates a node unless it already exists. */
     public CompletableFuture<Boolean> createIfMissing(String path, List<ACL> acl, CreateMode mode) {
-        return create(path, new byte[0], acl, mode)
-                .thenApply(created -> true)
+        CompletableFuture<CreatedNode> created = future(handler -> create(path, new byte[0], acl, mode, handler));
+        return created.thenApply(node -> true)
                 .exceptionallyCompose(failure -> ZooKeeperErrors.hasCode(failure, Code.NODEEXISTS)
                         ? CompletableFuture.completedFuture(true)
                         : CompletableFuture.failedFuture(failure));
     }
 
-    /** Deletes a node. Completes with whether the node existed. */
-    public CompletableFuture<Boolean> delete(String path) {
-        CompletableFuture<Boolean> result = new CompletableFuture<>();
+    /** Deletes a node. The result is whether the node existed. */
+    public void delete(String path, ResponseHandler<Boolean> handler) {
         handle.delete(
                 path,
                 -1,
                 (rc, requested, context) -> {
                     boolean missing = rc == Code.NONODE.intValue();
-                    complete(result, missing ? 0 : rc, requested, !missing);
+                    respond(handler, missing ? 0 : rc, requested, !missing);
                 },
                 null);
-        return result;
     }
 
-    /** Makes later reads on this handle see every write that was committed before on any server. */
+    /** Deletes a node. Completes with whether the node existed. */
+    public CompletableFuture<Boolean> delete(String path) {
+        return future(handler -> delete(path, handler));
+    }
+
+    /** Makes later reads on this connection see every write that was committed before on any server. */
+    public void sync(String path, ResponseHandler<Boolean> handler) {
+        handle.sync(path, (rc, requested, context) -> respond(handler, rc, requested, true), null);
+    }
+
+    /** Makes later reads on this connection see every write that was committed before on any server. */
     public CompletableFuture<Boolean> sync(String path) {
-        CompletableFuture<Boolean> result = new CompletableFuture<>();
-        handle.sync(path, (rc, requested, context) -> complete(result, rc, requested, true), null);
-        return result;
+        return future(handler -> sync(path, handler));
     }
 
     /**
@@ -219,12 +211,10 @@ public final class AsyncZooKeeper {
      * was alive then. The write needs only the permission to read the node.
      */
     public CompletableFuture<Boolean> commitNoOp(String path) {
-        CompletableFuture<Boolean> result = new CompletableFuture<>();
-        handle.multi(
+        return future(handler -> handle.multi(
                 List.of(Op.check(path, -1)),
-                (rc, requested, context, results) -> complete(result, rc, path, true),
-                null);
-        return result;
+                (rc, requested, context, results) -> respond(handler, rc, path, true),
+                null));
     }
 
     /** Removes a data watch that is no longer needed. Does not report failures, since a remaining watch is only superfluous. */
@@ -242,15 +232,27 @@ public final class AsyncZooKeeper {
         return data == null ? "" : new String(data, StandardCharsets.UTF_8);
     }
 
-    private <T> void complete(CompletableFuture<T> result, int rc, String path, @Nullable T value) {
+    private static <T> CompletableFuture<T> future(Consumer<ResponseHandler<T>> request) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        request.accept((value, failure) -> {
+            if (failure == null) {
+                result.complete(value);
+            } else {
+                result.completeExceptionally(failure);
+            }
+        });
+        return result;
+    }
+
+    private <T> void respond(ResponseHandler<T> handler, int rc, String path, @Nullable T value) {
         if (rc != Code.CONNECTIONLOSS.intValue()) {
             lastResponseAt = clock.now();
         }
         if (rc == 0 && value != null) {
-            result.complete(value);
+            handler.responded(value, null);
         } else {
             Code code = Code.get(rc);
-            result.completeExceptionally(KeeperException.create(code == null ? Code.SYSTEMERROR : code, path));
+            handler.responded(null, KeeperException.create(code == null ? Code.SYSTEMERROR : code, path));
         }
     }
 }

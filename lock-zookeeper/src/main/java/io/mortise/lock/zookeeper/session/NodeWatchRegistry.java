@@ -2,16 +2,15 @@
 package io.mortise.lock.zookeeper.session;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.slf4j.Logger;
@@ -25,24 +24,15 @@ import org.slf4j.LoggerFactory;
 public final class NodeWatchRegistry {
     /** A listener for events of watched nodes. Called on the event thread; must return at once. */
     public interface Listener {
-        /** Returns whether the path is the listener's own node and the listener is releasing that node. */
-        boolean isReleasing(String path);
-
         /**
          * Handles the deletion of a node.
          *
-         * @param released whether a listener of this registry released the node
+         * @param released whether its owner, a contender of the same session, was deleting the node
          */
         void nodeDeleted(String path, boolean released);
 
         /** Handles any other event of a node. The watch has been triggered and is no longer registered. */
         void nodeChanged(String path);
-
-        /** Handles a reconnect of the same session. */
-        void reconnected();
-
-        /** Handles the end of the session. */
-        void sessionEnded();
     }
 
     private static final Logger log = LoggerFactory.getLogger(NodeWatchRegistry.class);
@@ -54,6 +44,10 @@ public final class NodeWatchRegistry {
 
     @GuardedBy("lock")
     private final Map<String, Set<Listener>> listeners = new HashMap<>();
+
+    /** The nodes that their owners are deleting. */
+    @GuardedBy("lock")
+    private final Set<String> releasing = new HashSet<>();
 
     NodeWatchRegistry() {}
 
@@ -73,11 +67,11 @@ public final class NodeWatchRegistry {
      *
      * @param registration sends the request
      */
-    public <T> T add(String path, Listener listener, Supplier<T> registration) {
+    public void add(String path, Listener listener, Runnable registration) {
         lock.lock();
         try {
             add(path, listener);
-            return registration.get();
+            registration.run();
         } finally {
             lock.unlock();
         }
@@ -111,11 +105,39 @@ public final class NodeWatchRegistry {
         }
     }
 
+    /** Records that the owner of a node is about to delete it. */
+    public void beginRelease(String path) {
+        lock.lock();
+        try {
+            releasing.add(path);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Records that the deletion has a reply, or will have none. An event of the deletion has arrived before the reply. */
+    public void endRelease(String path) {
+        lock.lock();
+        try {
+            releasing.remove(path);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     void dispatch(WatchedEvent event) {
         String path = event.getPath();
         boolean deleted = event.getType() == EventType.NodeDeleted;
-        List<Listener> notified = listeners(path, deleted);
-        boolean released = deleted && notified.stream().anyMatch(listener -> listener.isReleasing(path));
+        boolean released;
+        List<Listener> notified;
+        lock.lock();
+        try {
+            Set<Listener> onPath = deleted ? listeners.remove(path) : listeners.get(path);
+            notified = onPath == null ? List.of() : List.copyOf(onPath);
+            released = releasing.contains(path);
+        } finally {
+            lock.unlock();
+        }
         notify(notified, listener -> {
             if (deleted) {
                 listener.nodeDeleted(path, released);
@@ -125,43 +147,14 @@ public final class NodeWatchRegistry {
         });
     }
 
-    void reconnected() {
-        notify(all(), Listener::reconnected);
-    }
-
-    void sessionEnded() {
-        notify(all(), Listener::sessionEnded);
-    }
-
     /** Notifies all listeners, even if one of them throws. */
-    private static void notify(Collection<Listener> listeners, Consumer<Listener> notification) {
-        for (Listener listener : listeners) {
+    static <L> void notify(Collection<L> listeners, Consumer<L> notification) {
+        for (L listener : listeners) {
             try {
                 notification.accept(listener);
             } catch (RuntimeException | Error e) {
                 log.error("event=watch-listener-failed", e);
             }
-        }
-    }
-
-    private List<Listener> listeners(String path, boolean remove) {
-        lock.lock();
-        try {
-            Set<Listener> onPath = remove ? listeners.remove(path) : listeners.get(path);
-            return onPath == null ? List.of() : List.copyOf(onPath);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private Set<Listener> all() {
-        lock.lock();
-        try {
-            Set<Listener> all = new LinkedHashSet<>();
-            new ArrayList<>(listeners.values()).forEach(all::addAll);
-            return all;
-        } finally {
-            lock.unlock();
         }
     }
 }

@@ -17,6 +17,11 @@ public final class ZooKeeperErrors {
         return StageFailures.unwrap(failure) instanceof KeeperException keeper && keeper.code() == code;
     }
 
+    /** Returns whether the server may have executed the failed request, or may still do so. */
+    public static boolean isOutcomeUnknown(Throwable failure) {
+        return toLockException(failure, "", "") instanceof BackendUnavailableException;
+    }
+
     /**
      * Returns the exception for a failed request: {@link BackendRefusedException} if the server refused the request, and {@link
      * BackendUnavailableException} if the outcome is unknown.

@@ -35,11 +35,16 @@ import org.slf4j.LoggerFactory;
 public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
     /** A contender that has, or may have, a node on this session. */
     public interface NodeOwner {
+        /** Handles a reconnect of the session. Called on the event thread. */
+        void reconnected();
+
         /**
-         * Deletes the contender's node, without waiting. Called when the session has ended for Mortise, but the application's
-         * handle keeps it alive on the server.
+         * Handles the end of the session for leases and waiters.
+         *
+         * @param serverDeletesNodes whether the server deletes the session's nodes; if not, their owners must delete them,
+         *     because the application's handle keeps the session alive on the server
          */
-        void deleteOrphan();
+        void sessionEnded(boolean serverDeletesNodes);
     }
 
     private static final Logger log = LoggerFactory.getLogger(ZooKeeperSession.class);
@@ -155,18 +160,15 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
         return connection;
     }
 
-    /**
-     * Returns whether the session has ended for leases and waiters. On an application-supplied handle its nodes can still be
-     * deleted then.
-     */
+    /** Returns whether the session has ended for leases and waiters. */
     @Override
     public boolean hasEnded() {
         return ended;
     }
 
-    /** Returns whether the server has deleted the session's nodes, or will do so without a request. */
-    public boolean serverDeletesNodes() {
-        return ended && (managed || !zooKeeper().handle().getState().isAlive());
+    /** Returns whether the server deletes the nodes of the ended session without a request. */
+    private boolean serverDeletesNodes() {
+        return managed || !zooKeeper().handle().getState().isAlive();
     }
 
     /**
@@ -231,7 +233,7 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
             // the deadline was calculated from the longer timeout
             end("the server shortened the session timeout to " + negotiatedTimeout());
         } else {
-            watches.reconnected();
+            NodeWatchRegistry.notify(contenders, NodeOwner::reconnected);
         }
     }
 
@@ -280,13 +282,12 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
         }
         validity().ifPresent(validity -> validity.lost(reason));
         ready.fail(unavailable(reason.detail()));
-        watches.sessionEnded();
+        boolean serverDeletesNodes = serverDeletesNodes();
+        NodeWatchRegistry.notify(contenders, contender -> contender.sessionEnded(serverDeletesNodes));
         if (managed) {
-            contenders.clear(); // the server deletes their nodes when the handle is closed
             context.blocking().execute(this::closeHandle);
             return;
         }
-        contenders.forEach(NodeOwner::deleteOrphan);
         if (zooKeeper().handle().getState().isAlive()) {
             // Not removeWatches: it only checks whether the server has the watch, and does not remove it there.
             zooKeeper()
