@@ -58,7 +58,8 @@ sealed interface ZooKeeperContenderEffect {
     /**
      * List the lock's nodes. Leads to {@link ZooKeeperContenderEvent.Listed} or {@link ZooKeeperContenderEvent.ListFailed}.
      *
-     * @param syncFirst whether to send a sync before, which leads to {@link ZooKeeperContenderEvent.Synced}
+     * @param syncFirst whether to send a sync before, so that the list shows all that was committed until then. If the
+     *     connection is lost between the two, the next server still has no less than the sync has shown
      */
     record SendList(boolean syncFirst) implements ZooKeeperContenderEffect {}
 

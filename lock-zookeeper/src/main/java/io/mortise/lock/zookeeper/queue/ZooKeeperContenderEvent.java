@@ -43,8 +43,8 @@ sealed interface ZooKeeperContenderEvent {
         }
     }
 
-    /** The contender's node was created on this connection. */
-    record Created(String path, long czxid, long connection) implements Response {}
+    /** The contender's node was created by this transaction. */
+    record Created(String path, long czxid) implements Response {}
 
     /** The contender's node was not created, or it is unknown whether it was. */
     record CreateFailed(Throwable failure) implements Failed {
@@ -54,9 +54,6 @@ sealed interface ZooKeeperContenderEvent {
             return !pathConflict && ZooKeeperErrors.isOutcomeUnknown(failure);
         }
     }
-
-    /** A list that follows on this connection shows all that was committed before it was requested. */
-    record Synced(long connection) implements Response {}
 
     /** The children of the lock's node, which a server had on this connection; none if the lock has no node. */
     record Listed(List<String> children, long connection) implements Response {}

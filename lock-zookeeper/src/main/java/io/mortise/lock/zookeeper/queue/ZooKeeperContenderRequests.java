@@ -10,7 +10,6 @@ import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.NodeRead;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.ReadFailed;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.RemovalFailed;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.Removed;
-import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.Synced;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.WatchFailed;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.Watched;
 import io.mortise.lock.zookeeper.session.AsyncZooKeeper;
@@ -58,25 +57,22 @@ final class ZooKeeperContenderRequests {
     /** Sends a create, and a list that counts if the create succeeds. */
     void create() {
         lockNodes.markUsed(lockNode);
-        FollowedByList create = new FollowedByList();
+        boolean[] created = {false}; // used on the event thread only, where the response precedes that to the list
         session.zooKeeper()
-                .create(lockNode + "/" + prefix(), record(), lockNodes.acl(), CreateMode.EPHEMERAL_SEQUENTIAL, create);
+                .create(
+                        lockNode + "/" + prefix(),
+                        record(),
+                        lockNodes.acl(),
+                        CreateMode.EPHEMERAL_SEQUENTIAL,
+                        (node, failure) -> {
+                            created[0] = node != null;
+                            onCreate(node, failure);
+                        });
         session.zooKeeper().children(lockNode, (children, failure) -> {
-            if (create.succeeded) {
+            if (created[0]) {
                 onList(children, failure);
             }
         });
-    }
-
-    /** Handles the response to a create, which precedes that to the list. */
-    private final class FollowedByList implements AsyncZooKeeper.ResponseHandler<AsyncZooKeeper.CreatedNode> {
-        private boolean succeeded; // used on the event thread only
-
-        @Override
-        public void responded(AsyncZooKeeper.@Nullable CreatedNode node, @Nullable Throwable failure) {
-            succeeded = node != null;
-            onCreate(node, failure);
-        }
     }
 
     void createWithLockNode() {
@@ -85,7 +81,7 @@ final class ZooKeeperContenderRequests {
 
     private void onCreate(AsyncZooKeeper.@Nullable CreatedNode node, @Nullable Throwable failure) {
         if (node != null) {
-            events.accept(new Created(node.path(), node.czxid(), session.connection()));
+            events.accept(new Created(node.path(), node.czxid()));
         } else {
             fail(new CreateFailed(cause(failure)));
         }
@@ -96,28 +92,18 @@ final class ZooKeeperContenderRequests {
             session.zooKeeper().children(lockNode, this::onList);
             return;
         }
-        SyncBeforeList sync = new SyncBeforeList();
-        session.zooKeeper().sync(lockNode, sync);
+        boolean[] failed = {false}; // used on the event thread only
+        session.zooKeeper().sync(lockNode, (done, failure) -> {
+            failed[0] = failure != null;
+            if (failure != null) {
+                fail(new ListFailed(failure));
+            }
+        });
         session.zooKeeper().children(lockNode, (children, failure) -> {
-            if (!sync.failed) {
+            if (!failed[0]) {
                 onList(children, failure);
             }
         });
-    }
-
-    /** Handles the response to a sync, which precedes that to the list. */
-    private final class SyncBeforeList implements AsyncZooKeeper.ResponseHandler<Boolean> {
-        private boolean failed; // used on the event thread only
-
-        @Override
-        public void responded(@Nullable Boolean done, @Nullable Throwable failure) {
-            failed = failure != null;
-            if (failed) {
-                onList(null, failure);
-            } else {
-                events.accept(new Synced(session.connection()));
-            }
-        }
     }
 
     private void onList(@Nullable List<String> children, @Nullable Throwable failure) {

@@ -36,7 +36,6 @@ import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.Removed;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.Response;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.SessionEnded;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.SessionReady;
-import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.Synced;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.WatchDue;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.WatchFailed;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.Watched;
@@ -137,13 +136,12 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
     }
 
     private static Move find(int rounds) {
-        return to(new Finding(WatchedQueue.NEVER, rounds), new SendList(true));
+        return to(new Finding(rounds), new SendList(true));
     }
 
-    /** Lists the queue; without a sync if a list on this connection is known to be new enough. */
+    /** Lists the queue; without a sync if the watches on this connection have told all that it could show. */
     private static Move list(Node node, WatchedQueue queue, long connection, int rounds) {
-        boolean fresh = queue.isWatchedOn(connection);
-        return to(new Listing(node, queue, fresh ? connection : WatchedQueue.NEVER, rounds), new SendList(!fresh));
+        return to(new Listing(node, queue, rounds), new SendList(!queue.isWatchedOn(connection)));
     }
 
     private static Move granted(Node node, WatchedQueue queue, long connection) {
@@ -168,7 +166,7 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
 
     /** Looks for the node that a create without a response may have left, to delete it. */
     private static Move trace(boolean orphaned) {
-        return to(new Tracing(WatchedQueue.NEVER, orphaned), new SendList(true));
+        return to(new Tracing(orphaned), new SendList(true));
     }
 
     private static Move remove(String own, boolean orphaned) {
@@ -230,8 +228,7 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
         public Move on(ZooKeeperContenderEvent event, Identity identity) {
             if (event instanceof Created created) {
                 Node node = new Node(created.path(), created.czxid());
-                Move listing = to(
-                        new Listing(node, WatchedQueue.UNKNOWN, created.connection(), rounds), new Listen(node.path));
+                Move listing = to(new Listing(node, WatchedQueue.UNKNOWN, rounds), new Listen(node.path));
                 return withLockNode ? listing.then(new SendList(false)) : listing; // else it is on its way
             }
             if (event instanceof CreateFailed failed) {
@@ -280,17 +277,10 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
         }
     }
 
-    /**
-     * A list is on its way that shows whether the contender has a node.
-     *
-     * @param syncedOn the connection on which the sync before it was completed
-     */
-    record Finding(long syncedOn, int rounds) implements Phase {
+    /** A list is on its way that shows whether the contender has a node. */
+    record Finding(int rounds) implements Phase {
         @Override
         public Move on(ZooKeeperContenderEvent event, Identity identity) {
-            if (event instanceof Synced synced) {
-                return to(new Finding(synced.connection(), rounds));
-            }
             if (event instanceof Listed listed) {
                 return onList(listed, identity);
             }
@@ -298,26 +288,22 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
                 return to(new InDoubt(), new FailAttempt(failed.failure()));
             }
             if (event instanceof End) {
-                return to(new Tracing(syncedOn, false));
+                return to(new Tracing(false));
             }
             if (event instanceof SessionEnded end) {
                 return end.serverDeletesNode()
                         ? endedWithSession(Plain.REPORT_SESSION_ENDED)
-                        : to(new Tracing(syncedOn, true), Plain.REPORT_SESSION_ENDED);
+                        : to(new Tracing(true), Plain.REPORT_SESSION_ENDED);
             }
             return event instanceof Attempt ? to(this) : unnoticed(this, event);
         }
 
         private Move onList(Listed listed, Identity identity) {
-            boolean fresh = listed.connection() == syncedOn;
             @Nullable String own = identity.ownPath(listed.children());
             if (own != null) {
                 return to(new Reading(own, rounds), new SendRead(own));
             }
-            if (rounds == 1) {
-                return to(new InDoubt(), Plain.FAIL_RESTLESS);
-            }
-            return fresh ? create(rounds - 1) : find(rounds - 1); // an older list may not show the node
+            return rounds > 1 ? create(rounds - 1) : to(new InDoubt(), Plain.FAIL_RESTLESS);
         }
     }
 
@@ -327,10 +313,7 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
         public Move on(ZooKeeperContenderEvent event, Identity identity) {
             if (event instanceof NodeRead read) {
                 Node node = new Node(own, read.czxid());
-                return to(
-                        new Listing(node, WatchedQueue.UNKNOWN, WatchedQueue.NEVER, rounds),
-                        new Listen(own),
-                        new SendList(true));
+                return to(new Listing(node, WatchedQueue.UNKNOWN, rounds), new Listen(own), new SendList(true));
             }
             if (event instanceof ReadFailed failed) {
                 return failed.hasCode(Code.NONODE)
@@ -416,17 +399,10 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
         }
     }
 
-    /**
-     * A list of the queue is on its way.
-     *
-     * @param freshOn the connection on which it shows all that the contender's watches could have told
-     */
-    record Listing(Node node, WatchedQueue queue, long freshOn, int rounds) implements InQueueAttempt {
+    /** A list of the queue is on its way. */
+    record Listing(Node node, WatchedQueue queue, int rounds) implements InQueueAttempt {
         @Override
         public Move on(ZooKeeperContenderEvent event, Identity identity) {
-            if (event instanceof Synced synced) {
-                return to(new Listing(node, queue, synced.connection(), rounds));
-            }
             if (event instanceof Listed listed) {
                 return onList(listed, identity);
             }
@@ -437,11 +413,6 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
         }
 
         private Move onList(Listed listed, Identity identity) {
-            if (listed.connection() != freshOn) {
-                return rounds > 1
-                        ? list(node, queue, WatchedQueue.NEVER, rounds - 1)
-                        : to(new Queued(node, queue), Plain.FAIL_RESTLESS);
-            }
             String own = node.path.substring(identity.lockNode.length() + 1);
             List<String> names = ContenderNode.queue(listed.children(), Optional.of(own)).stream()
                     .map(ContenderNode::name)
@@ -451,12 +422,13 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
                 return deleted(node.path, queue, Plain.REPORT_NODE_DELETED);
             }
             if (position == 0) {
-                return granted(node, queue, freshOn);
+                return granted(node, queue, listed.connection());
             }
             if (!identity.mayWait) {
                 return to(new Queued(node, queue), Plain.REPORT_WAITING);
             }
             return watch(
+                    listed.connection(),
                     names.subList(Math.max(0, position - WatchedQueue.MAX_WATCHED), position).stream()
                             .map(identity::path)
                             .toList(),
@@ -464,27 +436,27 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
         }
 
         /** Registers all watches that are missing on this connection. */
-        private Move watch(List<String> nearest, boolean further) {
+        private Move watch(long connection, List<String> nearest, boolean further) {
             WatchedQueue next = queue.listed(nearest, further);
             List<ZooKeeperContenderEffect> effects = new ArrayList<>();
             queue.nearest().stream()
                     .map(WatchedQueue.Predecessor::path)
                     .filter(path -> !nearest.contains(path))
                     .forEach(path -> effects.add(new Unwatch(path)));
-            Set<String> awaited = new HashSet<>(next.unwatchedOn(freshOn));
-            if (next.ownWatch() != freshOn) {
+            Set<String> awaited = new HashSet<>(next.unwatchedOn(connection));
+            if (next.ownWatch() != connection) {
                 awaited.add(node.path);
                 effects.add(new Watch(node.path));
             }
-            next.unwatchedOn(freshOn).forEach(path -> effects.add(new Watch(path)));
+            next.unwatchedOn(connection).forEach(path -> effects.add(new Watch(path)));
             Watching watching = new Watching(node, next, awaited, null, rounds);
-            return (awaited.isEmpty() ? watching.settled(freshOn) : to(watching))
+            return (awaited.isEmpty() ? watching.settled(connection) : to(watching))
                     .after(effects.toArray(ZooKeeperContenderEffect[]::new));
         }
 
         @Override
         public InQueue with(WatchedQueue after) {
-            return new Listing(node, after, freshOn, rounds);
+            return new Listing(node, after, rounds);
         }
     }
 
@@ -717,30 +689,20 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
         }
     }
 
-    /**
-     * A list is on its way that shows whether there is a node to delete.
-     *
-     * @param syncedOn the connection on which the sync before it was completed
-     */
-    record Tracing(long syncedOn, boolean orphaned) implements Ending {
+    /** A list is on its way that shows whether there is a node to delete. */
+    record Tracing(boolean orphaned) implements Ending {
         @Override
         public Move on(ZooKeeperContenderEvent event, Identity identity) {
-            if (event instanceof Synced synced) {
-                return to(new Tracing(synced.connection(), orphaned));
-            }
             if (event instanceof Listed listed) {
                 @Nullable String own = identity.ownPath(listed.children());
-                if (own != null) {
-                    return remove(own, orphaned);
-                }
-                return listed.connection() == syncedOn ? ended(false) : trace(orphaned);
+                return own != null ? remove(own, orphaned) : ended(false);
             }
             return event instanceof ListFailed failed ? onFailure(failed, null) : onOther(event);
         }
 
         @Override
         public Phase orphan() {
-            return new Tracing(syncedOn, true);
+            return new Tracing(true);
         }
     }
 

@@ -35,7 +35,6 @@ import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.RemovalFailed;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.Removed;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.SessionEnded;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.SessionReady;
-import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.Synced;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.WatchDue;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.WatchFailed;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.Watched;
@@ -94,7 +93,7 @@ class ZooKeeperContenderStateTest {
     }
 
     private static Created created() {
-        return new Created(OWN, TOKEN, 1);
+        return new Created(OWN, TOKEN);
     }
 
     private static Listed listed(long connection, String... paths) {
@@ -196,31 +195,20 @@ class ZooKeeperContenderStateTest {
         void S08_aLostCreateIsFoundByTheNextAttempt() {
             on(new CreateFailed(lost), new FailAttempt(lost));
             on(new Attempt(3), new SendList(true));
-            after(new Synced(3));
             on(listed(3, NEXT, OWN), new SendRead(OWN));
             on(new NodeRead(TOKEN), new Listen(OWN), new SendList(true));
-            after(new Synced(3));
             on(listed(3, OWN), Plain.DEFER_WATCH, new ReportGranted(TOKEN));
         }
 
         @Test
         void S08_aLostCreateThatTheListDoesNotShowIsRepeated() {
-            after(new CreateFailed(lost), new Attempt(3), new Synced(3));
+            after(new CreateFailed(lost), new Attempt(3));
             on(listed(3, NEXT), Plain.SEND_CREATE);
-        }
-
-        /** The connection was lost between the sync and the list, and the new server may not have the node yet. */
-        @Test
-        void S08_aListOnAnotherConnectionThanItsSyncDoesNotShowThatThereIsNoNode() {
-            after(new CreateFailed(lost), new Attempt(3), new Synced(3));
-            on(listed(5, NEXT), new SendList(true));
-            after(new Synced(5));
-            on(listed(5, NEXT), Plain.SEND_CREATE);
         }
 
         @Test
         void aNodeThatIsDeletedBeforeItIsReadIsNotUsed() {
-            after(new CreateFailed(lost), new Attempt(3), new Synced(3), listed(3, OWN));
+            after(new CreateFailed(lost), new Attempt(3), listed(3, OWN));
             on(new ReadFailed(missing), Plain.DEREGISTER, Plain.REPORT_NODE_DELETED);
             on(new Attempt(3), Plain.REPORT_NODE_DELETED);
         }
@@ -230,7 +218,7 @@ class ZooKeeperContenderStateTest {
             after(new CreateFailed(lost), new Attempt(3));
             on(new ListFailed(lost), new FailAttempt(lost));
             on(new Reconnected(5), Plain.WAKE_WAITER);
-            after(new Attempt(5), new Synced(5), listed(5, OWN));
+            after(new Attempt(5), listed(5, OWN));
             on(new ReadFailed(lost), new FailAttempt(lost));
             on(new Attempt(7), new SendList(true));
         }
@@ -247,7 +235,6 @@ class ZooKeeperContenderStateTest {
         void S08_aWithdrawalLooksForTheNodeOfALostCreate() {
             on(new End());
             on(new CreateFailed(lost), new SendList(true));
-            after(new Synced(3));
             on(listed(3, OWN), new SendRemoval(OWN));
         }
 
@@ -255,9 +242,6 @@ class ZooKeeperContenderStateTest {
         void S08_aWithdrawalEndsIfTheListShowsNoNode() {
             after(new CreateFailed(lost));
             on(new End(), new SendList(true));
-            after(new Synced(3));
-            on(listed(5), new SendList(true));
-            after(new Synced(5));
             on(listed(5), Plain.DEREGISTER, Plain.LOCK_NODE_UNUSED, new ReportEnded(false));
         }
 
@@ -316,7 +300,6 @@ class ZooKeeperContenderStateTest {
         void S11_aWatchThatAnotherEventTriggeredIsRegisteredAgain() {
             on(new NodeChanged(NEXT), Plain.WAKE_WAITER);
             on(attempt(), new SendList(true));
-            after(new Synced(1));
             on(listed(1, NEXT, OWN), new Watch(NEXT));
             on(watched(NEXT, 1), Plain.REPORT_WAITING);
         }
@@ -325,17 +308,9 @@ class ZooKeeperContenderStateTest {
         void S11_afterAReconnectAllWatchesAreRegisteredAgain() {
             on(new Reconnected(3), Plain.WAKE_WAITER);
             on(new Attempt(3), new SendList(true));
-            after(new Synced(3));
             on(listed(3, NEXT, OWN), new Watch(OWN), new Watch(NEXT));
             on(watched(OWN, 3));
             on(watched(NEXT, 3), Plain.REPORT_WAITING);
-        }
-
-        /** The connection was lost between the attempt and its list. */
-        @Test
-        void S01_aListWithoutASyncOnAnotherConnectionIsRepeated() {
-            on(attempt(), new SendList(false));
-            on(listed(3, OWN), new SendList(true));
         }
 
         @Test
@@ -346,7 +321,7 @@ class ZooKeeperContenderStateTest {
 
         @Test
         void aDeletionReportedDuringTheWatchesAfterAReconnectIsTheGrant() {
-            after(new Attempt(3), new Synced(3));
+            after(new Attempt(3));
             on(listed(3, NEXT, OWN), new Watch(OWN), new Watch(NEXT));
             after(deleted(NEXT, 3), new WatchFailed(NEXT, 3, missing));
             on(watched(OWN, 3), new ReportGranted(TOKEN));
@@ -425,7 +400,7 @@ class ZooKeeperContenderStateTest {
         @Test
         void oneDeletionBeforeAReconnectAndOneAfterItAreTheGrant() {
             on(deleted(SECOND, 1));
-            after(new Attempt(3), new Synced(3), listed(3, NEXT, OWN), watched(OWN, 3), watched(NEXT, 3));
+            after(new Attempt(3), listed(3, NEXT, OWN), watched(OWN, 3), watched(NEXT, 3));
             on(deleted(NEXT, 3), Plain.WAKE_WAITER);
             on(new Attempt(3), new ReportGranted(TOKEN));
         }
@@ -698,7 +673,7 @@ class ZooKeeperContenderStateTest {
     void S12_sequenceNumbersThatWrapKeepTheOrder() {
         String before = LOCK + "/x-lock-2147483647";
         String own = LOCK + "/own-lock--2147483648";
-        after(attempt(), new SessionReady(), new Created(own, TOKEN, 1));
+        after(attempt(), new SessionReady(), new Created(own, TOKEN));
         on(listed(1, own, before), new Watch(own), new Watch(before));
     }
 

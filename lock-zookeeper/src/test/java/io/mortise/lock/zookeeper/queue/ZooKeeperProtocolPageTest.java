@@ -68,6 +68,7 @@ class ZooKeeperProtocolPageTest {
                 new ZooKeeperContenderEvent.Abandon(),
                 new ZooKeeperContenderEvent.SessionReady(),
                 new ZooKeeperContenderEvent.NoSession(failure(Code.CONNECTIONLOSS)),
+                new ZooKeeperContenderEvent.Created("/a/own-lock-0000000003", 42),
                 new ZooKeeperContenderEvent.NodeRead(42),
                 new ZooKeeperContenderEvent.Removed(true),
                 new ZooKeeperContenderEvent.Removed(false),
@@ -81,8 +82,6 @@ class ZooKeeperProtocolPageTest {
         }
         for (long connection : List.of(1L, 3L)) {
             events.add(new ZooKeeperContenderEvent.Attempt(connection));
-            events.add(new ZooKeeperContenderEvent.Created("/a/own-lock-0000000003", 42, connection));
-            events.add(new ZooKeeperContenderEvent.Synced(connection));
             events.add(new ZooKeeperContenderEvent.Reconnected(connection));
             events.add(new ZooKeeperContenderEvent.WatchDue(connection));
             List<String> queue = List.of("x-lock-0000000001", "y-lock-0000000002", "own-lock-0000000003");
@@ -137,11 +136,11 @@ class ZooKeeperProtocolPageTest {
         if (phase instanceof ZooKeeperContenderState.Creating at) {
             phase = new ZooKeeperContenderState.Creating(at.withLockNode(), Math.min(2, at.rounds()));
         } else if (phase instanceof ZooKeeperContenderState.Finding at) {
-            phase = new ZooKeeperContenderState.Finding(at.syncedOn(), Math.min(2, at.rounds()));
+            phase = new ZooKeeperContenderState.Finding(Math.min(2, at.rounds()));
         } else if (phase instanceof ZooKeeperContenderState.Reading at) {
             phase = new ZooKeeperContenderState.Reading(at.own(), Math.min(2, at.rounds()));
         } else if (phase instanceof ZooKeeperContenderState.Listing at) {
-            phase = new ZooKeeperContenderState.Listing(at.node(), at.queue(), at.freshOn(), Math.min(2, at.rounds()));
+            phase = new ZooKeeperContenderState.Listing(at.node(), at.queue(), Math.min(2, at.rounds()));
         } else if (phase instanceof ZooKeeperContenderState.Watching at) {
             phase = new ZooKeeperContenderState.Watching(
                     at.node(), at.queue(), at.awaited(), at.failure(), Math.min(2, at.rounds()));
