@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.explorer.Exploration;
+import io.mortise.lock.explorer.World.Kind;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.Plain;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.ReportEnded;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.SendList;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.Unwatch;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.CreateFailed;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.End;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.NodeDeleted;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.Reconnected;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.RemovalFailed;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.Removed;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Creating;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Finding;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Gone;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Queued;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Step;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Tracing;
+import io.mortise.lock.zookeeper.queue.ZooKeeperWorld.Fault;
+import io.mortise.lock.zookeeper.queue.ZooKeeperWorld.Scope;
+import io.mortise.lock.zookeeper.queue.ZooKeeperWorld.Variant;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Explores every interleaving of the ZooKeeper protocol: the production state machine in a modelled world. */
+@Timeout(value = 10, unit = TimeUnit.MINUTES)
+class ZooKeeperExplorationTest {
+    private static final int MOST_STATES = 20_000_000;
+
+    /** The scopes that were explored without a defect; several tests use some of them. */
+    private static final Map<Scope, Exploration<ZooKeeperWorld>> EXPLORED = new ConcurrentHashMap<>();
+
+    private static final Set<Fault> NONE = Set.of();
+    private static final Set<Fault> CUT = Set.of(Fault.CUT, Fault.LATE_EXECUTION, Fault.WATCHES_FORGOTTEN);
+    private static final Set<Fault> OTHERS = Set.of(Fault.SLOW_RESPONSE, Fault.DEADLINE, Fault.OPERATOR);
+    private static final Set<Fault> ALL = Set.of(
+            Fault.CUT,
+            Fault.LATE_EXECUTION,
+            Fault.WATCHES_FORGOTTEN,
+            Fault.SLOW_RESPONSE,
+            Fault.DEADLINE,
+            Fault.OPERATOR,
+            Fault.PAUSE);
+
+    private static Scope scope(String contenders, String clients, int servers, int faults, Set<Fault> possible) {
+        return ZooKeeperWorld.scope(contenders, clients, servers, faults, possible, true, Variant.PRODUCTION);
+    }
+
+    static Stream<Arguments> S01_S03_S08_S11_everyInterleavingKeepsTheRules() {
+        return Stream.of(
+                Arguments.of("2 contenders, 1 client", scope("00", "0", 1, 0, NONE)),
+                Arguments.of("2 contenders, 2 clients", scope("01", "00", 1, 0, NONE)),
+                Arguments.of("2 contenders, 2 clients, one at a follower", scope("01", "01", 2, 0, NONE)),
+                Arguments.of("3 contenders, 1 client", scope("000", "0", 1, 0, NONE)),
+                Arguments.of("1 contender, 2 faults", scope("0", "0", 2, 2, ALL)),
+                Arguments.of("2 contenders, 1 client, lost connection", scope("00", "0", 2, 1, CUT)),
+                Arguments.of("2 contenders, 1 client, another fault", scope("00", "0", 1, 1, OTHERS)));
+    }
+
+    /** Explored without the times after which a waiter asks again: they hide each lost event. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource
+    void S01_S03_S08_S11_everyInterleavingKeepsTheRules(String what, Scope scope) {
+        Exploration<ZooKeeperWorld> explored = keepsTheRules(scope);
+        assertThat(page()).contains(row(what, explored));
+        if (scope.faults() == 0) {
+            assertThat(explored.situations())
+                    .containsKeys("Watching", "Queued", "Head", "Holding", "given up", "no lock node again");
+        }
+        if (scope.possible().contains(Fault.CUT)) {
+            assertThat(explored.situations()).containsKeys("InDoubt", "Finding", "Reading", "Tracing", "Unremoved");
+        }
+        if (scope.possible().contains(Fault.DEADLINE)) {
+            assertThat(explored.situations()).containsKeys("Withdrawing", "Deleted", "displaced");
+        }
+    }
+
+    /** For {@code -Dmortise.explore=deep}: minutes, and gigabytes of memory. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource
+    @EnabledIfSystemProperty(named = "mortise.explore", matches = "deep")
+    @Timeout(value = 3, unit = TimeUnit.HOURS)
+    void S01_S03_S08_S11_largerScopesKeepTheRules(String what, Scope scope) {
+        assertThat(keepsTheRules(scope).states()).as(what).isGreaterThan(100_000);
+    }
+
+    static Stream<Arguments> S01_S03_S08_S11_largerScopesKeepTheRules() {
+        return Stream.of(
+                Arguments.of("2 contenders, 2 clients, lost connection", scope("01", "00", 2, 1, CUT)),
+                Arguments.of("2 contenders, 2 clients, another fault", scope("01", "00", 1, 1, OTHERS)),
+                Arguments.of("2 contenders, 2 clients, one at a follower", scope("01", "01", 2, 1, ALL)),
+                Arguments.of("2 contenders, 1 client, 2 faults", scope("00", "0", 2, 2, ALL)),
+                Arguments.of("3 contenders, 2 clients", scope("001", "00", 1, 0, NONE)));
+    }
+
+    private static Exploration<ZooKeeperWorld> keepsTheRules(Scope scope) {
+        return EXPLORED.computeIfAbsent(scope, ZooKeeperExplorationTest::explore);
+    }
+
+    private static Exploration<ZooKeeperWorld> explore(Scope scope) {
+        Exploration<ZooKeeperWorld> explored = Exploration.of(new ZooKeeperWorld(scope), MOST_STATES);
+        assertThat(explored.counterexample()).isEmpty();
+        assertThat(explored.isComplete()).isTrue();
+        assertThat(explored.stuck(Kind.PROGRESS)).isEmpty();
+        return explored;
+    }
+
+    private static String row(String what, Exploration<ZooKeeperWorld> explored) {
+        return String.format(Locale.ROOT, "| %s | %,d | %,d |", what, explored.states(), explored.transitions());
+    }
+
+    private static String page() {
+        try {
+            return Files.readString(Path.of("../docs/protocols/zookeeper.md"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The exploration is worth what it finds: each defect is one that the protocol could have, or has had. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource
+    void aDefectIsFound(String defect, Scope clean, Variant wrong) {
+        Scope scope = new Scope(
+                clean.clientOfContender(),
+                clean.serverOfClient(),
+                clean.servers(),
+                clean.faults(),
+                clean.possible(),
+                clean.givingUp(),
+                wrong);
+        Exploration<ZooKeeperWorld> explored = Exploration.of(new ZooKeeperWorld(scope), MOST_STATES);
+        Optional<String> found = explored.counterexample().or(() -> explored.stuck(Kind.PROGRESS));
+        assertThat(found).as(explored.toString()).isNotEmpty();
+        keepsTheRules(clean);
+    }
+
+    static Stream<Arguments> aDefectIsFound() {
+        return Stream.of(
+                defect(
+                        "a create without a response counts as not executed",
+                        scope("0", "0", 1, 1, Set.of(Fault.CUT)),
+                        on(
+                                CreateFailed.class,
+                                (state, event) -> ZooKeeperContenderState.on(
+                                        state, new CreateFailed(KeeperException.create(Code.NOAUTH))))),
+                defect(
+                        "a lost create is looked for without a sync",
+                        scope("0", "0", 2, 1, Set.of(Fault.CUT)),
+                        ZooKeeperExplorationTest::withoutSync),
+                defect(
+                        "a withdrawal does not wait for the create",
+                        scope("0", "0", 1, 1, Set.of(Fault.SLOW_RESPONSE)),
+                        (state, event) -> state.phase() instanceof Creating && event instanceof End
+                                ? new Step(
+                                        new ZooKeeperContenderState(state.identity(), new Gone()),
+                                        List.of(new ReportEnded(false)))
+                                : ZooKeeperContenderState.on(state, event)),
+                defect(
+                        "a removal without a response counts as done",
+                        scope("0", "0", 1, 1, Set.of(Fault.CUT)),
+                        on(
+                                RemovalFailed.class,
+                                (state, event) -> ZooKeeperContenderState.on(state, new Removed(false)))),
+                defect(
+                        "a withdrawal leaves its watches",
+                        scope("00", "0", 1, 0, NONE),
+                        without(effect -> effect instanceof Unwatch)),
+                defect("a wake-up is ignored", scope("01", "00", 1, 0, NONE), without(Plain.WAKE_WAITER::equals)),
+                defect(
+                        "no wake-up on a new connection",
+                        scope("00", "0", 1, 1, Set.of(Fault.CUT, Fault.WATCHES_FORGOTTEN)),
+                        (state, event) -> event instanceof Reconnected
+                                ? new Step(state, List.of())
+                                : ZooKeeperContenderState.on(state, event)),
+                defect(
+                        "the deletion of the own node is ignored",
+                        scope("00", "0", 1, 1, Set.of(Fault.OPERATOR)),
+                        (state, event) -> state.phase() instanceof Queued queued
+                                        && event instanceof NodeDeleted deleted
+                                        && deleted.path().equals(queued.node().path())
+                                ? new Step(state, List.of())
+                                : ZooKeeperContenderState.on(state, event)),
+                defect(
+                        "an event on a new connection is the grant",
+                        ZooKeeperWorld.scope(
+                                "00", "0", 1, 2, Set.of(Fault.CUT, Fault.OPERATOR), false, Variant.PRODUCTION),
+                        on(
+                                NodeDeleted.class,
+                                (state, event) -> ZooKeeperContenderState.on(
+                                        watchedOn(state, ((NodeDeleted) event).connection()), event))),
+                Arguments.of(
+                        "a server ends a session before its deadline, as after a cut-off leader's reply to a sync",
+                        ZooKeeperWorld.scope("01", "00", 1, 1, Set.of(Fault.DEADLINE), false, Variant.PRODUCTION),
+                        new Variant(ZooKeeperContenderState::on, false)));
+    }
+
+    private static Arguments defect(
+            String name, Scope scope, BiFunction<ZooKeeperContenderState, ZooKeeperContenderEvent, Step> machine) {
+        return Arguments.of(name, scope, new Variant(machine, true));
+    }
+
+    private static BiFunction<ZooKeeperContenderState, ZooKeeperContenderEvent, Step> on(
+            Class<? extends ZooKeeperContenderEvent> type,
+            BiFunction<ZooKeeperContenderState, ZooKeeperContenderEvent, Step> wrong) {
+        return (state, event) ->
+                type.isInstance(event) ? wrong.apply(state, event) : ZooKeeperContenderState.on(state, event);
+    }
+
+    private static BiFunction<ZooKeeperContenderState, ZooKeeperContenderEvent, Step> without(
+            Predicate<ZooKeeperContenderEffect> dropped) {
+        return (state, event) -> {
+            Step step = ZooKeeperContenderState.on(state, event);
+            return new Step(
+                    step.state(),
+                    step.effects().stream().filter(dropped.negate()).toList());
+        };
+    }
+
+    private static Step withoutSync(ZooKeeperContenderState state, ZooKeeperContenderEvent event) {
+        Step step = ZooKeeperContenderState.on(state, event);
+        boolean seeks = step.state().phase() instanceof Finding || step.state().phase() instanceof Tracing;
+        return new Step(
+                step.state(),
+                step.effects().stream()
+                        .map(each -> seeks && each instanceof SendList ? new SendList(false) : each)
+                        .toList());
+    }
+
+    private static ZooKeeperContenderState watchedOn(ZooKeeperContenderState state, long connection) {
+        return state.phase() instanceof Queued queued
+                ? new ZooKeeperContenderState(
+                        state.identity(), queued.with(queued.queue().withOwnWatch(connection)))
+                : state;
+    }
+}
