@@ -16,6 +16,7 @@ import io.mortise.lock.zookeeper.ZooKeeperTestSupport;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -235,7 +236,8 @@ class ZooKeeperModelTest {
         for (String child : expected) {
             Stat stat = handle.exists(base + LOCK + "/" + child, false);
             assertThat(stat.getEphemeralOwner())
-                    .isEqualTo(model.tree().nodes().get(LOCK + "/" + child).owner());
+                    .isEqualTo(Objects.requireNonNull(model.tree().nodes().get(LOCK + "/" + child))
+                            .owner());
             assertThat(stat.getCzxid())
                     .as("the tokens rise in the order of the queue")
                     .isGreaterThan(before);

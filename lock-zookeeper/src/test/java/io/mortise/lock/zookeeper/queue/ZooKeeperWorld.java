@@ -213,7 +213,7 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld> {
         final List<Request> sent; // not executed
         final List<Request> open; // without a response
         final List<Arrival> arriving;
-        final TreeMap<String, TreeSet<Integer>> listeners;
+        final Map<String, Set<Integer>> listeners; // sorted, as the sets
         final TreeSet<String> releasing;
         final TreeSet<String> watches;
         final TreeSet<Integer> registered;
@@ -332,8 +332,8 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld> {
         broken = from.broken;
     }
 
-    private static TreeMap<String, TreeSet<Integer>> copy(TreeMap<String, TreeSet<Integer>> from) {
-        TreeMap<String, TreeSet<Integer>> copied = new TreeMap<>();
+    private static Map<String, Set<Integer>> copy(Map<String, Set<Integer>> from) {
+        Map<String, Set<Integer>> copied = new TreeMap<>();
         from.forEach((path, values) -> copied.put(path, new TreeSet<>(values)));
         return copied;
     }
@@ -858,7 +858,7 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld> {
 
     /** Returns whether the last listener was removed. */
     private static boolean unlisten(Client client, String path, int i) {
-        TreeSet<Integer> onPath = client.listeners.get(path);
+        Set<Integer> onPath = client.listeners.get(path);
         if (onPath == null || !onPath.remove(i) || !onPath.isEmpty()) {
             return false;
         }
@@ -883,7 +883,7 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld> {
         client.lastZxid = Math.max(client.lastZxid, arrival.zxid);
         if (arrival.request == null) {
             client.watches.remove(arrival.path);
-            TreeSet<Integer> notified = client.listeners.remove(arrival.path);
+            Set<Integer> notified = client.listeners.remove(arrival.path);
             boolean released = client.releasing.contains(arrival.path);
             if (notified != null) {
                 notified.forEach(i ->
@@ -1315,7 +1315,7 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld> {
                 describe(arrival.request, text);
             }
             text.append('<')
-                    .append(arrival.code.ordinal())
+                    .append(arrival.code)
                     .append(arrival.path)
                     .append(' ')
                     .append(arrival.number);
@@ -1332,7 +1332,7 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld> {
     }
 
     private static void describe(Request request, StringBuilder text) {
-        text.append('>').append((char) ('A' + request.kind.ordinal())).append(request.paired ? 'p' : ' ');
+        text.append('>').append(request.kind).append(request.paired ? 'p' : ' ');
         text.append('#')
                 .append(Math.max(0, request.contender))
                 .append(request.incarnation)
