@@ -26,7 +26,7 @@ class AcquireRoundTest extends ThreeLinkedMastersTest {
     /** Runs an action on the I/O thread of a connection, in the callback of a reply. */
     private static <T> CompletableFuture<T> onIoThread(RedisNodeClient node, Supplier<T> action) {
         CompletableFuture<T> done = new CompletableFuture<>();
-        String[] unknownAttempt = {"0".repeat(32)};
+        String[] unknownAttempt = {"0".repeat(32), "1", "0"};
         node.run(
                 RedlockScript.YIELD_VOTE.script(),
                 KEYS.of(new LockName("none")).all(),

@@ -79,7 +79,7 @@ class VoteRecoveryTest extends ThreeLinkedMastersTest {
             awaitVotes();
             raw(0, "DEL", X.grant());
             raw(0, "CONFIG", "RESETSTAT");
-            Await.until("more than a lease has passed", SOON, () -> calls(0, "getrange") >= 5);
+            Await.until("more than a lease has passed", SOON, () -> calls(0, "get") >= 5);
             assertThat(has(0, X.grant())).isFalse();
             assertThat(calls(0, "set")).isZero();
             assertThat(lease.isHeld()).isTrue();

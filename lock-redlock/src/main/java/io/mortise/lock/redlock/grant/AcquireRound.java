@@ -5,7 +5,6 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.redis.client.RedisErrors;
 import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.redis.node.ServerTime;
-import io.mortise.lock.redis.script.LuaScript;
 import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.redlock.master.MasterHandshakeReply;
 import io.mortise.lock.redlock.storage.RedlockScript;
@@ -27,8 +26,8 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * <p>Sends all requests in parallel. Replies arrive on I/O threads.
  *
- * <p>When the round is lost, each master that received a request also receives a request to delete its vote, after the first
- * request and before the next round. So no unused vote remains.
+ * <p>When the round is lost, each master that received a request also receives a request to delete its vote. Votes carry the
+ * number of their round, so such a request does no harm if it is executed after a later round.
  */
 final class AcquireRound {
     /**
@@ -37,11 +36,8 @@ final class AcquireRound {
      */
     private static final int MAX_TRIES = 2;
 
-    /** Sent with its full text, so that it precedes the next request even if the master has not cached the script. */
-    private static final LuaScript YIELD_VOTE =
-            RedlockScript.YIELD_VOTE.script().whole();
-
     private final RedlockContender contender;
+    private final int number;
     private final List<StoredAttemptAtMaster> attempts;
     private final VoteTally tally;
     private final CompletableFuture<AttemptResult> outcome = new CompletableFuture<>();
@@ -50,8 +46,14 @@ final class AcquireRound {
     private volatile boolean lost;
     private volatile boolean noQuorum;
 
-    AcquireRound(RedlockContender contender, List<StoredAttemptAtMaster> attempts, Quorum quorum) {
+    /**
+     * Creates the round.
+     *
+     * @param number number of the round within its attempt
+     */
+    AcquireRound(RedlockContender contender, int number, List<StoredAttemptAtMaster> attempts, Quorum quorum) {
         this.contender = contender;
+        this.number = number;
         this.attempts = attempts;
         this.tally = new VoteTally(quorum);
         this.start = contender.now();
@@ -74,11 +76,11 @@ final class AcquireRound {
             requestVote(attempt, voting, MAX_TRIES);
             requested.add(attempt);
             if (lost) {
-                yieldVote(attempt); // the thread that decided may have run before this request was recorded
+                yieldVote(attempt, false); // the thread that decided may have run before this request was recorded
             }
         }
-        abstaining.forEach(attempt -> addVote(attempt, attempt.master().abstention(), false));
-        notRequested.forEach(attempt -> addVote(attempt, new MasterVote.NotAsked(), false));
+        abstaining.forEach(attempt -> addVote(attempt, attempt.master().abstention()));
+        notRequested.forEach(attempt -> addVote(attempt, new MasterVote.NotAsked()));
         return outcome;
     }
 
@@ -86,19 +88,12 @@ final class AcquireRound {
         RedisNodeClient node = voting.node();
         MonotonicInstant sent = contender.now();
         ServerTime notAfter = node.notAfter(sent);
-        String[] args = contender.acquireArgs(attempt, voting, notAfter);
+        String[] args = contender.acquireArgs(attempt, voting, notAfter, number);
         attempt.requestSent(voting.epoch(), contender.mayWait());
         node.run(RedlockScript.ACQUIRE.script(), contender.keys().all(), args, new ReplyHandler() {
-            private volatile boolean resent = tries < MAX_TRIES;
-
-            @Override
-            public void onResend() {
-                resent = true;
-            }
-
             @Override
             public void onReply(List<Object> values) {
-                handleReply(attempt, voting, sent, values, tries, resent);
+                handleReply(attempt, voting, sent, values, tries);
             }
 
             @Override
@@ -110,10 +105,7 @@ final class AcquireRound {
                     attempt.requestLost(voting.epoch(), notAfter);
                     contender.replyMissing(attempt.master(), voting, sent);
                 }
-                addVote(
-                        attempt,
-                        new MasterVote.Failed(RedisErrors.of(cause, contender.operation(), node.endpoints())),
-                        resent);
+                addVote(attempt, new MasterVote.Failed(RedisErrors.of(cause, contender.operation(), node.endpoints())));
             }
         });
     }
@@ -123,23 +115,20 @@ final class AcquireRound {
             MasterHandshakeReply voting,
             MonotonicInstant sent,
             List<Object> values,
-            int tries,
-            boolean resent) {
+            int tries) {
         attempt.master().health().replyReceived();
         attempt.requestAnswered();
         if (!voting.isCurrent()) { // the reply may come from another connection, and so from another process
-            addVote(attempt, attempt.master().abstention(), resent);
+            addVote(attempt, attempt.master().abstention());
         } else if (values.get(0) instanceof Long counter) {
-            addVote(attempt, new MasterVote.Granted(counter), resent);
+            addVote(attempt, new MasterVote.Granted(counter));
         } else {
             switch ((String) values.get(0)) {
                 case "busy" -> {
                     recordServerTime(attempt, voting, sent, new ServerTime((Long) values.get(4)));
                     attempt.noGrantFound();
-                    addVote(
-                            attempt,
-                            conflict(attempt, (String) values.get(2), (Long) values.get(1), (Long) values.get(3)),
-                            resent);
+                    addVote(attempt, conflict(attempt, (String) values.get(2), (Long) values.get(1), (Long)
+                            values.get(3)));
                 }
                 case "late" -> {
                     recordServerTime(attempt, voting, sent, new ServerTime((Long) values.get(1)));
@@ -150,14 +139,13 @@ final class AcquireRound {
                         addVote(
                                 attempt,
                                 new MasterVote.Failed(new BackendUnavailableException(
-                                        "the request arrived too late, or the server's clock jumped")),
-                                resent);
+                                        "the request arrived too late, or the server's clock jumped")));
                     }
                 }
                 default -> {
                     attempt.noGrantFound();
                     contender.enterQuarantine(attempt.master(), voting);
-                    addVote(attempt, attempt.master().abstention(), resent);
+                    addVote(attempt, attempt.master().abstention());
                 }
             }
         }
@@ -180,15 +168,11 @@ final class AcquireRound {
         attempt.timeReceived(voting.epoch(), time);
     }
 
-    /**
-     * Counts the vote of one master.
-     *
-     * @param resent whether the acquire request was sent a second time, possibly after the request to delete its vote
-     */
-    private void addVote(StoredAttemptAtMaster attempt, MasterVote vote, boolean resent) {
+    private void addVote(StoredAttemptAtMaster attempt, MasterVote vote) {
         switch (tally.add(attempt.master().index(), vote)) {
             case OPEN -> failIfComplete();
-            case WON -> new TokenStoreRound(contender, attempts, tally, this::granted, this::failAfterMajority).start();
+            case WON ->
+                new TokenStoreRound(contender, number, attempts, tally, this::granted, this::failAfterMajority).start();
             case BUSY -> lose(() -> outcome.complete(contender.waiting(tally)));
             case NO_QUORUM ->
                 lose(() -> {
@@ -196,10 +180,8 @@ final class AcquireRound {
                     failIfComplete();
                 });
         }
-        if (resent && contender.isEnded()) {
-            contender.cleanUp(attempt);
-        } else if (resent && lost && vote instanceof MasterVote.Granted) {
-            contender.displace("a vote came after the request to delete it");
+        if (lost && vote instanceof MasterVote.Granted) {
+            yieldVote(attempt, false); // the first request to delete it may have been executed before
         }
     }
 
@@ -215,27 +197,32 @@ final class AcquireRound {
     private void lose(Runnable thenComplete) {
         lost = true;
         try {
-            requested.forEach(this::yieldVote);
+            requested.forEach(attempt -> yieldVote(attempt, false));
         } finally {
             thenComplete.run();
         }
     }
 
-    /** Deletes a vote that the master has given or may still give. The core ends an attempt that does not wait. */
-    private void yieldVote(StoredAttemptAtMaster attempt) {
+    /**
+     * Deletes a vote that the master has given or may still give. The core ends an attempt that does not wait.
+     *
+     * @param wakes whether to wake the head of the master's queue
+     */
+    private void yieldVote(StoredAttemptAtMaster attempt, boolean wakes) {
         boolean hasNoVote = tally.votes().get(attempt.master().index()).isCertainlyNotGranted();
         if (hasNoVote || !attempt.mayHaveOrphans() || !contender.mayWait() || contender.isEnded()) {
             return;
         }
+        String[] args = contender.yieldVoteArgs(attempt, number, wakes);
         attempt.master()
                 .node()
-                .run(YIELD_VOTE, contender.keys().all(), contender.yieldVoteArgs(attempt), new ReplyHandler() {
+                .run(RedlockScript.YIELD_VOTE.script(), contender.keys().all(), args, new ReplyHandler() {
                     @Override
                     public void onReply(List<Object> values) {}
 
                     @Override
                     public void onFailure(Throwable cause, boolean notExecuted) {
-                        contender.displace("a request to delete a vote may still be executed");
+                        contender.retrySoon(); // the vote may still be there, and blocks other contenders
                     }
                 });
     }
@@ -245,16 +232,17 @@ final class AcquireRound {
         if (!contender.now().isBefore(validUntil)) {
             failAfterMajority("winning a majority took longer than the lease");
         } else {
-            outcome.complete(contender.grant(token, validUntil, tally));
+            outcome.complete(contender.grant(token, validUntil, tally, number));
         }
     }
 
     /**
      * Fails a round that won a majority but cannot use it, because it took too long or the token could not be stored. Other
-     * contenders saw this attempt as the holder, so the next one needs another id.
+     * contenders saw this attempt as the holder, and wait until they are woken.
      */
     private void failAfterMajority(String reason) {
-        contender.displace(reason);
+        lost = true;
+        requested.forEach(attempt -> yieldVote(attempt, true));
         outcome.completeExceptionally(new BackendUnavailableException(contender.operation() + ": " + reason));
     }
 

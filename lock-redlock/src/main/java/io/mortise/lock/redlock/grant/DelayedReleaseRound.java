@@ -100,7 +100,7 @@ final class DelayedReleaseRound {
     }
 
     private void addReply(StoredAttemptAtMaster attempt, boolean kept) {
-        if (attempt.hasLostRequests()) {
+        if (attempt.mayStillExecute()) {
             cleanUpOnceDecided(attempt);
         }
         if (kept) {

@@ -41,7 +41,7 @@ final class OrphanCleanup {
                     if (failure == null) {
                         expiry.cancel();
                         entry.ended();
-                        if (attempt.hasLostRequests()) { // since the reply, while no other cleanup could start
+                        if (attempt.mayStillExecute()) { // since the reply, while no other cleanup could start
                             start(attempt, request, context);
                         }
                     } else {
@@ -55,7 +55,7 @@ final class OrphanCleanup {
         CompletableFuture<Void> released = new CompletableFuture<>();
         attempt.release(
                 held -> {
-                    if (attempt.hasLostRequests()) {
+                    if (attempt.mayStillExecute()) {
                         released.completeExceptionally(
                                 new BackendUnavailableException("a request without an answer may still be executed"));
                     } else {

@@ -20,7 +20,6 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
@@ -44,12 +43,10 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
 
     private static final Duration MAX_MINORITY_HINT_DELAY = Duration.ofMillis(20);
 
-    /**
-     * Minimum delay before a displaced contender retries with a new attempt id, to avoid a tight loop if a master always fails.
-     */
-    private static final Duration MIN_DISPLACED_DELAY = Duration.ofMillis(20);
+    /** Minimum delay before a contender retries whose vote may not have been deleted, to avoid a tight loop. */
+    private static final Duration MIN_RETRY_DELAY = Duration.ofMillis(20);
 
-    private static final Duration MAX_DISPLACED_DELAY = Duration.ofMillis(100);
+    private static final Duration MAX_RETRY_DELAY = Duration.ofMillis(100);
 
     private final ContenderServices services;
 
@@ -59,10 +56,10 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     private final String ownerRecord;
     private final List<StoredAttemptAtMaster> attempts = new ArrayList<>();
     private volatile @Nullable AcquireRound lastRound;
-    private volatile @Nullable String displacedReason;
     private volatile boolean granted;
     private volatile boolean ended;
     private volatile String queuePosition = ""; // empty while it is unknown
+    private int rounds; // attempts do not overlap
     private int splitRounds; // rounds do not overlap
 
     @GuardedBy("this")
@@ -81,11 +78,6 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
 
     @Override
     public CompletionStage<AttemptResult> attempt() {
-        String reason = displacedReason;
-        if (reason != null) {
-            cleanUpDisplaced();
-            return CompletableFuture.completedFuture(new AttemptResult.Displaced(reason));
-        }
         synchronized (this) {
             hintingMasters.clear();
         }
@@ -94,33 +86,29 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
             services.contenders().add(request.attemptId(), this);
             queuePosition = services.masters().queuePosition().orElse("");
         }
-        AcquireRound round = new AcquireRound(this, attempts, services.masters().quorum());
+        AcquireRound round =
+                new AcquireRound(this, ++rounds, attempts, services.masters().quorum());
         lastRound = round;
         return round.start();
-    }
-
-    /** Starts the cleanup at all masters, because the core drops a displaced contender without ending it. */
-    private void cleanUpDisplaced() {
-        ended = true;
-        services.contenders().remove(request.attemptId());
-        attempts.stream().filter(StoredAttemptAtMaster::mayHaveOrphans).forEach(this::cleanUp);
     }
 
     /**
      * Returns the result of a won round.
      *
      * @param tally votes of the won round; more votes may still arrive
+     * @param round number of the won round
      */
-    AttemptResult grant(long token, MonotonicInstant validUntil, VoteTally tally) {
+    AttemptResult grant(long token, MonotonicInstant validUntil, VoteTally tally, int round) {
         granted = true;
         LostVoteRecoveryPolicy policy = new LostVoteRecoveryPolicy(tally, request.leaseDuration(), validUntil);
-        VoteRecovery recovery = new VoteRecovery(this, attempts, policy, token);
+        VoteRecovery recovery = new VoteRecovery(this, attempts, policy, round, token);
         return new AttemptResult.Granted(
                 token,
                 new RedlockGrantValidity(
                         services.context().clock(),
                         keys,
                         request.attemptId(),
+                        round,
                         request.leaseDuration(),
                         validUntil,
                         recovery));
@@ -134,20 +122,13 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
                 RedlockRetryPolicy.delay(tally.votes(), held, services.masters().quorum(), random, splitRounds));
     }
 
-    /**
-     * Gives up this attempt id, because a request that may still be executed would delete a later grant with the same id. The
-     * core soon retries with another id: until then, possible votes of this attempt block other contenders.
-     */
-    void displace(String reason) {
-        boolean first = displacedReason == null;
-        displacedReason = reason;
-        if (first) {
-            runWithin(MIN_DISPLACED_DELAY, MAX_DISPLACED_DELAY, () -> {
-                if (!granted && !ended) {
-                    listener.wake();
-                }
-            });
-        }
+    /** Lets the core retry soon, because a vote of a lost round may remain: the next round either uses or deletes it. */
+    void retrySoon() {
+        runWithin(MIN_RETRY_DELAY, MAX_RETRY_DELAY, () -> {
+            if (!granted && !ended) {
+                listener.wake();
+            }
+        });
     }
 
     private void runWithin(Duration min, Duration max, Runnable action) {
@@ -189,7 +170,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     }
 
     /** Returns the arguments of {@code acquire.lua}. */
-    String[] acquireArgs(StoredAttemptAtMaster attempt, MasterHandshakeReply voting, ServerTime notAfter) {
+    String[] acquireArgs(StoredAttemptAtMaster attempt, MasterHandshakeReply voting, ServerTime notAfter, int round) {
         String lease = String.valueOf(request.leaseDuration().toMillis());
         String mayBeQueued = attempt.mayBeQueued() ? "1" : "0";
         String until = String.valueOf(notAfter.micros());
@@ -198,7 +179,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
                     voting.runId(),
                     keys.bucket(),
                     request.attemptId(),
-                    ownerRecord,
+                    voteRecord(round),
                     lease,
                     until,
                     mayBeQueued,
@@ -207,32 +188,41 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
                     QUEUE_ENTRY_TTL_MILLIS
                 }
                 : new String[] {
-                    voting.runId(), keys.bucket(), request.attemptId(), ownerRecord, lease, until, mayBeQueued
+                    voting.runId(), keys.bucket(), request.attemptId(), voteRecord(round), lease, until, mayBeQueued
                 };
     }
 
+    /** Returns the text of a vote without its token. */
+    private String voteRecord(int round) {
+        return ownerRecord + " round=" + round;
+    }
+
     /** Returns the arguments of {@code raise_token.lua}. */
-    String[] raiseTokenArgs(MasterHandshakeReply voting, long token) {
-        return new String[] {voting.runId(), keys.bucket(), request.attemptId(), String.valueOf(token)};
+    String[] raiseTokenArgs(MasterHandshakeReply voting, int round, long token) {
+        return new String[] {
+            voting.runId(), keys.bucket(), request.attemptId(), String.valueOf(round), String.valueOf(token)
+        };
     }
 
     /** Returns the arguments of {@code recover_vote.lua}. */
-    String[] recoverVoteArgs(MasterHandshakeReply voting, ServerTime notAfter, long token) {
+    String[] recoverVoteArgs(MasterHandshakeReply voting, ServerTime notAfter, int round, long token) {
         return new String[] {
             voting.runId(),
             keys.bucket(),
             request.attemptId(),
             String.valueOf(token),
-            ownerRecord,
+            voteRecord(round),
             String.valueOf(request.leaseDuration().toMillis()),
             String.valueOf(notAfter.micros())
         };
     }
 
     /** Returns the arguments of {@code yield_vote.lua}. */
-    String[] yieldVoteArgs(StoredAttemptAtMaster attempt) {
+    String[] yieldVoteArgs(StoredAttemptAtMaster attempt, int round, boolean wakes) {
         return new String[] {
             request.attemptId(),
+            String.valueOf(round),
+            wakes ? "1" : "0",
             ownerRecord,
             String.valueOf(request.leaseDuration().toMillis()),
             attempt.master().node().channel(),

@@ -14,6 +14,7 @@ final class RedlockGrantValidity extends GrantValidity {
 
     private final RedlockKeys.LockKeys keys;
     private final String attemptId;
+    private final int round;
     private final Duration leaseDuration;
     private final VoteRecovery voteRecovery;
 
@@ -21,12 +22,14 @@ final class RedlockGrantValidity extends GrantValidity {
             LockClock clock,
             RedlockKeys.LockKeys keys,
             String attemptId,
+            int round,
             Duration leaseDuration,
             MonotonicInstant validUntil,
             VoteRecovery voteRecovery) {
         super(clock, Durations.divide(leaseDuration, RENEWALS_PER_LEASE), validUntil);
         this.keys = keys;
         this.attemptId = attemptId;
+        this.round = round;
         this.leaseDuration = leaseDuration;
         this.voteRecovery = voteRecovery;
     }
@@ -37,6 +40,11 @@ final class RedlockGrantValidity extends GrantValidity {
 
     String attemptId() {
         return attemptId;
+    }
+
+    /** Returns the number of the round that won the grant. */
+    int round() {
+        return round;
     }
 
     Duration leaseDuration() {

@@ -82,14 +82,15 @@ public final class RedlockRenewals {
             return;
         }
         String[] keys = new String[1 + batch.size()];
-        String[] args = new String[1 + 2 * batch.size()];
+        String[] args = new String[1 + 3 * batch.size()];
         keys[0] = batch.get(0).grant.keys().state();
         args[0] = voting.runId();
         for (int i = 0; i < batch.size(); i++) {
             RedlockGrantValidity grant = batch.get(i).grant;
             keys[1 + i] = grant.keys().grant();
-            args[1 + 2 * i] = grant.attemptId();
-            args[2 + 2 * i] = String.valueOf(grant.leaseDuration().toMillis());
+            args[1 + 3 * i] = grant.attemptId();
+            args[2 + 3 * i] = String.valueOf(grant.round());
+            args[3 + 3 * i] = String.valueOf(grant.leaseDuration().toMillis());
         }
         voting.node().run(RedlockScript.RENEW.script(), keys, args, new ReplyHandler() {
             @Override

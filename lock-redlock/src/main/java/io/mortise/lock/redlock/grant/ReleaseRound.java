@@ -72,8 +72,8 @@ final class ReleaseRound {
     private void release(StoredAttemptAtMaster attempt, YesNoTally.Answer ifNothingFound) {
         attempt.release(
                 held -> {
-                    if (attempt.hasLostRequests()) {
-                        contender.cleanUp(attempt); // a request without a reply may still be executed
+                    if (attempt.mayStillExecute()) {
+                        contender.cleanUp(attempt); // a request that was sent earlier may still be executed
                     }
                     if (!held && ifNothingFound == YesNoTally.Answer.NONE) {
                         addFailed(attempt, "a retry of the release found no grant");

@@ -84,9 +84,13 @@ final class StoredAttemptAtMaster {
         return mayBeQueued;
     }
 
-    /** Returns whether a request without a reply may still be executed. */
-    synchronized boolean hasLostRequests() {
+    private synchronized boolean hasLostRequests() {
         return inDoubt.anyLost();
+    }
+
+    /** Returns whether a request that may create a grant may still be executed. */
+    synchronized boolean mayStillExecute() {
+        return inDoubt.mayStillExecute();
     }
 
     /**

@@ -16,11 +16,12 @@ import java.util.function.LongConsumer;
 /**
  * Second round of an acquire, which stores the fencing token at a majority of the masters.
  *
- * <p>Only masters that still grant the lock store it. The round is needed only if the votes came with different counters;
+ * <p>Only masters at which the acquire round still has the vote store it. The round is needed only if the votes came with different counters;
  * without it, the next grant could get a lower token (S3).
  */
 final class TokenStoreRound {
     private final RedlockContender contender;
+    private final int number;
     private final List<StoredAttemptAtMaster> attempts;
     private final VoteTally tally;
     private final long token;
@@ -31,15 +32,18 @@ final class TokenStoreRound {
     /**
      * Creates the round; exactly one of the two callbacks is called later.
      *
+     * @param number number of the won acquire round
      * @param tally votes of the won acquire round
      */
     TokenStoreRound(
             RedlockContender contender,
+            int number,
             List<StoredAttemptAtMaster> attempts,
             VoteTally tally,
             LongConsumer whenGranted,
             Consumer<String> whenFailed) {
         this.contender = contender;
+        this.number = number;
         this.attempts = attempts;
         this.tally = tally;
         this.token = tally.token();
@@ -71,7 +75,7 @@ final class TokenStoreRound {
             addAnswer(YesNoTally.Answer.NONE);
             return;
         }
-        String[] args = contender.raiseTokenArgs(voting, token);
+        String[] args = contender.raiseTokenArgs(voting, number, token);
         voting.node().run(RedlockScript.RAISE_TOKEN.script(), contender.keys().all(), args, new ReplyHandler() {
             @Override
             public void onReply(List<Object> values) {

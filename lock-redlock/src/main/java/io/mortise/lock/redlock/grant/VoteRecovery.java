@@ -21,16 +21,19 @@ final class VoteRecovery {
     private final RedlockContender contender;
     private final List<StoredAttemptAtMaster> attempts;
     private final LostVoteRecoveryPolicy policy;
+    private final int round;
     private final long token;
 
     VoteRecovery(
             RedlockContender contender,
             List<StoredAttemptAtMaster> attempts,
             LostVoteRecoveryPolicy policy,
+            int round,
             long token) {
         this.contender = contender;
         this.attempts = attempts;
         this.policy = policy;
+        this.round = round;
         this.token = token;
     }
 
@@ -58,7 +61,7 @@ final class VoteRecovery {
         MonotonicInstant sent = contender.now();
         ServerTime notAfter = node.notAfter(sent);
         attempt.requestSent(voting.epoch(), false);
-        String[] args = contender.recoverVoteArgs(voting, notAfter, token);
+        String[] args = contender.recoverVoteArgs(voting, notAfter, round, token);
         node.run(RedlockScript.RECOVER_VOTE.script(), contender.keys().all(), args, new ReplyHandler() {
             @Override
             public void onReply(List<Object> values) {
@@ -71,7 +74,6 @@ final class VoteRecovery {
                 } else if (values.get(0).equals(1L)) {
                     policy.voteSeen(master.index(), sent);
                 }
-                cleanUpIfEnded(attempt);
             }
 
             @Override
@@ -82,15 +84,7 @@ final class VoteRecovery {
                     attempt.requestLost(voting.epoch(), notAfter);
                     contender.replyMissing(master, voting, sent);
                 }
-                cleanUpIfEnded(attempt);
             }
         });
-    }
-
-    /** Starts the cleanup if the release has begun meanwhile, since it may have reached the master before this request. */
-    private void cleanUpIfEnded(StoredAttemptAtMaster attempt) {
-        if (contender.isEnded()) {
-            contender.cleanUp(attempt);
-        }
     }
 }

@@ -1,5 +1,6 @@
--- Votes for an attempt. A repeated request with the same attempt id gets the same vote.
--- ARGV: run id, bucket, attempt id, owner record, lease in ms, latest server time of execution in µs, '1' if it may be
+-- Votes for a round of an attempt. If the attempt has the vote from an earlier round, the vote moves to this round. A late
+-- request of an earlier round leaves the vote of a later one as it is.
+-- ARGV: run id, bucket, attempt id, owner record and round, lease in ms, latest server time of execution in µs, '1' if it may be
 --       queued already
 --       | if it waits: its channel, its queue position, the lifetime of its queue entry in ms
 -- Returns only the counter: granted

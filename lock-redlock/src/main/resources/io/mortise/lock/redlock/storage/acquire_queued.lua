@@ -10,8 +10,11 @@ if type(value) == 'table' then
   return value -- the key is not a string or must not be read: no vote, and a retry would not help
 end
 if is_of(attempt, value) then
-  redis.call('PEXPIRE', grant_key, lease)
-  return token_of(value)
+  local voted = token_of(value)
+  if round_of(record .. ' token=0') >= round_of(value) then
+    redis.call('SET', grant_key, record .. ' token=' .. digits(voted), 'PX', lease)
+  end
+  return voted
 end
 
 local before = 0

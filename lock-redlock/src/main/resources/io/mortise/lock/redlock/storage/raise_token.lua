@@ -1,9 +1,9 @@
--- Token round of an acquire: stores the token of the majority if this attempt still has the vote of this master.
--- ARGV: run id, bucket, attempt id, token
--- Returns 1 if the attempt still has the vote, else 0
-local attempt, token = ARGV[3], ARGV[4]
+-- Token round of an acquire: stores the token of the majority if this round still has the vote of this master.
+-- ARGV: run id, bucket, attempt id, round, token
+-- Returns 1 if the round still has the vote, else 0
+local attempt, round, token = ARGV[3], tonumber(ARGV[4]), ARGV[5]
 local value = redis.pcall('GET', grant_key)
-if not is_of(attempt, value) then
+if not is_of(attempt, value) or round_of(value) ~= round then
   return 0
 end
 if tonumber(state[2] or 0) < tonumber(token) then

@@ -12,6 +12,11 @@ local function is_of(attempt, value)
   return type(value) == 'string' and string.sub(value, 1, #attempt) == attempt
 end
 
+-- Returns the round of the attempt that the vote belongs to. A vote ends with its round and its token.
+local function round_of(value)
+  return tonumber(string.match(value, ' round=(%d+) token=%d+$') or 0)
+end
+
 local function token_of(value)
   return tonumber(string.match(value, ' token=(%d+)$'))
 end

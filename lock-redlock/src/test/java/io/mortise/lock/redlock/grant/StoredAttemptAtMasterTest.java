@@ -46,7 +46,7 @@ class StoredAttemptAtMasterTest {
         attempt.timeReceived(2, new ServerTime(21));
         attempt.noGrantFound();
         assertThat(attempt.mayHaveOrphans()).isFalse();
-        assertThat(attempt.hasLostRequests()).isFalse();
+        assertThat(attempt.mayStillExecute()).isFalse();
     }
 
     @Test

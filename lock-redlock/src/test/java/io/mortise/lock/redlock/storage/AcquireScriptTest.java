@@ -44,7 +44,7 @@ class AcquireScriptTest extends RedlockScriptTest {
     @Test
     void S03_freeLockIsGrantedWithNextTokenForItsLease() {
         assertThat(bench.tryAcquire(1)).isEqualTo(List.of(1L));
-        assertThat(bench.value()).isEqualTo(RedlockScriptBench.record(1) + " token=1");
+        assertThat(bench.value()).isEqualTo(RedlockScriptBench.vote(1, 1) + " token=1");
         assertThat(bench.remainingMillis(KEYS.grant())).isBetween(LEASE_MILLIS - 5_000, LEASE_MILLIS);
         bench.release(1);
         assertThat(bench.tryAcquire(2)).isEqualTo(List.of(2L));
@@ -72,6 +72,20 @@ class AcquireScriptTest extends RedlockScriptTest {
         assertThat(bench.acquire(1, "c")).as("with the token raised before").isEqualTo(List.of(17L));
         assertThat(bench.counter()).isEqualTo("17");
         assertThat(bench.keys()).containsExactly(RedlockScriptBench.STATE, KEYS.grant());
+    }
+
+    @Test
+    void S08_aLaterRoundTakesTheVoteOfAnEarlierOne() {
+        bench.tryAcquire(1);
+        bench.raiseToken(1, 17);
+        bench.redis().call("PEXPIRE", KEYS.grant(), "5000");
+        assertThat(bench.acquireInRound(3, 1)).isEqualTo(List.of(17L));
+        assertThat(bench.value()).isEqualTo(RedlockScriptBench.vote(1, 3) + " token=17");
+        assertThat(bench.remainingMillis(KEYS.grant())).isGreaterThan(50_000);
+        bench.redis().call("PEXPIRE", KEYS.grant(), "5000");
+        assertThat(bench.acquireInRound(2, 1)).as("executed late").isEqualTo(List.of(17L));
+        assertThat(bench.value()).isEqualTo(RedlockScriptBench.vote(1, 3) + " token=17");
+        assertThat(bench.remainingMillis(KEYS.grant())).isLessThanOrEqualTo(5_000);
     }
 
     @Test

@@ -48,12 +48,21 @@ public final class RedlockScriptBench extends RedisScriptFixture {
         return acquire(RUN, number, micros() + 5_000_000, false, waiting(number, channel));
     }
 
+    /** Acquires in the first round without waiting, or in a later one. */
+    List<?> acquireInRound(int round, int number) {
+        return acquire(RUN, number, round, micros() + 5_000_000, false);
+    }
+
     List<?> acquire(String run, int number, long notAfter, boolean mayBeQueued, String... waiting) {
+        return acquire(run, number, 1, notAfter, mayBeQueued, waiting);
+    }
+
+    private List<?> acquire(String run, int number, int round, long notAfter, boolean mayBeQueued, String... waiting) {
         List<String> args = new ArrayList<>(List.of(
                 run,
                 KEYS.bucket(),
                 attempt(number),
-                record(number),
+                vote(number, round),
                 String.valueOf(LEASE_MILLIS),
                 String.valueOf(notAfter),
                 mayBeQueued ? "1" : "0"));
@@ -65,13 +74,22 @@ public final class RedlockScriptBench extends RedisScriptFixture {
         return new String[] {channel, String.valueOf(number), String.valueOf(QUEUE_ENTRY_TTL_MILLIS)};
     }
 
-    List<?> raiseToken(int number, long token) {
-        return run(RedlockScript.RAISE_TOKEN, RUN, KEYS.bucket(), attempt(number), String.valueOf(token));
+    /** Returns the vote of a round without its token. */
+    static String vote(int number, int round) {
+        return record(number) + " round=" + round;
     }
 
-    /** Yields the vote of an attempt that does not wait. */
+    List<?> raiseToken(int number, long token) {
+        return run(RedlockScript.RAISE_TOKEN, RUN, KEYS.bucket(), attempt(number), "1", String.valueOf(token));
+    }
+
+    /** Yields the vote of an attempt that does not wait, in the first round. */
     List<?> yieldVote(int number) {
-        return run(RedlockScript.YIELD_VOTE, attempt(number));
+        return yieldRound(1, number, false);
+    }
+
+    List<?> yieldRound(int round, int number, boolean wakes) {
+        return run(RedlockScript.YIELD_VOTE, attempt(number), String.valueOf(round), wakes ? "1" : "0");
     }
 
     /** Yields the vote of an attempt that waits. */
@@ -79,7 +97,15 @@ public final class RedlockScriptBench extends RedisScriptFixture {
         String lease = String.valueOf(LEASE_MILLIS);
         String[] waiting = waiting(number, channel);
         return run(
-                RedlockScript.YIELD_VOTE, attempt(number), record(number), lease, waiting[0], waiting[1], waiting[2]);
+                RedlockScript.YIELD_VOTE,
+                attempt(number),
+                "1",
+                "0",
+                record(number),
+                lease,
+                waiting[0],
+                waiting[1],
+                waiting[2]);
     }
 
     List<?> release(int number) {

@@ -28,7 +28,7 @@ class VoteScriptsTest extends RedlockScriptTest {
         bench.redis().call("PEXPIRE", KEYS.grant(), "9000");
         assertThat(bench.raiseToken(1, 1_700_000_000_123_456L)).isEqualTo(YES);
         assertThat(bench.counter()).isEqualTo("1700000000123456");
-        assertThat(bench.value()).isEqualTo(RedlockScriptBench.record(1) + " token=1700000000123456");
+        assertThat(bench.value()).isEqualTo(RedlockScriptBench.vote(1, 1) + " token=1700000000123456");
         assertThat(bench.remainingMillis(KEYS.grant()))
                 .as("no longer than before")
                 .isBetween(4_000L, 9_000L);
@@ -47,7 +47,7 @@ class VoteScriptsTest extends RedlockScriptTest {
 
     @Test
     void S03_raiseTokenReplacesOnlyTheToken() {
-        String record = RedlockScriptBench.record(1) + " owner=a%1 token=5 b";
+        String record = RedlockScriptBench.record(1) + " owner=a%1 token=5 b round=1";
         bench.redis().call("SET", KEYS.grant(), record + " token=1", "PX", "9000");
         assertThat(bench.raiseToken(1, 12)).isEqualTo(YES);
         assertThat(bench.value()).isEqualTo(record + " token=12");
@@ -104,6 +104,47 @@ class VoteScriptsTest extends RedlockScriptTest {
         assertThat(bench.keys()).containsExactly(RedlockScriptBench.STATE, KEYS.grant());
     }
 
+    /** Requests of a lost round may be executed late. */
+    @Test
+    void S05_yieldVoteIgnoresVotesOfOtherRounds() {
+        bench.acquireInRound(2, 1);
+        String value = bench.value();
+        assertThat(bench.yieldRound(1, 1, false)).isEqualTo(NO);
+        assertThat(bench.yieldRound(3, 1, false)).isEqualTo(NO);
+        assertThat(bench.value()).isEqualTo(value);
+        assertThat(bench.yieldRound(2, 1, false)).isEqualTo(YES);
+        assertThat(bench.keys()).containsExactly(RedlockScriptBench.STATE);
+    }
+
+    /** Others have seen a majority, and wait until they are woken. */
+    @Test
+    void S11_aRoundThatHadAMajorityWakesTheHeadOfTheQueue() {
+        bench.tryAcquire(1);
+        bench.acquire(2, bench.listen("c2"));
+        assertThat(bench.published(
+                        () -> assertThat(bench.yieldRound(1, 1, true)).isEqualTo(YES)))
+                .containsExactly(hint("c2", 2));
+        assertThat(bench.published(
+                        () -> assertThat(bench.yieldRound(1, 1, true)).isEqualTo(NO)))
+                .isEmpty();
+    }
+
+    @Test
+    void S03_onlyTheRoundOfTheVoteStoresAToken() {
+        bench.acquireInRound(2, 1);
+        assertThat(bench.raiseToken(1, 7)).isEqualTo(NO);
+        assertThat(bench.counter()).isEqualTo("1");
+    }
+
+    /** A late request may delete the vote of a lost round. */
+    @Test
+    void S02_aVoteOfAnotherRoundIsNotRenewed() {
+        bench.acquireInRound(2, 1);
+        bench.redis().call("PEXPIRE", KEYS.grant(), "5000");
+        assertThat(renew(RedlockScriptBench.RUN).get(0)).isEqualTo(0L);
+        assertThat(bench.remainingMillis(KEYS.grant())).isLessThanOrEqualTo(5_000);
+    }
+
     private static List<?> renew(String run) {
         List<String> keys =
                 List.of(RedlockScriptBench.STATE, KEYS.grant(), "lock:missing", "lock:foreign", "lock:list");
@@ -111,12 +152,16 @@ class VoteScriptsTest extends RedlockScriptTest {
         String[] args = {
             run,
             RedlockScriptBench.attempt(1),
+            "1",
             lease,
             RedlockScriptBench.attempt(2),
+            "1",
             lease,
             RedlockScriptBench.attempt(3),
+            "1",
             lease,
             RedlockScriptBench.attempt(4),
+            "1",
             lease
         };
         return bench.eval(RedlockScript.RENEW.script().text(), keys, args);
@@ -141,7 +186,7 @@ class VoteScriptsTest extends RedlockScriptTest {
                 KEYS.bucket(),
                 RedlockScriptBench.attempt(number),
                 String.valueOf(token),
-                RedlockScriptBench.record(number),
+                RedlockScriptBench.vote(number, 1),
                 String.valueOf(LEASE_MILLIS),
                 String.valueOf(notAfter));
     }
@@ -153,13 +198,22 @@ class VoteScriptsTest extends RedlockScriptTest {
     @Test
     void S03_recoveredVoteKeepsItsTokenAndRaisesTheCounter() {
         assertThat(recoverVote(1, 1_700_000_000_123_456L)).isEqualTo(YES);
-        assertThat(bench.value()).isEqualTo(RedlockScriptBench.record(1) + " token=1700000000123456");
+        assertThat(bench.value()).isEqualTo(RedlockScriptBench.vote(1, 1) + " token=1700000000123456");
         assertThat(bench.counter()).isEqualTo("1700000000123456");
         assertThat(bench.remainingMillis(KEYS.grant())).isGreaterThan(50_000);
         bench.release(1);
         assertThat(recoverVote(1, 7)).isEqualTo(YES);
         assertThat(bench.value()).endsWith(" token=7");
         assertThat(bench.counter()).as("never lowered").isEqualTo("1700000000123456");
+    }
+
+    /** A vote of an earlier round, which a late request has left, becomes one of the grant. */
+    @Test
+    void S06_recoveryTakesTheVoteOfAnEarlierRound() {
+        bench.acquireInRound(0, 1);
+        assertThat(recoverVote(1, 9)).isEqualTo(YES);
+        assertThat(bench.value()).isEqualTo(RedlockScriptBench.vote(1, 1) + " token=9");
+        assertThat(recoverVote(1, 9)).as("it has the vote already").isEqualTo(NO);
     }
 
     @Test
