@@ -12,20 +12,15 @@ import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.redlock.grant.GrantTestAccess;
 import io.mortise.lock.redlock.master.CleanupBacklogCounter;
 import io.mortise.lock.servers.redis.RawRedis;
-import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.testkit.process.Await;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -157,57 +152,8 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
         redis.call("SET", KEYS.of(request.name()).grant(), request.attemptId(), "PX", "60000");
     }
 
-    private GrantTestAccess.Cleanup cleanup(int master, LockRequest request) {
-        return new GrantTestAccess.Cleanup(master(master), request, KEYS, context());
-    }
-
-    /** The first cleanup has had its reply, but has not ended yet. */
-    @Test
-    void S08_aRequestThatIsLostWhileACleanupEndsIsCleanedUpToo() {
-        LockRequest ended = endedRequest(1);
-        AtomicReference<Runnable> whenTimerIsCancelled = new AtomicReference<>(() -> {});
-        GrantTestAccess.Cleanup cleanup = new GrantTestAccess.Cleanup(
-                master(0), ended, KEYS, withClock(clockThatReportsACancel(whenTimerIsCancelled)));
-        whenTimerIsCancelled.set(() -> {
-            try (RawRedis redis = raw(0)) {
-                voteFor(ended, redis);
-            }
-            cleanup.loseRequest();
-        });
-        cleanup.start();
-        Await.until("both cleanups have ended", SOON, () -> whenTimerIsCancelled.get() == null && cleanup.hasEnded());
-        Await.until(
-                "the vote is deleted", SOON, () -> !has(0, KEYS.of(ended.name()).grant()));
-    }
-
-    private LockClock clockThatReportsACancel(AtomicReference<Runnable> firstCancel) {
-        LockClock clock = context().clock();
-        return new LockClock() {
-            @Override
-            public MonotonicInstant now() {
-                return clock.now();
-            }
-
-            @Override
-            public Timer schedule(Duration delay, Runnable task) {
-                Timer timer = clock.schedule(delay, task);
-                return () -> {
-                    timer.cancel();
-                    Runnable action = firstCancel.getAndSet(null);
-                    if (action != null) {
-                        action.run();
-                    }
-                };
-            }
-        };
-    }
-
-    private BackendContext withClock(LockClock clock) {
-        BackendContext context = context();
-        return (BackendContext) Proxy.newProxyInstance(
-                getClass().getClassLoader(),
-                new Class<?>[] {BackendContext.class},
-                (proxy, method, args) -> method.getName().equals("clock") ? clock : method.invoke(context, args));
+    private void startCleanup(int master, LockRequest request) {
+        GrantTestAccess.startCleanup(master(master), request, KEYS, context());
     }
 
     /** Simulates an outage in which masters voted and the replies were lost. */
@@ -221,7 +167,7 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
                 try (RawRedis redis = raw(master)) {
                     voteFor(ended, redis);
                 }
-                cleanup(master, ended).start();
+                startCleanup(master, ended);
                 link(master)
                         .delay(Duration.ofMillis(50)); // the request to the third master is sent before these two reply
             }
@@ -249,7 +195,7 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
         server(2).pause();
         try (Lease held = client().named("held").acquire()) {
             for (int i = 0; i < CleanupBacklogCounter.MAX_PENDING; i++) {
-                cleanup(2, endedRequest(i)).start();
+                startCleanup(2, endedRequest(i));
             }
             Await.until(
                     "the backlog is full",
@@ -264,20 +210,5 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
                 SOON,
                 () -> master(2).cleanupBacklog().size() == 0);
         awaitVotesOfAll();
-    }
-
-    @Test
-    void S08_laterOrphanIsCleanedUpToo() {
-        LockRequest request = endedRequest(1);
-        GrantTestAccess.Cleanup cleanup = cleanup(2, request);
-        String key = KEYS.of(request.name()).grant();
-        try (RawRedis redis = raw(2)) {
-            for (int time = 0; time < 3; time++) {
-                voteFor(request, redis);
-                cleanup.start();
-                Await.until("the vote is deleted", SOON, () -> !has(2, key));
-                Await.until("the cleanup has ended", SOON, cleanup::hasEnded);
-            }
-        }
     }
 }

@@ -1,42 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.grant;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.redis.contender.ContenderRegistry;
-import io.mortise.lock.redis.node.ServerTime;
-import io.mortise.lock.redlock.master.MasterHandshakeReply;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.CompleteCleanup;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.DeleteKeptVote;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.FailAttempt;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.FailCleanup;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.FailEnd;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.FailWithoutQuorum;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.Pause;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.Plain;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.RepeatCleanup;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.RepeatRemoval;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.ReportBusy;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.ReportEnded;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.ReportGranted;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendAcquire;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendDelayedRelease;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendRecovery;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendRemoval;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendToken;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendYield;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.StartCleanup;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.Attempt;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.CleanupDue;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.CleanupEnded;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.End;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.EndAfter;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.Hint;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.HintsDue;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.PauseOver;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.RemovalDue;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.VoteMissing;
 import io.mortise.lock.redlock.master.RedlockMaster;
-import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.redlock.vote.LostVoteRecoveryPolicy;
+import io.mortise.lock.redlock.vote.MasterVote;
 import io.mortise.lock.redlock.vote.RedlockRetryPolicy;
 import io.mortise.lock.redlock.vote.VoteTally;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.MonotonicInstant;
+import io.mortise.lock.spi.support.Durations;
+import io.mortise.lock.spi.support.SerialMachine;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests votes from all masters for one acquire attempt, and keeps a queue entry at each master while waiting.
+ * Performs what the protocol of one contender, {@link RedlockContenderState}, decides: reads the clock, sends requests, starts
+ * timers, and completes the calls of the core.
  *
- * <p>Messages of masters are only hints: a grant requires an {@link AcquireRound} that wins a majority.
+ * <p>Messages of masters are only hints: a grant requires a round that wins a majority.
  */
 public final class RedlockContender implements Contender, ContenderRegistry.Owner {
-    /** Lifetime of a queue entry that no retry extends: more than three times the longest retry delay. */
-    static final Duration QUEUE_ENTRY_TTL = Duration.ofSeconds(20);
-
-    private static final String QUEUE_ENTRY_TTL_MILLIS = String.valueOf(QUEUE_ENTRY_TTL.toMillis());
-
-    /** Queue position if no master's clock is known yet: the last, until the contender retries. */
-    private static final String LAST_IN_QUEUE = "inf";
+    private static final Duration RELEASE_RETRY_DELAY = Duration.ofMillis(50);
 
     /** Minimum delay after which hints of fewer masters than a majority wake the contender. */
     private static final Duration MIN_MINORITY_HINT_DELAY = Duration.ofMillis(5);
@@ -48,225 +75,264 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
 
     private static final Duration MAX_RETRY_DELAY = Duration.ofMillis(100);
 
-    private final ContenderServices services;
+    /** The part of the request timeout in which a round with split votes may be repeated, and the longest pause before it. */
+    private static final int REPEAT_WITHIN = 4;
 
+    private final ContenderServices services;
     private final LockRequest request;
     private final ContenderListener listener;
-    private final RedlockKeys.LockKeys keys;
-    private final String ownerRecord;
-    private final List<StoredAttemptAtMaster> attempts = new ArrayList<>();
-    private volatile @Nullable AcquireRound lastRound;
-    private volatile boolean granted;
-    private volatile boolean ended;
-    private volatile String queuePosition = ""; // empty while it is unknown
-    private int rounds; // attempts do not overlap
-    private int splitRounds; // rounds do not overlap
+    private final RedlockContenderRequests requests;
+    private final SerialMachine<RedlockContenderState, RedlockContenderEvent, RedlockContenderEffect> machine;
+    private final Map<Integer, CompletableFuture<Boolean>> cleanups = new ConcurrentHashMap<>(); // by master
+    private volatile RedlockContenderState current; // for reports; the machine has its own
+    private volatile @Nullable LostVoteRecoveryPolicy recoveryPolicy; // of the grant
 
-    @GuardedBy("this")
-    private final BitSet hintingMasters = new BitSet();
+    /** What the present call of the core has returned. */
+    private CompletableFuture<AttemptResult> attempt = new CompletableFuture<>();
+
+    private CompletableFuture<Boolean> end = new CompletableFuture<>();
 
     public RedlockContender(ContenderServices services, LockRequest request, ContenderListener listener) {
         this.services = services;
         this.request = request;
         this.listener = listener;
-        this.keys = services.keys().of(request.name());
-        this.ownerRecord = services.ownerRecord(request);
-        for (RedlockMaster master : services.masters().all()) {
-            attempts.add(new StoredAttemptAtMaster(master, request, keys));
-        }
+        this.current = RedlockContenderState.initial(services.masters().all().size(), request.mayWait());
+        this.machine = new SerialMachine<>(current, this::transition, this::perform);
+        this.requests = new RedlockContenderRequests(services, request, machine::accept, this::voteSeen);
+    }
+
+    private RedlockContenderState.Step transition(RedlockContenderState state, RedlockContenderEvent event) {
+        RedlockContenderState.Step step = RedlockContenderState.on(state, event);
+        current = step.state();
+        return step;
     }
 
     @Override
     public CompletionStage<AttemptResult> attempt() {
-        synchronized (this) {
-            hintingMasters.clear();
-        }
-        if (request.mayWait() && queuePosition.isEmpty()) {
+        CompletableFuture<AttemptResult> result = new CompletableFuture<>();
+        attempt = result;
+        if (request.mayWait() && requests.chooseQueuePosition()) {
             // Registered before the request is sent, since a message may arrive together with the reply.
             services.contenders().add(request.attemptId(), this);
-            queuePosition = services.masters().queuePosition().orElse("");
         }
-        AcquireRound round =
-                new AcquireRound(this, ++rounds, attempts, services.masters().quorum());
-        lastRound = round;
-        return round.start();
+        machine.accept(new Attempt(deadlineFromNow(), now().plus(repeatWithin())));
+        return result;
     }
 
-    /**
-     * Returns the result of a won round.
-     *
-     * @param tally votes of the won round; more votes may still arrive
-     * @param round number of the won round
-     */
-    AttemptResult grant(long token, MonotonicInstant validUntil, VoteTally tally, int round) {
-        granted = true;
-        LostVoteRecoveryPolicy policy = new LostVoteRecoveryPolicy(tally, request.leaseDuration(), validUntil);
-        VoteRecovery recovery = new VoteRecovery(this, attempts, policy, round, token);
-        return new AttemptResult.Granted(
-                token,
-                new RedlockGrantValidity(
-                        services.context().clock(),
-                        keys,
-                        request.attemptId(),
-                        round,
-                        request.leaseDuration(),
-                        validUntil,
-                        recovery));
+    @Override
+    public CompletionStage<Boolean> end() {
+        Duration nodeTimeout = services.masters().all().get(0).node().requestTimeout();
+        return end(new End(now().plus(services.context().requestTimeout())
+                .minus(nodeTimeout)
+                .minus(RELEASE_RETRY_DELAY)));
     }
 
-    AttemptResult waiting(VoteTally tally) {
-        boolean held = tally.holder().isPresent();
-        splitRounds = held ? 0 : splitRounds + 1;
-        double random = ThreadLocalRandom.current().nextDouble();
-        return new AttemptResult.Waiting(
-                RedlockRetryPolicy.delay(tally.votes(), held, services.masters().quorum(), random, splitRounds));
+    @Override
+    public CompletionStage<Boolean> endAfter(Duration delay) {
+        return end(new EndAfter(delay));
     }
 
-    /** Lets the core retry soon, because a vote of a lost round may remain: the next round either uses or deletes it. */
-    void retrySoon() {
-        runWithin(MIN_RETRY_DELAY, MAX_RETRY_DELAY, () -> {
-            if (!granted && !ended) {
-                listener.wake();
-            }
-        });
+    private CompletionStage<Boolean> end(RedlockContenderEvent call) {
+        services.contenders().remove(request.attemptId());
+        CompletableFuture<Boolean> result = new CompletableFuture<>();
+        end = result;
+        machine.accept(call);
+        return result;
     }
 
-    private void runWithin(Duration min, Duration max, Runnable action) {
-        long delay = ThreadLocalRandom.current().nextLong(min.toNanos(), max.toNanos());
-        services.context().clock().schedule(Duration.ofNanos(delay), action);
+    private Duration repeatWithin() {
+        return Durations.divide(services.context().requestTimeout(), REPEAT_WITHIN);
     }
 
-    boolean isEnded() {
-        return ended;
-    }
-
-    boolean mayWait() {
-        return request.mayWait();
-    }
-
-    RedlockKeys.LockKeys keys() {
-        return keys;
-    }
-
-    Duration leaseDuration() {
-        return request.leaseDuration();
-    }
-
-    MonotonicInstant now() {
+    private MonotonicInstant now() {
         return services.context().clock().now();
     }
 
-    /** Returns the name of the operation for error messages. */
-    String operation() {
-        return "acquire of lock \"" + request.name() + "\"";
+    private MonotonicInstant deadlineFromNow() {
+        return LockClock.deadline(now(), request.leaseDuration());
     }
 
-    void enterQuarantine(RedlockMaster master, MasterHandshakeReply handshake) {
-        services.quarantine().enterQuarantine(master, handshake);
+    /** Performs an effect. If a request cannot be sent, the machine must not wait for its outcome. */
+    private void perform(RedlockContenderEffect effect) {
+        try {
+            dispatch(effect);
+        } catch (RuntimeException e) {
+            requests.reportNotSent(effect, e);
+            throw e;
+        }
     }
 
-    void replyMissing(RedlockMaster master, MasterHandshakeReply handshake, MonotonicInstant sent) {
-        services.quarantine().replyMissing(master, handshake, sent);
+    private void dispatch(RedlockContenderEffect effect) {
+        if (effect instanceof Plain plain) {
+            performPlain(plain);
+        } else if (effect instanceof SendAcquire send) {
+            requests.acquire(send);
+        } else if (effect instanceof SendToken send) {
+            requests.storeToken(send);
+        } else if (effect instanceof SendYield send) {
+            requests.yieldVote(send);
+        } else if (effect instanceof SendRecovery send) {
+            requests.recover(send);
+        } else if (effect instanceof SendRemoval send) {
+            requests.remove(send);
+        } else if (effect instanceof RepeatRemoval repeat) {
+            schedule(RELEASE_RETRY_DELAY, () -> machine.accept(new RemovalDue(repeat.master())));
+        } else if (effect instanceof SendDelayedRelease send) {
+            requests.releaseAfter(send);
+        } else if (effect instanceof DeleteKeptVote delete) {
+            requests.deleteKeptVote(delete);
+        } else if (effect instanceof StartCleanup start) {
+            startCleanup(start);
+        } else if (effect instanceof CompleteCleanup complete) {
+            cleanup(complete.master()).complete(true);
+        } else if (effect instanceof RepeatCleanup repeat) {
+            cleanup(repeat.master())
+                    .completeExceptionally(unavailable("a request without an answer may still be executed"));
+        } else if (effect instanceof FailCleanup failure) {
+            cleanup(failure.master()).completeExceptionally(failure.cause());
+        } else {
+            report(effect);
+        }
     }
 
-    /** Returns the arguments of {@code acquire.lua}. */
-    String[] acquireArgs(StoredAttemptAtMaster attempt, MasterHandshakeReply voting, ServerTime notAfter, int round) {
-        String lease = String.valueOf(request.leaseDuration().toMillis());
-        String mayBeQueued = attempt.mayBeQueued() ? "1" : "0";
-        String until = String.valueOf(notAfter.micros());
-        return request.mayWait()
-                ? new String[] {
-                    voting.runId(),
-                    keys.bucket(),
-                    request.attemptId(),
-                    voteRecord(round),
-                    lease,
-                    until,
-                    mayBeQueued,
-                    voting.node().channel(),
-                    queuePositionOrLast(),
-                    QUEUE_ENTRY_TTL_MILLIS
-                }
-                : new String[] {
-                    voting.runId(), keys.bucket(), request.attemptId(), voteRecord(round), lease, until, mayBeQueued
-                };
+    private void performPlain(Plain effect) {
+        switch (effect) {
+            case WAKE -> listener.wake();
+            case WAKE_SOON -> runWithin(MIN_RETRY_DELAY, MAX_RETRY_DELAY, this::wakeIfWaiting);
+            case AWAIT_HINTS ->
+                runWithin(MIN_MINORITY_HINT_DELAY, MAX_MINORITY_HINT_DELAY, () -> machine.accept(new HintsDue()));
+        }
     }
 
-    /** Returns the text of a vote without its token. */
-    private String voteRecord(int round) {
-        return ownerRecord + " round=" + round;
+    private void report(RedlockContenderEffect effect) {
+        if (effect instanceof ReportGranted granted) {
+            attempt.complete(granted(granted));
+        } else if (effect instanceof ReportBusy busy) {
+            attempt.complete(new AttemptResult.Waiting(delay(busy.votes(), busy.splitRounds())));
+        } else if (effect instanceof Pause pause) {
+            schedule(
+                    Durations.shorter(delay(pause.votes(), pause.splitRounds()), repeatWithin()),
+                    () -> machine.accept(new PauseOver(deadlineFromNow())));
+        } else if (effect instanceof FailWithoutQuorum failure) {
+            attempt.completeExceptionally(report(failure.votes()).noQuorum(requests.what("acquire")));
+        } else if (effect instanceof FailAttempt failure) {
+            attempt.completeExceptionally(unavailable(requests.what("acquire") + ": " + failure.why()));
+        } else if (effect instanceof ReportEnded ended) {
+            end.complete(ended.existed());
+        } else if (effect instanceof FailEnd failure) {
+            end.completeExceptionally(endFailure(failure));
+        }
     }
 
-    /** Returns the arguments of {@code raise_token.lua}. */
-    String[] raiseTokenArgs(MasterHandshakeReply voting, int round, long token) {
-        return new String[] {
-            voting.runId(), keys.bucket(), request.attemptId(), String.valueOf(round), String.valueOf(token)
-        };
+    private void schedule(Duration delay, Runnable action) {
+        services.context().clock().schedule(delay, action);
     }
 
-    /** Returns the arguments of {@code recover_vote.lua}. */
-    String[] recoverVoteArgs(MasterHandshakeReply voting, ServerTime notAfter, int round, long token) {
-        return new String[] {
-            voting.runId(),
-            keys.bucket(),
-            request.attemptId(),
-            String.valueOf(token),
-            voteRecord(round),
-            String.valueOf(request.leaseDuration().toMillis()),
-            String.valueOf(notAfter.micros())
-        };
+    private void runWithin(Duration min, Duration max, Runnable action) {
+        schedule(Duration.ofNanos(ThreadLocalRandom.current().nextLong(min.toNanos(), max.toNanos())), action);
     }
 
-    /** Returns the arguments of {@code yield_vote.lua}. */
-    String[] yieldVoteArgs(StoredAttemptAtMaster attempt, int round, boolean wakes) {
-        return new String[] {
-            request.attemptId(),
-            String.valueOf(round),
-            wakes ? "1" : "0",
-            ownerRecord,
-            String.valueOf(request.leaseDuration().toMillis()),
-            attempt.master().node().channel(),
-            queuePositionOrLast(),
-            QUEUE_ENTRY_TTL_MILLIS
-        };
+    private static BackendUnavailableException unavailable(String message) {
+        return new BackendUnavailableException(message);
     }
 
-    private String queuePositionOrLast() {
-        String known = queuePosition;
-        return known.isEmpty() ? LAST_IN_QUEUE : known;
+    private Duration delay(VoteTally votes, int splitRounds) {
+        boolean held = votes.holder().isPresent();
+        double random = ThreadLocalRandom.current().nextDouble();
+        return RedlockRetryPolicy.delay(votes.votes(), held, votes.quorum(), random, splitRounds);
     }
+
+    private AttemptResult granted(ReportGranted granted) {
+        recoveryPolicy = new LostVoteRecoveryPolicy(
+                master -> current.votes().of(master) instanceof MasterVote.Granted,
+                services.masters().all().size(),
+                request.leaseDuration(),
+                granted.validUntil());
+        return new AttemptResult.Granted(
+                granted.token(),
+                new RedlockGrantValidity(
+                        services.context().clock(),
+                        requests.keys(),
+                        request.attemptId(),
+                        granted.round(),
+                        request.leaseDuration(),
+                        granted.validUntil(),
+                        this));
+    }
+
+    private BackendUnavailableException endFailure(FailEnd failure) {
+        List<String> failed = failure.failures().stream()
+                .map(each -> RoundReport.failedMaster(master(each.master()).endpoint(), each.why()))
+                .toList();
+        String operation = requests.what(failure.delayed() ? "delayed release" : "release");
+        return unavailable(operation + ": "
+                + RoundReport.noQuorumMessage(
+                        failure.replies(), services.masters().all().size(), failed));
+    }
+
+    private RedlockMaster master(int index) {
+        return services.masters().all().get(index);
+    }
+
+    // ---- the cleanup
+
+    private void startCleanup(StartCleanup start) {
+        OrphanCleanup.start(
+                master(start.master()),
+                request,
+                services.context(),
+                start.mayBeQueued(),
+                result -> {
+                    cleanups.put(start.master(), result);
+                    machine.accept(new CleanupDue(start.master()));
+                },
+                () -> machine.accept(new CleanupEnded(start.master())));
+    }
+
+    private CompletableFuture<Boolean> cleanup(int master) {
+        return cleanups.getOrDefault(master, new CompletableFuture<>());
+    }
+
+    // ---- the recovery of votes
+
+    /** Records that a renewal that was sent at the given time found the vote at that master. */
+    void voteSeen(int master, MonotonicInstant sent) {
+        LostVoteRecoveryPolicy policy = recoveryPolicy;
+        if (policy != null) {
+            policy.voteSeen(master, sent);
+        }
+    }
+
+    /** Records that a renewal found the vote missing, and returns whether to recover it once that renewal has succeeded. */
+    boolean voteMissing(int master) {
+        LostVoteRecoveryPolicy policy = recoveryPolicy;
+        return policy != null && policy.voteMissing(master, now());
+    }
+
+    /**
+     * Requests the vote of that master, which grants it if the key is free; not after the release has begun. The next renewal
+     * shows whether the master granted it.
+     */
+    void recoverVote(int master) {
+        machine.accept(new VoteMissing(master));
+    }
+
+    // ---- hints
 
     /** Receives the hint that the lock may be free at one master. Runs on the I/O thread of its connection. */
     public void lockMayBeFree(int master) {
-        int count;
-        synchronized (this) {
-            if (granted || hintingMasters.get(master)) {
-                return;
-            }
-            hintingMasters.set(master);
-            count = hintingMasters.cardinality();
-        }
-        if (count == services.masters().quorum().majority()) {
-            listener.wake();
-        } else if (count == 1) {
-            runWithin(MIN_MINORITY_HINT_DELAY, MAX_MINORITY_HINT_DELAY, this::wakeOnMinorityHint);
-        }
-    }
-
-    private void wakeOnMinorityHint() {
-        boolean minority;
-        synchronized (this) {
-            int count = hintingMasters.cardinality();
-            minority = count > 0 && count < services.masters().quorum().majority();
-        }
-        if (minority && !granted) {
-            listener.wake();
-        }
+        machine.accept(new Hint(master));
     }
 
     /** Returns whether this contender still waits, so that its queue entries are still needed. */
     public boolean isWaiting() {
-        return !granted && request.mayWait();
+        return request.mayWait() && current.mayNeedHints();
+    }
+
+    private void wakeIfWaiting() {
+        if (isWaiting()) {
+            listener.wake();
+        }
     }
 
     @Override
@@ -274,33 +340,16 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         listener.wake();
     }
 
-    @Override
-    public CompletionStage<Boolean> end() {
-        ended = true;
-        services.contenders().remove(request.attemptId());
-        return new ReleaseRound(this, attempts, services.context(), "release of lock \"" + request.name() + "\"")
-                .start();
-    }
-
-    @Override
-    public CompletionStage<Boolean> endAfter(Duration delay) {
-        ended = true;
-        services.contenders().remove(request.attemptId());
-        String operation = "delayed release of lock \"" + request.name() + "\"";
-        return new DelayedReleaseRound(this, attempts, request.attemptId(), services.context(), operation, delay)
-                .start();
-    }
-
-    /** Starts the cleanup at a master that has not replied or may execute a request later (S8). */
-    void cleanUp(StoredAttemptAtMaster attempt) {
-        OrphanCleanup.start(attempt, request, services.context());
+    private RoundReport report(VoteTally votes) {
+        return RoundReport.of(services.masters().all(), votes);
     }
 
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
-        AcquireRound round = lastRound;
-        return Optional.ofNullable(round)
-                .map(known -> services.summary().apply(known.report()))
+        RedlockContenderState known = current;
+        return Optional.of(known)
+                .filter(state -> state.round() > 0)
+                .map(state -> services.summary().apply(report(state.votes())))
                 .filter(summary -> summary.getClass() == type)
                 .map(type::cast);
     }

@@ -16,7 +16,7 @@ final class RedlockGrantValidity extends GrantValidity {
     private final String attemptId;
     private final int round;
     private final Duration leaseDuration;
-    private final VoteRecovery voteRecovery;
+    private final RedlockContender contender;
 
     RedlockGrantValidity(
             LockClock clock,
@@ -25,13 +25,13 @@ final class RedlockGrantValidity extends GrantValidity {
             int round,
             Duration leaseDuration,
             MonotonicInstant validUntil,
-            VoteRecovery voteRecovery) {
+            RedlockContender contender) {
         super(clock, Durations.divide(leaseDuration, RENEWALS_PER_LEASE), validUntil);
         this.keys = keys;
         this.attemptId = attemptId;
         this.round = round;
         this.leaseDuration = leaseDuration;
-        this.voteRecovery = voteRecovery;
+        this.contender = contender;
     }
 
     RedlockKeys.LockKeys keys() {
@@ -51,7 +51,8 @@ final class RedlockGrantValidity extends GrantValidity {
         return leaseDuration;
     }
 
-    VoteRecovery voteRecovery() {
-        return voteRecovery;
+    /** Returns the contender that has the grant, and requests votes again that the grant has lost. */
+    RedlockContender contender() {
+        return contender;
     }
 }

@@ -56,7 +56,7 @@ public final class RedlockRenewals {
                 if (master == null) {
                     return;
                 }
-                grant.voteRecovery().recoverAt(master);
+                grant.contender().recoverVote(master.index());
             }
         }
     }
@@ -118,8 +118,8 @@ public final class RedlockRenewals {
             GrantRenewal renewal, RedlockMaster master, YesNoTally.Answer answer, MonotonicInstant sent) {
         RedlockGrantValidity grant = renewal.grant;
         if (answer == YesNoTally.Answer.YES) {
-            grant.voteRecovery().voteSeen(master, sent);
-        } else if (answer == YesNoTally.Answer.NO && grant.voteRecovery().voteMissing(master)) {
+            grant.contender().voteSeen(master.index(), sent);
+        } else if (answer == YesNoTally.Answer.NO && grant.contender().voteMissing(master.index())) {
             renewal.lostVotes.add(master);
         }
         switch (renewal.kept.add(answer)) {

@@ -4,6 +4,7 @@ package io.mortise.lock.redlock.grant;
 import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
+import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.vote.MasterVote;
 import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.redlock.vote.VoteTally;
@@ -24,11 +25,9 @@ public record RoundReport(List<MasterReport> masters) {
      */
     public record MasterReport(String endpoint, MasterVote vote) {}
 
-    static RoundReport of(List<StoredAttemptAtMaster> attempts, VoteTally tally) {
-        List<MasterVote> votes = tally.votes();
-        return new RoundReport(attempts.stream()
-                .map(attempt -> new MasterReport(
-                        attempt.master().endpoint(), votes.get(attempt.master().index())))
+    static RoundReport of(List<RedlockMaster> masters, VoteTally votes) {
+        return new RoundReport(masters.stream()
+                .map(master -> new MasterReport(master.endpoint(), votes.of(master.index())))
                 .toList());
     }
 

@@ -176,8 +176,12 @@ public final class RedlockMaster {
         return Optional.ofNullable(handshakeFailure).or(connector::failure);
     }
 
-    /** Returns the failed vote of a master that received no request, or whose reply does not count. */
-    public MasterVote abstention() {
-        return new MasterVote.Failed(new BackendUnavailableException(whyNotVoting()));
+    /**
+     * Returns the failed vote of a master that received no request, or whose reply does not count.
+     *
+     * @param mayHaveGranted whether the master may nevertheless have granted the lock
+     */
+    public MasterVote abstention(boolean mayHaveGranted) {
+        return new MasterVote.Failed(new BackendUnavailableException(whyNotVoting()), mayHaveGranted);
     }
 }

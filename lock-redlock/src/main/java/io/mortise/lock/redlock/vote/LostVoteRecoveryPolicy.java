@@ -7,6 +7,7 @@ import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.function.IntPredicate;
 
 /**
  * Decides which lost votes of a grant may be requested again. Pure; thread-safe.
@@ -16,7 +17,7 @@ import java.util.BitSet;
  * 0042).
  */
 public final class LostVoteRecoveryPolicy {
-    private final VoteTally tally;
+    private final IntPredicate granted;
     private final Duration leaseDuration;
 
     @GuardedBy("this")
@@ -31,13 +32,15 @@ public final class LostVoteRecoveryPolicy {
     /**
      * Creates the policy of a grant from the votes that won its round.
      *
-     * @param tally votes of the won round; more votes may still arrive
+     * @param granted whether the master with that index has voted in the won round; more votes may still arrive
+     * @param masters number of masters
      * @param validUntil deadline of the grant
      */
-    public LostVoteRecoveryPolicy(VoteTally tally, Duration leaseDuration, MonotonicInstant validUntil) {
-        this.tally = tally;
+    public LostVoteRecoveryPolicy(
+            IntPredicate granted, int masters, Duration leaseDuration, MonotonicInstant validUntil) {
+        this.granted = granted;
         this.leaseDuration = leaseDuration;
-        this.expiresAt = new MonotonicInstant[tally.votes().size()];
+        this.expiresAt = new MonotonicInstant[masters];
         Arrays.fill(expiresAt, validUntil);
     }
 
@@ -48,16 +51,15 @@ public final class LostVoteRecoveryPolicy {
     }
 
     /** Records that the vote is missing at that master, and returns whether it may be requested again. */
-    public synchronized boolean voteMissing(int master, MonotonicInstant now) {
+    public boolean voteMissing(int master, MonotonicInstant now) {
+        return voteMissing(master, now, granted.test(master)); // not under the monitor
+    }
+
+    private synchronized boolean voteMissing(int master, MonotonicInstant now, boolean voted) {
         boolean mayHaveExpired = !now.isBefore(expiresAt[master]);
-        if (!mayHaveExpired && hadVote(master)) {
+        if (!mayHaveExpired && (voted || seen.get(master))) {
             deleted.set(master);
         }
         return mayHaveExpired && !deleted.get(master);
-    }
-
-    @GuardedBy("this")
-    private boolean hadVote(int master) {
-        return seen.get(master) || tally.votes().get(master) instanceof MasterVote.Granted;
     }
 }

@@ -27,19 +27,10 @@ public sealed interface MasterVote {
      *
      * @param mayHaveGranted whether the master may nevertheless have granted the lock to this attempt
      */
-    record Failed(Throwable cause, boolean mayHaveGranted) implements MasterVote {
-        public Failed(Throwable cause) {
-            this(cause, true);
-        }
-    }
+    record Failed(Throwable cause, boolean mayHaveGranted) implements MasterVote {}
 
-    /** No request was sent to the master, because the votes of other masters had already decided. */
-    record NotAsked() implements MasterVote {}
-
-    /** Returns whether the master certainly did not grant the lock to this attempt. */
-    default boolean isCertainlyNotGranted() {
-        return this instanceof Conflicted
-                || this instanceof NotAsked
-                || (this instanceof Failed failed && !failed.mayHaveGranted);
+    /** Returns whether the master has granted the lock to this attempt, or may have done so although it did not reply. */
+    default boolean mayBeGranted() {
+        return this instanceof Granted || (this instanceof Failed failed && failed.mayHaveGranted);
     }
 }

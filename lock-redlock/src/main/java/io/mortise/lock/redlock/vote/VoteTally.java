@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.vote;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
 /**
- * Counts the votes of all masters in one acquire round. Thread-safe.
+ * The votes of all masters in one acquire round. The result is final as soon as no further vote could change it. An immutable
+ * value.
  *
- * <p>The result is final as soon as no further vote could change it. Exactly one call of {@link #add} returns it.
+ * @param votes votes so far in the order of the masters
+ * @param result result of the round
+ * @param decisiveCounters counters of the votes that arrived before the result was final
  */
-public final class VoteTally {
+public record VoteTally(Quorum quorum, List<MasterVote> votes, Result result, List<Long> decisiveCounters) {
     /** The result of a round. */
     public enum Result {
         OPEN,
@@ -26,56 +28,32 @@ public final class VoteTally {
         NO_QUORUM
     }
 
-    private final Quorum quorum;
-
-    @GuardedBy("this")
-    private final MasterVote[] votes;
-
-    @GuardedBy("this")
-    private final List<Long> decisiveCounters =
-            new ArrayList<>(); // of the votes that arrived before the result was final
-
-    @GuardedBy("this")
-    private Result result = Result.OPEN;
-
-    @GuardedBy("this")
-    private int granted;
-
-    @GuardedBy("this")
-    private int conflicted;
-
-    @GuardedBy("this")
-    private int failed;
-
+    /** Creates a tally without votes. */
     public VoteTally(Quorum quorum) {
-        this.quorum = quorum;
-        this.votes = new MasterVote[quorum.masters()];
-        Arrays.fill(votes, new MasterVote.Pending());
+        this(quorum, Collections.nCopies(quorum.masters(), new MasterVote.Pending()), Result.OPEN, List.of());
     }
 
-    /** Adds a vote. Returns the result if this vote decides, else {@link Result#OPEN}, even if an earlier vote has decided. */
-    public synchronized Result add(int master, MasterVote vote) {
-        if (!(votes[master] instanceof MasterVote.Pending)) {
+    /** Returns the tally with another vote. */
+    public VoteTally with(int master, MasterVote vote) {
+        if (!(votes.get(master) instanceof MasterVote.Pending)) {
             throw new IllegalStateException("master " + master + " has voted already");
         }
-        votes[master] = vote;
-        boolean open = result == Result.OPEN;
-        if (vote instanceof MasterVote.Granted grant) {
-            granted++;
-            if (open) {
-                decisiveCounters.add(grant.counter());
-            }
-        } else if (vote instanceof MasterVote.Conflicted) {
-            conflicted++;
-        } else {
-            failed++;
+        List<MasterVote> all = new ArrayList<>(votes);
+        all.set(master, vote);
+        if (result != Result.OPEN) {
+            return new VoteTally(quorum, List.copyOf(all), result, decisiveCounters);
         }
-        result = open ? decide() : result;
-        return open ? result : Result.OPEN;
+        List<Long> counters = new ArrayList<>(decisiveCounters);
+        if (vote instanceof MasterVote.Granted grant) {
+            counters.add(grant.counter());
+        }
+        return new VoteTally(quorum, List.copyOf(all), decide(quorum, all), List.copyOf(counters));
     }
 
-    @GuardedBy("this")
-    private Result decide() {
+    private static Result decide(Quorum quorum, List<MasterVote> votes) {
+        int granted = count(votes, MasterVote.Granted.class);
+        int conflicted = count(votes, MasterVote.Conflicted.class);
+        int failed = count(votes, MasterVote.Failed.class);
         if (granted >= quorum.majority()) {
             return Result.WON;
         }
@@ -86,18 +64,31 @@ public final class VoteTally {
         return lost && granted + conflicted >= quorum.majority() ? Result.BUSY : Result.OPEN;
     }
 
+    private static int count(List<MasterVote> votes, Class<? extends MasterVote> kind) {
+        int count = 0;
+        for (MasterVote vote : votes) {
+            count += kind.isInstance(vote) ? 1 : 0;
+        }
+        return count;
+    }
+
+    /** Returns the vote of one master. */
+    public MasterVote of(int master) {
+        return votes.get(master);
+    }
+
     /** Returns the highest counter among the decisive votes: the fencing token, once a majority has stored it. */
-    public synchronized long token() {
-        return decisiveCounters.stream().mapToLong(Long::longValue).max().orElseThrow();
+    public long token() {
+        return Collections.max(decisiveCounters);
     }
 
     /** Returns whether all decisive votes have the same counter, so that no token round is needed. */
-    public synchronized boolean isTokenUnanimous() {
+    public boolean isTokenUnanimous() {
         return decisiveCounters.stream().distinct().count() == 1;
     }
 
     /** Returns the contender to which a majority has granted the lock; empty if several share the votes. */
-    public synchronized Optional<String> holder() {
+    public Optional<String> holder() {
         Map<String, Integer> votesByHolder = new HashMap<>();
         for (MasterVote vote : votes) {
             if (vote instanceof MasterVote.Conflicted conflict) {
@@ -110,13 +101,15 @@ public final class VoteTally {
                 .findFirst();
     }
 
-    /** Returns whether every master has voted or failed. */
-    public synchronized boolean isComplete() {
-        return granted + conflicted + failed == quorum.masters();
+    /** Returns whether several contenders share the votes, and this attempt may have some of them. */
+    public boolean isSplitWithOwnVote() {
+        boolean mayHaveVote =
+                votes.stream().anyMatch(vote -> vote instanceof MasterVote.Pending || vote.mayBeGranted());
+        return mayHaveVote && holder().isEmpty();
     }
 
-    /** Returns the votes so far in the order of the masters. */
-    public synchronized List<MasterVote> votes() {
-        return List.of(votes);
+    /** Returns whether every master has voted or failed. */
+    public boolean isComplete() {
+        return count(votes, MasterVote.Pending.class) == 0;
     }
 }

@@ -58,13 +58,13 @@ public final class YesNoTally {
         if (decided) {
             return Result.OPEN;
         }
-        Result result = decide();
+        Result result = decide(quorum, yes, no, none);
         decided = result != Result.OPEN;
         return result;
     }
 
-    @GuardedBy("this")
-    private Result decide() {
+    /** Returns the result of these numbers of answers. */
+    public static Result decide(Quorum quorum, int yes, int no, int none) {
         if (yes >= quorum.majority()) {
             return Result.ACCEPTED;
         }

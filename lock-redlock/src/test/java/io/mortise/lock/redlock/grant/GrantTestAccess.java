@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.grant;
 
+import io.mortise.lock.LockException;
+import io.mortise.lock.redis.contender.AttemptRemoval;
 import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.storage.RedlockKeys;
+import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockRequest;
@@ -14,38 +17,30 @@ public final class GrantTestAccess {
 
     /** Requests the vote of a master for a grant again. */
     public static void recoverVote(GrantValidity grant, RedlockMaster master) {
-        ((RedlockGrantValidity) grant).voteRecovery().recoverAt(master);
+        ((RedlockGrantValidity) grant).contender().recoverVote(master.index());
     }
 
-    /** The cleanup of one ended attempt at one master. */
-    public static final class Cleanup {
-        private final StoredAttemptAtMaster attempt;
-        private final LockRequest request;
-        private final BackendContext context;
+    /** Starts the cleanup of an ended attempt that may have left a vote at the master. */
+    public static void startCleanup(
+            RedlockMaster master, LockRequest request, RedlockKeys keys, BackendContext context) {
+        AttemptRemoval removal = new AttemptRemoval(
+                request, RedlockScript.RELEASE.script(), keys.of(request.name()).all());
+        OrphanCleanup.start(
+                master,
+                request,
+                context,
+                false,
+                result -> removal.send(master.node(), false, new AttemptRemoval.Handler() {
+                    @Override
+                    public void onRemoved(int epoch, ServerTime time, boolean held, boolean queued) {
+                        result.complete(true);
+                    }
 
-        public Cleanup(RedlockMaster master, LockRequest request, RedlockKeys keys, BackendContext context) {
-            this.attempt = new StoredAttemptAtMaster(master, request, keys.of(request.name()));
-            this.request = request;
-            this.context = context;
-        }
-
-        public void start() {
-            OrphanCleanup.start(attempt, request, context);
-        }
-
-        /** Records that another request of the attempt had no reply, and starts its cleanup. */
-        public void loseRequest() {
-            attempt.requestSent(attempt.master().node().epoch(), false);
-            attempt.requestLost(attempt.master().node().epoch(), ServerTime.UNKNOWN);
-            start();
-        }
-
-        public boolean hasEnded() {
-            boolean ended = attempt.beginCleanup();
-            if (ended) {
-                attempt.endCleanup();
-            }
-            return ended;
-        }
+                    @Override
+                    public void onFailure(boolean notExecuted, LockException cause) {
+                        result.completeExceptionally(cause);
+                    }
+                }),
+                () -> {});
     }
 }

@@ -14,7 +14,7 @@ class RoundReportTest {
     }
 
     private static MasterVote failed(String message) {
-        return new MasterVote.Failed(new Exception(message));
+        return new MasterVote.Failed(new Exception(message), true);
     }
 
     @Test

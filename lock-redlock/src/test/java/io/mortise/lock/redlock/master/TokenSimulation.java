@@ -71,7 +71,7 @@ final class TokenSimulation {
         private final String owner = "attempt-" + attempts++;
         private final long requestedAt = now;
         private final long lease = random.nextInt(4) == 0 ? MAX_LEASE : MAX_LEASE / 3;
-        private final VoteTally tally = new VoteTally(quorum);
+        private VoteTally tally = new VoteTally(quorum);
         private final List<Integer> voters = new ArrayList<>();
         private boolean ended;
         private int granted = -1;
@@ -92,11 +92,13 @@ final class TokenSimulation {
                     ? new MasterVote.Granted(reply)
                     : reply == -1
                             ? new MasterVote.Conflicted("", 0, 0)
-                            : new MasterVote.Failed(new Exception("quarantine"));
+                            : new MasterVote.Failed(new Exception("quarantine"), false);
             if (reply >= 0) {
                 voters.add(node);
             }
-            switch (tally.add(node, vote)) {
+            boolean open = tally.result() == VoteTally.Result.OPEN;
+            tally = tally.with(node, vote);
+            switch (open ? tally.result() : VoteTally.Result.OPEN) {
                 case WON -> won();
                 case BUSY, NO_QUORUM -> fail();
                 case OPEN -> {}

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class RedlockRetryPolicyTest {
     private static final Quorum QUORUM = new Quorum(3);
     private static final MasterVote GRANTED = new MasterVote.Granted(1);
-    private static final MasterVote FAILED = new MasterVote.Failed(new Exception("no answer"));
+    private static final MasterVote FAILED = new MasterVote.Failed(new Exception("no answer"), true);
 
     private static MasterVote conflicted(long remainingMillis, long before) {
         return new MasterVote.Conflicted("holder", remainingMillis, before);

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.grant;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockException;
+import io.mortise.lock.redis.client.RedisErrors;
+import io.mortise.lock.redis.contender.AttemptRemoval;
+import io.mortise.lock.redis.node.RedisNodeClient;
+import io.mortise.lock.redis.node.ServerTime;
+import io.mortise.lock.redis.script.ReplyHandler;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.DeleteKeptVote;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendAcquire;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendDelayedRelease;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendRecovery;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendRemoval;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendToken;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendYield;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.Answer;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.CameTooLate;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.Executed;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.Execution;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.InDoubt;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.KeepFailed;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.Kept;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.NotExecuted;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.Recovered;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.Refused;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.RemovalFailed;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.Removed;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.TokenStored;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.Voted;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.YieldFailed;
+import io.mortise.lock.redlock.master.MasterHandshakeReply;
+import io.mortise.lock.redlock.master.RedlockMaster;
+import io.mortise.lock.redlock.storage.RedlockKeys;
+import io.mortise.lock.redlock.storage.RedlockScript;
+import io.mortise.lock.redlock.vote.MasterVote;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.MonotonicInstant;
+import io.mortise.lock.spi.OwnerRecordCodec;
+import io.mortise.lock.spi.support.Durations;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** Sends the scripts of one contender to the masters, and turns the replies into events. Thread-safe. */
+final class RedlockContenderRequests {
+    /** Lifetime of a queue entry that no retry extends: more than three times the longest retry delay. */
+    static final Duration QUEUE_ENTRY_TTL = Duration.ofSeconds(20);
+
+    /** Queue position if no master's clock is known yet: the last, until the contender retries. */
+    private static final String LAST_IN_QUEUE = "inf";
+
+    private final ContenderServices services;
+    private final LockRequest request;
+    private final Consumer<RedlockContenderEvent> events;
+    private final VoteRecovered voteRecovered;
+    private final RedlockKeys.LockKeys keys;
+    private final String ownerRecord;
+    private final String lease;
+    private volatile String queuePosition = ""; // empty while it is unknown
+
+    /** Callback that receives each master that has voted again, and when the request was sent. */
+    interface VoteRecovered {
+        void at(int master, MonotonicInstant sent);
+    }
+
+    /** Creates the requests of one contender; sends nothing yet. */
+    RedlockContenderRequests(
+            ContenderServices services,
+            LockRequest request,
+            Consumer<RedlockContenderEvent> events,
+            VoteRecovered voteRecovered) {
+        this.services = services;
+        this.request = request;
+        this.events = events;
+        this.voteRecovered = voteRecovered;
+        this.keys = services.keys().of(request.name());
+        this.ownerRecord = services.ownerRecord(request);
+        this.lease = String.valueOf(request.leaseDuration().toMillis());
+    }
+
+    RedlockKeys.LockKeys keys() {
+        return keys;
+    }
+
+    /** Returns the name of an operation for error messages. */
+    String what(String operation) {
+        return operation + " of lock \"" + request.name() + "\"";
+    }
+
+    /** Chooses the queue position, unless it is known. Returns false if it was. */
+    boolean chooseQueuePosition() {
+        boolean unknown = queuePosition.isEmpty();
+        if (unknown) {
+            queuePosition = services.masters().queuePosition().orElse("");
+        }
+        return unknown;
+    }
+
+    private RedlockMaster master(int index) {
+        return services.masters().all().get(index);
+    }
+
+    private MonotonicInstant now() {
+        return services.context().clock().now();
+    }
+
+    /** Handler of the reply to a request that may create a vote. */
+    private abstract class VoteHandler implements ReplyHandler {
+        final RedlockMaster master;
+        final MasterHandshakeReply voting;
+        final MonotonicInstant sent = now();
+        final ServerTime notAfter;
+
+        VoteHandler(RedlockMaster master, MasterHandshakeReply voting) {
+            this.master = master;
+            this.voting = voting;
+            this.notAfter = voting.node().notAfter(sent);
+        }
+
+        /** Records the master's time in a reply. */
+        final long time(Object micros) {
+            ServerTime time = new ServerTime((Long) micros);
+            voting.node().serverClock().onReply(sent, time);
+            return time.micros();
+        }
+
+        final Executed executed() {
+            return new Executed(voting.isCurrent() ? voting.epoch() : -1, ServerTime.UNKNOWN.micros(), false);
+        }
+
+        final Refused refused(Object micros) {
+            return new Refused(voting.epoch(), time(micros));
+        }
+
+        final Execution unanswered(boolean notExecuted) {
+            if (notExecuted) {
+                return new NotExecuted();
+            }
+            services.quarantine().replyMissing(master, voting, sent);
+            return new InDoubt(voting.epoch(), notAfter.micros());
+        }
+
+        final void run(RedlockScript script, List<String> args) {
+            voting.node().run(script.script(), keys.all(), args.toArray(String[]::new), this);
+        }
+    }
+
+    /** Reports that a request was certainly not sent. */
+    void reportNotSent(RedlockContenderEffect request, RuntimeException why) {
+        LockException cause = new BackendUnavailableException(what("a request") + " was not sent: " + why, why);
+        if (request instanceof SendAcquire send) {
+            MasterVote vote = new MasterVote.Failed(cause, false);
+            events.accept(new Voted(send.master(), send.round(), vote, new NotExecuted(), now()));
+        } else if (request instanceof SendToken send) {
+            tokenStored(send, Answer.NONE);
+        } else if (request instanceof SendYield send) {
+            events.accept(new YieldFailed(send.master()));
+        } else if (request instanceof SendRecovery send) {
+            events.accept(new Recovered(send.master(), new NotExecuted()));
+        } else if (request instanceof SendRemoval send) {
+            events.accept(new RemovalFailed(send.master(), send.forCleanup(), cause, now()));
+        } else if (request instanceof SendDelayedRelease send) {
+            events.accept(new KeepFailed(send.master(), String.valueOf(cause.getMessage())));
+        }
+    }
+
+    void acquire(SendAcquire send) {
+        RedlockMaster master = master(send.master());
+        MasterHandshakeReply voting = master.eligibleVoter();
+        if (voting == null) {
+            events.accept(new Voted(send.master(), send.round(), master.abstention(false), new NotExecuted(), now()));
+            return;
+        }
+        AcquireHandler handler = new AcquireHandler(send, master, voting);
+        List<String> args = new ArrayList<>(List.of(
+                voting.runId(),
+                keys.bucket(),
+                request.attemptId(),
+                voteRecord(send.round()),
+                lease,
+                String.valueOf(handler.notAfter.micros()),
+                send.mayBeQueued() ? "1" : "0"));
+        if (request.mayWait()) {
+            args.addAll(queueArgs(voting.node()));
+        }
+        handler.run(RedlockScript.ACQUIRE, args);
+    }
+
+    private final class AcquireHandler extends VoteHandler {
+        private final SendAcquire send;
+
+        AcquireHandler(SendAcquire send, RedlockMaster master, MasterHandshakeReply voting) {
+            super(master, voting);
+            this.send = send;
+        }
+
+        @Override
+        public void onReply(List<Object> values) {
+            master.health().replyReceived();
+            if (!voting.isCurrent()) { // the reply may come from another connection, and so from another process
+                voted(master.abstention(true), executed());
+            } else if (values.get(0) instanceof Long counter) {
+                voted(new MasterVote.Granted(counter), executed());
+            } else if (values.get(0).equals("busy")) {
+                voted(
+                        conflict((String) values.get(2), (Long) values.get(1), (Long) values.get(3)),
+                        new Executed(voting.epoch(), time(values.get(4)), true));
+            } else if (values.get(0).equals("late")) {
+                MasterVote vote = failed(
+                        new BackendUnavailableException("the request arrived too late, or the server's clock jumped"),
+                        false);
+                events.accept(new CameTooLate(
+                        send.master(), send.round(), send.tries(), refused(values.get(1)), vote, now()));
+            } else {
+                services.quarantine().enterQuarantine(master, voting);
+                voted(master.abstention(false), new NotExecuted());
+            }
+        }
+
+        @Override
+        public void onFailure(Throwable cause, boolean notExecuted) {
+            LockException failure =
+                    RedisErrors.of(cause, what("acquire"), voting.node().endpoints());
+            voted(failed(failure, !notExecuted), unanswered(notExecuted));
+        }
+
+        private void voted(MasterVote vote, Execution execution) {
+            events.accept(new Voted(send.master(), send.round(), vote, execution, now()));
+        }
+
+        private static MasterVote failed(LockException cause, boolean mayHaveGranted) {
+            return new MasterVote.Failed(cause, mayHaveGranted);
+        }
+
+        /** Returns a failed vote, not a conflict, if the master still stores an orphaned grant of this client (S15). */
+        private MasterVote conflict(String holder, long remainingMillis, long queuedBefore) {
+            return master.cleanupBacklog().contains(holder)
+                    ? failed(
+                            new BackendUnavailableException(
+                                    "the cleanup of an earlier attempt of this client is pending there"),
+                            false)
+                    : new MasterVote.Conflicted(holder, remainingMillis, queuedBefore);
+        }
+    }
+
+    /** Returns the text of a vote without its token. */
+    private String voteRecord(int round) {
+        return ownerRecord + " round=" + round;
+    }
+
+    private List<String> queueArgs(RedisNodeClient node) {
+        String known = queuePosition;
+        return List.of(
+                node.channel(), known.isEmpty() ? LAST_IN_QUEUE : known, String.valueOf(QUEUE_ENTRY_TTL.toMillis()));
+    }
+
+    void storeToken(SendToken send) {
+        MasterHandshakeReply voting = master(send.master()).voting();
+        if (voting == null) {
+            tokenStored(send, Answer.NONE);
+            return;
+        }
+        String[] args = {
+            voting.runId(),
+            keys.bucket(),
+            request.attemptId(),
+            String.valueOf(send.round()),
+            String.valueOf(send.token())
+        };
+        voting.node().run(RedlockScript.RAISE_TOKEN.script(), keys.all(), args, new ReplyHandler() {
+            @Override
+            public void onReply(List<Object> values) {
+                boolean counts = voting.isCurrent() && values.get(0) instanceof Long;
+                tokenStored(send, !counts ? Answer.NONE : values.get(0).equals(1L) ? Answer.YES : Answer.NO);
+            }
+
+            @Override
+            public void onFailure(Throwable cause, boolean notExecuted) {
+                tokenStored(send, Answer.NONE);
+            }
+        });
+    }
+
+    private void tokenStored(SendToken send, Answer answer) {
+        events.accept(new TokenStored(send.master(), send.round(), answer, now()));
+    }
+
+    void yieldVote(SendYield send) {
+        RedisNodeClient node = master(send.master()).node();
+        List<String> args =
+                new ArrayList<>(List.of(request.attemptId(), String.valueOf(send.round()), send.wakes() ? "1" : "0"));
+        if (request.mayWait()) {
+            args.addAll(List.of(ownerRecord, lease));
+            args.addAll(queueArgs(node));
+        }
+        node.run(RedlockScript.YIELD_VOTE.script(), keys.all(), args.toArray(String[]::new), new ReplyHandler() {
+            @Override
+            public void onReply(List<Object> values) {}
+
+            @Override
+            public void onFailure(Throwable cause, boolean notExecuted) {
+                events.accept(new YieldFailed(send.master()));
+            }
+        });
+    }
+
+    void recover(SendRecovery send) {
+        RedlockMaster master = master(send.master());
+        MasterHandshakeReply voting = master.eligibleVoter();
+        if (voting == null) {
+            events.accept(new Recovered(send.master(), new NotExecuted()));
+            return;
+        }
+        VoteHandler handler = new VoteHandler(master, voting) {
+            @Override
+            public void onReply(List<Object> values) {
+                master.health().replyReceived();
+                Execution execution = executed();
+                if (values.get(0).equals("late")) {
+                    execution = refused(values.get(1));
+                } else if (values.get(0) instanceof String) {
+                    execution = new NotExecuted();
+                    services.quarantine().enterQuarantine(master, voting);
+                } else if (values.get(0).equals(1L)) {
+                    voteRecovered.at(send.master(), sent);
+                }
+                events.accept(new Recovered(send.master(), execution));
+            }
+
+            @Override
+            public void onFailure(Throwable cause, boolean notExecuted) {
+                events.accept(new Recovered(send.master(), unanswered(notExecuted)));
+            }
+        };
+        handler.run(
+                RedlockScript.RECOVER_VOTE,
+                List.of(
+                        voting.runId(),
+                        keys.bucket(),
+                        request.attemptId(),
+                        String.valueOf(send.token()),
+                        voteRecord(send.round()),
+                        lease,
+                        String.valueOf(handler.notAfter.micros())));
+    }
+
+    void remove(SendRemoval send) {
+        AttemptRemoval removal = new AttemptRemoval(request, RedlockScript.RELEASE.script(), keys.all());
+        removal.send(master(send.master()).node(), send.withTime(), new AttemptRemoval.Handler() {
+            @Override
+            public void onRemoved(int epoch, ServerTime time, boolean held, boolean queued) {
+                events.accept(
+                        new Removed(send.master(), send.forCleanup(), send.repeated(), held, epoch, time.micros()));
+            }
+
+            @Override
+            public void onFailure(boolean notExecuted, LockException cause) {
+                events.accept(new RemovalFailed(send.master(), send.forCleanup(), cause, now()));
+            }
+        });
+    }
+
+    void releaseAfter(SendDelayedRelease send) {
+        RedlockMaster master = master(send.master());
+        MasterHandshakeReply voting = master.voting();
+        if (voting == null) {
+            events.accept(new KeepFailed(send.master(), "it does not vote"));
+            return;
+        }
+        String millis = String.valueOf(Durations.roundUpToMillis(send.delay()).toMillis());
+        // Masters may store different tokens for one grant, so the script gets none.
+        String[] args = {request.attemptId(), millis, "", voting.runId()};
+        voting.node().run(RedlockScript.RELEASE_AFTER.script(), keys.all(), args, new ReplyHandler() {
+            @Override
+            public void onReply(List<Object> values) {
+                if (values.get(0) instanceof String) {
+                    services.quarantine().enterQuarantine(master, voting);
+                    failed("it does not vote");
+                } else if (!voting.isCurrent()) {
+                    failed("it was restarted");
+                } else {
+                    events.accept(
+                            new Kept(send.master(), values.get(0).equals(1L), voting.epoch(), (Long) values.get(1)));
+                }
+            }
+
+            @Override
+            public void onFailure(Throwable cause, boolean notExecuted) {
+                failed(String.valueOf(RedisErrors.of(cause, what("delayed release"), master.endpoint())
+                        .getMessage()));
+            }
+
+            private void failed(String why) {
+                events.accept(new KeepFailed(send.master(), why));
+            }
+        });
+    }
+
+    void deleteKeptVote(DeleteKeptVote delete) {
+        RedlockMaster master = master(delete.master());
+        String operation = what("delayed release");
+        services.context()
+                .cleanUp(
+                        "the vote that " + master.endpoint() + " may keep after a " + operation,
+                        () -> master.node()
+                                .execute(
+                                        operation,
+                                        RedlockScript.RELEASE.script(),
+                                        keys.all(),
+                                        OwnerRecordCodec.KEPT_MARK + request.attemptId(),
+                                        "0"),
+                        now().plus(delete.delay()));
+    }
+}
