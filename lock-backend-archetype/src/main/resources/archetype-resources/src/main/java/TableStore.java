@@ -84,7 +84,12 @@ final class TableStore implements ListableLeaseStore {
     private <T> CompletionStage<T> send(String what, Request<T> request) {
         return context.callBlocking(what, () -> {
             try (Connection connection = pool.getConnection()) {
-                return request.send(connection);
+                try {
+                    return request.send(connection);
+                } catch (SQLException e) {
+                    pool.evictConnection(connection); // it may be broken, in a way that the pool does not recognise
+                    throw e;
+                }
             }
         });
     }
