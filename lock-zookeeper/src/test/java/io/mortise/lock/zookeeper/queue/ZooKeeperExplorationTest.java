@@ -40,6 +40,7 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -47,6 +48,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Explores every interleaving of the ZooKeeper protocol: the production state machine in a modelled world. */
+@Tag("exploration")
+@Tag("once")
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class ZooKeeperExplorationTest {
     private static final int MOST_STATES = 20_000_000;
