@@ -57,12 +57,12 @@ final class NodeRequests {
         lastReceived = clock.now();
     }
 
-    /** Sends a script call; the handler is called once, within one request timeout. */
+    /**
+     * Sends a script call; the handler is called once, within one request timeout. A server that does not know the script yet is
+     * sent its text, after requests that were sent meanwhile.
+     */
     void send(LuaScript script, String[] keys, String[] args, ReplyHandler reply) {
-        ScriptCall call = script.isWhole()
-                ? ScriptCall.byText(script, keys, args, clock.now(), connection.epoch())
-                : ScriptCall.bySha1(script, keys, args, clock.now(), connection.epoch());
-        send(call, reply, script, keys, args);
+        send(ScriptCall.bySha1(script, keys, args, clock.now(), connection.epoch()), reply, script, keys, args);
     }
 
     private void send(ScriptCall call, ReplyHandler reply, LuaScript script, String[] keys, String[] args) {
@@ -74,7 +74,6 @@ final class NodeRequests {
                     if (failure == null) {
                         deliver(reply, values);
                     } else if (failure instanceof RedisNoScriptException) {
-                        reply.onResend();
                         send(
                                 ScriptCall.byText(script, keys, args, call.sentAt(), connection.epoch()),
                                 reply,

@@ -17,30 +17,10 @@ import org.jspecify.annotations.Nullable;
 public final class LuaScript {
     private final String text;
     private final String sha1;
-    private final boolean whole;
 
-    /** Creates a script that is called by its digest. */
     public LuaScript(String text) {
-        this(text, false);
-    }
-
-    private LuaScript(String text, boolean whole) {
         this.text = text;
         this.sha1 = sha1Of(text);
-        this.whole = whole;
-    }
-
-    /**
-     * Returns the same script, to be sent with its text each time. A call by digest is sent again if the server does not know
-     * the script, and so comes after requests that were sent meanwhile. Some scripts must keep their position.
-     */
-    public LuaScript whole() {
-        return new LuaScript(text, true);
-    }
-
-    /** Returns whether this script is sent with its text each time. */
-    public boolean isWhole() {
-        return whole;
     }
 
     /**

@@ -14,12 +14,6 @@ public interface ReplyHandler {
     void onReply(List<Object> reply);
 
     /**
-     * Called before the outcome if the server did not know the script. The request is then sent again, after requests that were
-     * sent meanwhile.
-     */
-    default void onResend() {}
-
-    /**
      * Called if there was no reply, or the reply was an error.
      *
      * @param cause Lettuce's exception, see {@code RedisErrors}

@@ -38,7 +38,7 @@ class OrderedWriterTest {
             CompletableFuture<Void> onChannel = new CompletableFuture<>();
             CompletableFuture<Void> sent = new CompletableFuture<>();
             CompletableFuture<Void> done = new CompletableFuture<>();
-            node.run(new LuaScript("return 1").whole(), NO_KEYS, NO_KEYS, new ReplyHandler() {
+            node.run(new LuaScript("return 1"), NO_KEYS, NO_KEYS, new ReplyHandler() {
                 @Override
                 public void onReply(List<Object> values) {
                     onChannel.complete(null);
@@ -95,7 +95,7 @@ class OrderedWriterTest {
             Await.until("it has reconnected", NodeFixture.SOON, () -> fixture.events.listening.size() > 1);
 
             CompletableFuture<Void> both = new CompletableFuture<>();
-            node.run(new LuaScript("return 1").whole(), NO_KEYS, NO_KEYS, new ReplyHandler() {
+            node.run(new LuaScript("return 1"), NO_KEYS, NO_KEYS, new ReplyHandler() {
                 @Override
                 public void onReply(List<Object> values) {
                     append(node, "third");

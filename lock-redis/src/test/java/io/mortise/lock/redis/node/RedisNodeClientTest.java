@@ -50,7 +50,8 @@ class RedisNodeClientTest {
             Duration limit = Duration.ofSeconds(2);
             RedisNodeClient node = fixture.node(limit);
             long connection = connectionId(node);
-            LuaScript known = new LuaScript("return 1").whole();
+            LuaScript known = new LuaScript("return 1");
+            fixture.connect().async().scriptLoad(known.text()).get(20, TimeUnit.SECONDS);
             CompletableFuture<Void> stopped = new CompletableFuture<>();
             CompletableFuture<Void> resume = new CompletableFuture<>();
             fixture.server.pause(); // so that both requests are written before either has a reply
@@ -91,7 +92,7 @@ class RedisNodeClientTest {
             CompletableFuture<Void> stopped = new CompletableFuture<>();
             CompletableFuture<Void> resume = new CompletableFuture<>();
             CompletableFuture<Void> first = new CompletableFuture<>();
-            node.run(new LuaScript("return 1").whole(), NO_KEYS, NO_KEYS, new ReplyHandler() {
+            node.run(new LuaScript("return 1"), NO_KEYS, NO_KEYS, new ReplyHandler() {
                 @Override
                 public void onReply(List<Object> values) {
                     stopped.complete(null);
