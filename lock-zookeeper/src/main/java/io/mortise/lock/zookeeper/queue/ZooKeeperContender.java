@@ -2,6 +2,7 @@
 package io.mortise.lock.zookeeper.queue;
 
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
@@ -170,8 +171,10 @@ public final class ZooKeeperContender
     }
 
     @Override
-    public void sessionEnded(boolean serverDeletesNodes) {
-        machine.accept(new SessionEnded(serverDeletesNodes));
+    public void sessionEnded(ZooKeeperSession of, boolean serverDeletesNodes) {
+        if (of.equals(session)) { // not if the contender, told late, has left that session for the next one
+            machine.accept(new SessionEnded(serverDeletesNodes));
+        }
     }
 
     /** Performs an effect. If that fails at once, the core must not wait for what the effect was to lead to. */
@@ -223,16 +226,15 @@ public final class ZooKeeperContender
                     retry.failure().toString());
             deferredWatches.add(this);
         } else if (effect instanceof ReportGranted granted) {
-            attempt.complete(new AttemptResult.Granted(
-                    granted.token(), session().validity().orElseThrow()));
+            reportGranted(granted.token());
         } else if (effect instanceof FailAttempt failure) {
-            attempt.completeExceptionally(
+            fail(
+                    attempt,
                     ZooKeeperErrors.toLockException(failure.failure(), acquireDescription(), sessions.endpoints()));
         } else if (effect instanceof ReportEnded ended) {
-            end.complete(ended.existed());
+            complete(end, ended.existed());
         } else if (effect instanceof FailEnd failure) {
-            end.completeExceptionally(
-                    ZooKeeperErrors.toLockException(failure.failure(), releaseDescription(), sessions.endpoints()));
+            fail(end, ZooKeeperErrors.toLockException(failure.failure(), releaseDescription(), sessions.endpoints()));
         } else if (effect instanceof LogOrphan orphan) {
             log.warn(
                     "event=node-not-deleted lock=\"{}\" cause=\"{}\"",
@@ -257,22 +259,47 @@ public final class ZooKeeperContender
             case LOCK_NODE_UNUSED ->
                 lockNodes.markUnused(session(), lockNodes.paths().lockNode(request.name()));
             case DEFER_WATCH -> deferredWatches.add(this);
-            case WAKE_WAITER -> listener.wake();
-            case REPORT_LOSS -> listener.lost(new LossReason(LossReason.Kind.REMOVED, "the lock's node was deleted"));
-            case REPORT_WAITING -> attempt.complete(new AttemptResult.Waiting(FALLBACK));
+            case WAKE_WAITER -> machine.afterwards(listener::wake);
+            case REPORT_LOSS ->
+                machine.afterwards(
+                        () -> listener.lost(new LossReason(LossReason.Kind.REMOVED, "the lock's node was deleted")));
+            case REPORT_WAITING -> complete(attempt, new AttemptResult.Waiting(FALLBACK));
             case REPORT_NODE_DELETED ->
                 displaced("another client deleted the queued node of lock \"" + request.name() + "\" at "
                         + sessions.endpoints());
             case REPORT_SESSION_ENDED -> displaced("the session with " + sessions.endpoints() + " ended");
             case FAIL_RESTLESS ->
-                attempt.completeExceptionally(new BackendUnavailableException(
-                        acquireDescription() + " at " + sessions.endpoints() + ": the queue changes too fast"));
+                fail(
+                        attempt,
+                        new BackendUnavailableException(
+                                acquireDescription() + " at " + sessions.endpoints() + ": the queue changes too fast"));
             case END_SESSION -> session().end("one of its nodes could not be deleted for a whole session timeout");
         }
     }
 
     private void displaced(String why) {
-        attempt.complete(new AttemptResult.Displaced(why));
+        complete(attempt, new AttemptResult.Displaced(why));
+    }
+
+    /** A call that has had the answer of the one before, which timed out, is told to ask again. */
+    private void reportGranted(long token) {
+        CompletableFuture<AttemptResult> call = attempt;
+        AttemptResult granted =
+                new AttemptResult.Granted(token, session().validity().orElseThrow());
+        machine.afterwards(() -> {
+            if (!call.complete(granted)) {
+                listener.wake();
+            }
+        });
+    }
+
+    /** Answers the core, whose next call must not wait for this thread: a release would be sent after the next acquire. */
+    private <T> void complete(CompletableFuture<T> call, T result) {
+        machine.afterwards(() -> call.complete(result));
+    }
+
+    private void fail(CompletableFuture<?> call, LockException cause) {
+        machine.afterwards(() -> call.completeExceptionally(cause));
     }
 
     private void awaitSession() {

@@ -4,11 +4,11 @@ package io.mortise.lock.zookeeper.session;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.apache.zookeeper.WatchedEvent;
@@ -45,9 +45,11 @@ public final class NodeWatchRegistry {
     @GuardedBy("lock")
     private final Map<String, Set<Listener>> listeners = new HashMap<>();
 
-    /** The nodes that their owners are deleting. */
-    @GuardedBy("lock")
-    private final Set<String> releasing = new HashSet<>();
+    /**
+     * The nodes that their owners are deleting. Not under the lock: the client of a dead handle answers a delete at once, on the
+     * sender's thread and under its own locks, which another sender takes while it holds this one.
+     */
+    private final Set<String> releasing = ConcurrentHashMap.newKeySet();
 
     NodeWatchRegistry() {}
 
@@ -107,34 +109,23 @@ public final class NodeWatchRegistry {
 
     /** Records that the owner of a node is about to delete it. */
     public void beginRelease(String path) {
-        lock.lock();
-        try {
-            releasing.add(path);
-        } finally {
-            lock.unlock();
-        }
+        releasing.add(path);
     }
 
     /** Records that the deletion has a reply, or will have none. An event of the deletion has arrived before the reply. */
     public void endRelease(String path) {
-        lock.lock();
-        try {
-            releasing.remove(path);
-        } finally {
-            lock.unlock();
-        }
+        releasing.remove(path);
     }
 
     void dispatch(WatchedEvent event) {
         String path = event.getPath();
         boolean deleted = event.getType() == EventType.NodeDeleted;
-        boolean released;
+        boolean released = releasing.contains(path);
         List<Listener> notified;
         lock.lock();
         try {
             Set<Listener> onPath = deleted ? listeners.remove(path) : listeners.get(path);
             notified = onPath == null ? List.of() : List.copyOf(onPath);
-            released = releasing.contains(path);
         } finally {
             lock.unlock();
         }

@@ -39,12 +39,13 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
         void reconnected();
 
         /**
-         * Handles the end of the session for leases and waiters.
+         * Handles the end of a session for leases and waiters.
          *
+         * @param session the session that has ended
          * @param serverDeletesNodes whether the server deletes the session's nodes; if not, their owners must delete them,
          *     because the application's handle keeps the session alive on the server
          */
-        void sessionEnded(boolean serverDeletesNodes);
+        void sessionEnded(ZooKeeperSession session, boolean serverDeletesNodes);
     }
 
     private static final Logger log = LoggerFactory.getLogger(ZooKeeperSession.class);
@@ -283,7 +284,7 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
         validity().ifPresent(validity -> validity.lost(reason));
         ready.fail(unavailable(reason.detail()));
         boolean serverDeletesNodes = serverDeletesNodes();
-        NodeWatchRegistry.notify(contenders, contender -> contender.sessionEnded(serverDeletesNodes));
+        NodeWatchRegistry.notify(contenders, contender -> contender.sessionEnded(this, serverDeletesNodes));
         if (managed) {
             context.blocking().execute(this::closeHandle);
             return;

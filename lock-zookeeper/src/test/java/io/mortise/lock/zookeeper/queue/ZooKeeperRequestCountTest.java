@@ -79,6 +79,18 @@ class ZooKeeperRequestCountTest {
                 .isEqualTo(Map.of("create2", 1L, "getChildren", 1L, "delete", 1L));
     }
 
+    /** The grant arrives on the event thread, which is still at work when the caller goes on. */
+    @Test
+    void S11_aReleaseIsSentBeforeTheCallersNextAcquire() throws Exception {
+        DistributedLock lock = client.named("in-order");
+        Lease lease = lock.acquire();
+        for (int i = 0; i < 300; i++) {
+            lease.releaseAsync();
+            lease = lock.tryAcquire().orElseThrow();
+        }
+        lease.close();
+    }
+
     @Test
     void S07_aLongerLeaseTakesOneRequestToWatchItsNode() throws Exception {
         DistributedLock lock = client.named("while");
