@@ -2,6 +2,7 @@
 package io.mortise.lock.redlock.grant;
 
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockException;
 import io.mortise.lock.redis.contender.ContenderRegistry;
 import io.mortise.lock.redlock.grant.RedlockContenderEffect.CompleteCleanup;
 import io.mortise.lock.redlock.grant.RedlockContenderEffect.DeleteKeptVote;
@@ -157,8 +158,9 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         try {
             dispatch(effect);
         } catch (RuntimeException e) {
-            requests.reportNotSent(effect, e);
-            throw e;
+            if (!requests.reportNotSent(effect, e)) {
+                throw e;
+            }
         }
     }
 
@@ -184,12 +186,11 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         } else if (effect instanceof StartCleanup start) {
             startCleanup(start);
         } else if (effect instanceof CompleteCleanup complete) {
-            cleanup(complete.master()).complete(true);
+            complete(cleanup(complete.master()), true);
         } else if (effect instanceof RepeatCleanup repeat) {
-            cleanup(repeat.master())
-                    .completeExceptionally(unavailable("a request without an answer may still be executed"));
+            fail(cleanup(repeat.master()), unavailable("a request without an answer may still be executed"));
         } else if (effect instanceof FailCleanup failure) {
-            cleanup(failure.master()).completeExceptionally(failure.cause());
+            fail(cleanup(failure.master()), failure.cause());
         } else {
             report(effect);
         }
@@ -197,7 +198,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
 
     private void performPlain(Plain effect) {
         switch (effect) {
-            case WAKE -> listener.wake();
+            case WAKE -> machine.afterwards(listener::wake);
             case WAKE_SOON -> runWithin(MIN_RETRY_DELAY, MAX_RETRY_DELAY, this::wakeIfWaiting);
             case AWAIT_HINTS ->
                 runWithin(MIN_MINORITY_HINT_DELAY, MAX_MINORITY_HINT_DELAY, () -> machine.accept(new HintsDue()));
@@ -206,22 +207,31 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
 
     private void report(RedlockContenderEffect effect) {
         if (effect instanceof ReportGranted granted) {
-            attempt.complete(granted(granted));
+            complete(attempt, granted(granted));
         } else if (effect instanceof ReportBusy busy) {
-            attempt.complete(new AttemptResult.Waiting(delay(busy.votes(), busy.splitRounds())));
+            complete(attempt, new AttemptResult.Waiting(delay(busy.votes(), busy.splitRounds())));
         } else if (effect instanceof Pause pause) {
             schedule(
                     Durations.shorter(delay(pause.votes(), pause.splitRounds()), repeatWithin()),
-                    () -> machine.accept(new PauseOver(deadlineFromNow())));
+                    () -> machine.accept(new PauseOver(deadlineFromNow(), listener.isStillWaiting())));
         } else if (effect instanceof FailWithoutQuorum failure) {
-            attempt.completeExceptionally(report(failure.votes()).noQuorum(requests.what("acquire")));
+            fail(attempt, report(failure.votes()).noQuorum(requests.what("acquire")));
         } else if (effect instanceof FailAttempt failure) {
-            attempt.completeExceptionally(unavailable(requests.what("acquire") + ": " + failure.why()));
+            fail(attempt, unavailable(requests.what("acquire") + ": " + failure.why()));
         } else if (effect instanceof ReportEnded ended) {
-            end.complete(ended.existed());
+            complete(end, ended.existed());
         } else if (effect instanceof FailEnd failure) {
-            end.completeExceptionally(endFailure(failure));
+            fail(end, endFailure(failure));
         }
+    }
+
+    /** Answers the core, whose next call must not wait for this thread: a release would be sent after the next acquire. */
+    private <T> void complete(CompletableFuture<T> call, T result) {
+        machine.afterwards(() -> call.complete(result));
+    }
+
+    private void fail(CompletableFuture<?> call, LockException cause) {
+        machine.afterwards(() -> call.completeExceptionally(cause));
     }
 
     private void schedule(Duration delay, Runnable action) {

@@ -20,8 +20,9 @@ sealed interface RedlockContenderEvent {
      * The pause after a round with split votes is over.
      *
      * @param validUntil deadline of a grant that counts from now
+     * @param wanted whether the caller still waits for the attempt
      */
-    record PauseOver(MonotonicInstant validUntil) implements RedlockContenderEvent {}
+    record PauseOver(MonotonicInstant validUntil, boolean wanted) implements RedlockContenderEvent {}
 
     /** The core ends the contender: a release, or a withdrawal. Releases that fail are sent again until that time. */
     record End(MonotonicInstant retryUntil) implements RedlockContenderEvent {}

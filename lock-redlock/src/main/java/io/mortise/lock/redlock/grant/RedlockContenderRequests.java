@@ -148,8 +148,8 @@ final class RedlockContenderRequests {
         }
     }
 
-    /** Reports that a request was certainly not sent. */
-    void reportNotSent(RedlockContenderEffect request, RuntimeException why) {
+    /** Reports that a request was certainly not sent. Returns false if the effect is no request. */
+    boolean reportNotSent(RedlockContenderEffect request, RuntimeException why) {
         LockException cause = new BackendUnavailableException(what("a request") + " was not sent: " + why, why);
         if (request instanceof SendAcquire send) {
             MasterVote vote = new MasterVote.Failed(cause, false);
@@ -164,7 +164,10 @@ final class RedlockContenderRequests {
             events.accept(new RemovalFailed(send.master(), send.forCleanup(), cause, now()));
         } else if (request instanceof SendDelayedRelease send) {
             events.accept(new KeepFailed(send.master(), String.valueOf(cause.getMessage())));
+        } else {
+            return false;
         }
+        return true;
     }
 
     void acquire(SendAcquire send) {

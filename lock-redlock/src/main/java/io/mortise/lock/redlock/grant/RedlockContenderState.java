@@ -211,9 +211,9 @@ record RedlockContenderState(
                 repeatUntil = attempt.repeatUntil();
                 startRound(attempt.validUntil());
             } else if (event instanceof PauseOver over && phase instanceof Pausing) {
-                if (votes.isSplitWithOwnVote()) {
+                if (over.wanted() && votes.isSplitWithOwnVote()) {
                     startRound(over.validUntil());
-                } else { // as later votes have shown
+                } else { // nobody waits any more, or later votes have shown a holder
                     phase = new Idle();
                     effects.add(new ReportBusy(votes, splitRounds));
                 }

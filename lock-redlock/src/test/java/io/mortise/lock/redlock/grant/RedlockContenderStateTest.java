@@ -62,7 +62,7 @@ class RedlockContenderStateTest {
         for (int round = 1; round < RedlockContenderState.MOST_SPLIT_ROUNDS; round++) {
             splitVotes(EARLY);
             assertThat(effects).last().isInstanceOf(RedlockContenderEffect.Pause.class);
-            on(new RedlockContenderEvent.PauseOver(LIMIT));
+            on(new RedlockContenderEvent.PauseOver(LIMIT, true));
         }
         splitVotes(EARLY);
         assertThat(effects).last().isInstanceOf(RedlockContenderEffect.ReportBusy.class);
@@ -88,7 +88,15 @@ class RedlockContenderStateTest {
                         pause -> assertThat(pause.votes().holder()).isEmpty());
         conflict(2, "another", EARLY);
         assertThat(effects).isEmpty();
-        on(new RedlockContenderEvent.PauseOver(LIMIT));
+        on(new RedlockContenderEvent.PauseOver(LIMIT, true));
+        assertThat(effects).singleElement().isInstanceOf(RedlockContenderEffect.ReportBusy.class);
+    }
+
+    @Test
+    void S10_anAttemptThatNobodyWaitsForIsNotRepeated() {
+        attempt();
+        splitVotes(EARLY);
+        on(new RedlockContenderEvent.PauseOver(LIMIT, false));
         assertThat(effects).singleElement().isInstanceOf(RedlockContenderEffect.ReportBusy.class);
     }
 
@@ -110,7 +118,7 @@ class RedlockContenderStateTest {
         conflict(1, "another", EARLY);
         vote(2, GRANTED, VOTED, EARLY);
         assertThat(effects).containsExactly(new SendYield(2, 1, false));
-        on(new RedlockContenderEvent.PauseOver(LIMIT));
+        on(new RedlockContenderEvent.PauseOver(LIMIT, true));
         assertThat(state.phase()).isInstanceOf(RedlockContenderState.Voting.class);
     }
 

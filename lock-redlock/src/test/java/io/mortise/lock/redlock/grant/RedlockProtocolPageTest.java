@@ -155,7 +155,7 @@ class RedlockProtocolPageTest {
             events.add(new RedlockContenderEvent.Kept(send.master(), false, 2, 2));
             events.add(new RedlockContenderEvent.KeepFailed(send.master(), "no reply"));
         } else if (effect instanceof RedlockContenderEffect.Pause pause && pause.splitRounds() < 2) {
-            events.add(new RedlockContenderEvent.PauseOver(BETWEEN));
+            events.add(new RedlockContenderEvent.PauseOver(BETWEEN, true));
         }
         return events;
     }
