@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.grant;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.explorer.Exploration;
+import io.mortise.lock.explorer.World.Kind;
+import io.mortise.lock.redlock.grant.RedlockContenderState.Step;
+import io.mortise.lock.redlock.grant.RedlockWorld.Fault;
+import io.mortise.lock.redlock.grant.RedlockWorld.Scope;
+import io.mortise.lock.redlock.grant.RedlockWorld.Variant;
+import io.mortise.lock.redlock.storage.RedlockScript;
+import io.mortise.lock.spi.MonotonicInstant;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Explores the interleavings of the Redlock protocol: the production state machine and scripts, in a modelled world. */
+@Tag("exploration")
+@Tag("once")
+@Timeout(value = 5, unit = TimeUnit.MINUTES)
+class RedlockExplorationTest {
+    private static final int MOST_STATES = 1_000_000;
+    private static final Path PAGE = Path.of("../docs/protocols/redlock.md");
+
+    /** No limit of rounds. */
+    private static final int ANY = Integer.MAX_VALUE;
+
+    private static final Scope WAITERS = scope("ww", 2);
+    private static final Scope SPLIT = scope("tt", ANY).withSilent(1);
+    private static final Scope SPLIT_WAITERS = scope("ww", ANY).withSilent(1);
+
+    /** Their first rounds leave masters with different counters. */
+    private static final Scope HELD = scope("tt", 2).withForeign(2);
+
+    private static final Scope LATE = scope("w", 2).withFaults(2, Fault.LATE_EXECUTION);
+    private static final Scope RESTART = scope("tt", 1).withFaults(1, Fault.RESTART);
+
+    /** What was found in the protocol of production. */
+    private static final Map<Scope, Exploration<RedlockWorld>> SOUND = new HashMap<>();
+
+    /**
+     * Returns what is explored: contenders without faults.
+     *
+     * @param contenders a letter for each contender: w if it waits, t if it only tries
+     * @param rounds the number of rounds after which a contender gives up
+     */
+    private static Scope scope(String contenders, int rounds) {
+        List<Boolean> waits = contenders.chars().mapToObj(each -> each == 'w').toList();
+        return new Scope(3, waits, false, rounds, 0, 0, 0, Set.of(), Variant.PRODUCTION);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource
+    void S01_S03_S08_S09_S11_theRulesHold(String row, Scope scope, List<String> reached) {
+        Exploration<RedlockWorld> explored = SOUND.computeIfAbsent(scope, RedlockExplorationTest::explore);
+        assertThat(found(explored)).isEmpty();
+        assertThat(explored.isComplete()).as(explored.toString()).isTrue();
+        assertThat(explored.situations()).containsKeys(reached.toArray(String[]::new));
+        assertThatThePageShows(row, explored);
+    }
+
+    static Stream<Arguments> S01_S03_S08_S09_S11_theRulesHold() {
+        return Stream.of(
+                Arguments.of("two wait, 2 rounds", WAITERS, List.of("Holding", "StoringToken")),
+                Arguments.of("two wait and may give up, 1 round", scope("ww", 1).withGivingUp(), List.of("given up")),
+                Arguments.of("two wait, a master is silent", SPLIT_WAITERS, List.of("Holding")),
+                Arguments.of("two try, 2 rounds", scope("tt", 2), List.of("Holding")),
+                Arguments.of("two try, a master is silent", SPLIT, List.of("Pausing", "Holding")),
+                Arguments.of("two try, another has the lock first, 2 rounds", HELD, List.of("Pausing", "Holding")),
+                Arguments.of(
+                        "one waits, one tries, another has the lock first, 1 round",
+                        scope("wt", 1).withForeign(2),
+                        List.of("Holding")),
+                Arguments.of("one waits, 2 rounds, two late executions", LATE, List.of("late", "cleanup")),
+                Arguments.of(
+                        "two try, 1 round, a late execution",
+                        scope("tt", 1).withFaults(1, Fault.LATE_EXECUTION),
+                        List.of("late", "cleanup")),
+                Arguments.of(
+                        "two try, 1 round, a lost reply",
+                        scope("tt", 1).withFaults(1, Fault.LOST_REPLY),
+                        List.of("cleanup")),
+                Arguments.of("two try, 1 round, a restart", RESTART, List.of("Holding")),
+                Arguments.of(
+                        "one waits, one tries, 1 round, a restart",
+                        scope("wt", 1).withFaults(1, Fault.RESTART),
+                        List.of("Holding")),
+                Arguments.of(
+                        "two try, 1 round, an expiry", scope("tt", 1).withFaults(1, Fault.EXPIRY), List.of("Holding")),
+                Arguments.of(
+                        "two try, a master is silent, 2 rounds, an expiry",
+                        scope("tt", 2).withSilent(1).withFaults(1, Fault.EXPIRY),
+                        List.of("Pausing", "Holding")),
+                Arguments.of(
+                        "one waits, one tries, 1 round, an expiry",
+                        scope("wt", 1).withFaults(1, Fault.EXPIRY),
+                        List.of("Holding")));
+    }
+
+    private static Exploration<RedlockWorld> explore(Scope scope) {
+        return Exploration.of(RedlockWorld.start(scope), MOST_STATES);
+    }
+
+    private static Optional<String> found(Exploration<RedlockWorld> explored) {
+        return explored.counterexample()
+                .or(() -> explored.stuck(Kind.PROGRESS, Kind.FALLBACK).map(what -> "S11: " + what));
+    }
+
+    private static void assertThatThePageShows(String what, Exploration<RedlockWorld> explored) {
+        String start = "| " + what + " |";
+        String row = String.format(Locale.ROOT, "%s %,d | %,d |", start, explored.states(), explored.transitions());
+        try {
+            String page = Files.readString(PAGE);
+            if (System.getProperty("update.docs") != null) {
+                page = page.replaceAll(Pattern.quote(start) + ".*", Matcher.quoteReplacement(row));
+                Files.writeString(PAGE, page);
+            }
+            assertThat(page.lines())
+                    .as("rows of the page; -Dupdate.docs writes their numbers again")
+                    .contains(row);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The exploration is worth what it finds: each defect is one that the protocol could have. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource
+    void aDefectIsFound(String defect, String rule, Scope scope, Variant variant) {
+        assertThat(found(explore(scope.with(variant))))
+                .as(defect)
+                .hasValueSatisfying(what -> assertThat(what).startsWith(rule + ": "));
+        assertThat(found(SOUND.computeIfAbsent(scope, RedlockExplorationTest::explore)))
+                .isEmpty();
+    }
+
+    static Stream<Arguments> aDefectIsFound() {
+        return Stream.of(
+                Arguments.of(
+                        "a late yield deletes the vote of a later round",
+                        "S01",
+                        HELD,
+                        script(
+                                RedlockScript.YIELD_VOTE,
+                                "and string.match(value, ' round=(%d+) token=%d+$') == round",
+                                "")),
+                Arguments.of(
+                        "a late acquire is executed",
+                        "S08",
+                        LATE,
+                        script(RedlockScript.ACQUIRE, "now > tonumber(not_after)", "false")),
+                Arguments.of(
+                        "no cleanup after an unknown outcome",
+                        "S08",
+                        LATE,
+                        without(RedlockContenderEffect.StartCleanup.class)),
+                Arguments.of(
+                        "the token is not stored",
+                        "S03",
+                        HELD,
+                        script(
+                                RedlockScript.RAISE_TOKEN,
+                                "if tonumber(state[2] or 0) < tonumber(token) then",
+                                "if false then")),
+                Arguments.of(
+                        "a restarted master votes",
+                        "S03",
+                        RESTART,
+                        script(RedlockScript.ACQUIRE, "if state[1] ~= run then", "if false then")),
+                Arguments.of(
+                        "the votes of a lost round are kept",
+                        "S11",
+                        SPLIT_WAITERS,
+                        without(RedlockContenderEffect.SendYield.class)),
+                Arguments.of("split votes are not repeated", "S09", SPLIT, withoutPauses()));
+    }
+
+    private static Variant without(Class<? extends RedlockContenderEffect> dropped) {
+        return new Variant(
+                (state, event) -> {
+                    Step step = RedlockContenderState.on(state, event);
+                    return new Step(
+                            step.state(),
+                            step.effects().stream()
+                                    .filter(effect -> !dropped.isInstance(effect))
+                                    .toList());
+                },
+                Variant.PRODUCTION.script());
+    }
+
+    /** An attempt that does not wait has no time to repeat a round. */
+    private static Variant withoutPauses() {
+        return new Variant(
+                (state, event) -> RedlockContenderState.on(
+                        state,
+                        event instanceof RedlockContenderEvent.Attempt attempt
+                                ? new RedlockContenderEvent.Attempt(attempt.validUntil(), new MonotonicInstant(-1))
+                                : event),
+                Variant.PRODUCTION.script());
+    }
+
+    /** A change of this script, and of each other one that has the code too. */
+    private static Variant script(RedlockScript script, String code, String wrong) {
+        assertThat(script.script().text()).contains(code);
+        return new Variant(
+                RedlockContenderState::on, each -> each.script().text().replace(code, wrong));
+    }
+}

@@ -1,0 +1,1022 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.grant;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.explorer.Ranks;
+import io.mortise.lock.explorer.World;
+import io.mortise.lock.explorer.redis.RedisModel;
+import io.mortise.lock.explorer.redis.ScriptInterpreter;
+import io.mortise.lock.explorer.redis.StoredValue;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.Answer;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.Executed;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.Execution;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.InDoubt;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.NotExecuted;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.Refused;
+import io.mortise.lock.redlock.storage.RedlockKeys;
+import io.mortise.lock.redlock.storage.RedlockScript;
+import io.mortise.lock.redlock.vote.MasterVote;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.MonotonicInstant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Queue;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/**
+ * Contenders for one lock, the core that drives them, their connections, and the masters, at one moment. The state machine and
+ * the Lua scripts are those of production; the core and the network are modelled.
+ *
+ * <p>A request waits on its connection until the master executes it, and its reply arrives in the same step, unless a fault
+ * parts the two: since masters share nothing, a later reply only looks like a later execution. Time is the masters' clock, which
+ * stands still but for a step that makes late requests late. A key does not expire by itself, a restarted master stays in
+ * quarantine, and a lease is not renewed.
+ *
+ * <p>What a contender believes is recorded here when the machine reports it, and not read from the masters.
+ */
+record RedlockWorld(
+        List<Master> masters,
+        List<Contender> contenders,
+        long now,
+        int faults,
+        long highestToken,
+        boolean everHeld,
+        Optional<String> broken,
+        Scope scope)
+        implements World<RedlockWorld> {
+    private static final RedlockKeys.LockKeys KEYS = new RedlockKeys("").of(new LockName("x"));
+    private static final long START = 1_700_000_000_000_000L;
+
+    /** Tokens have 16 digits, so that {@link Ranks} replaces them. */
+    private static final long FIRST_TOKEN = 1_000_000_000_000_000L;
+
+    private static final long REQUEST_TIMEOUT = 2_000_000;
+    private static final long FAR_MILLIS = 9_000_000_000_000L;
+    private static final String LEASE_MILLIS = "30000000";
+    private static final MonotonicInstant SOON = new MonotonicInstant(0);
+    private static final MonotonicInstant LATER = new MonotonicInstant(1);
+    private static final MonotonicInstant MUCH_LATER = new MonotonicInstant(2);
+    private static final String FOREIGN = "foreign";
+    private static final String ID_START = "a".repeat(31);
+
+    @SuppressWarnings("StaticAssignmentOfThrowable") // never thrown; a new one in each step would be slow
+    private static final BackendUnavailableException NO_REPLY = new BackendUnavailableException("no reply");
+
+    private static final ScriptInterpreter LUA = new ScriptInterpreter();
+
+    /** The same script is run with the same arguments in many worlds, which differ elsewhere. */
+    private static final Map<Run, RedisModel.Result> RESULTS = new HashMap<>();
+
+    private record Run(RedisModel server, long now, String script, List<String> args) {}
+
+    /**
+     * The protocol that is explored: that of production, or one with a defect.
+     *
+     * @param machine the state machine of a contender
+     * @param script returns the text of a script
+     */
+    record Variant(
+            BiFunction<RedlockContenderState, RedlockContenderEvent, RedlockContenderState.Step> machine,
+            Function<RedlockScript, String> script) {
+        static final Variant PRODUCTION =
+                new Variant(RedlockContenderState::on, script -> script.script().text());
+    }
+
+    /** What may go wrong, once for each fault that is left. */
+    enum Fault {
+        /** A master executes a request, and the reply is lost. */
+        LOST_REPLY,
+        /** A connection is lost; the master executes its requests later, in any order, or never. */
+        LATE_EXECUTION,
+        /** A master is restarted without its data. */
+        RESTART,
+        /** A vote expires at a master, but not while its round counts on it. */
+        EXPIRY
+    }
+
+    /**
+     * What is explored.
+     *
+     * @param masters the number of masters
+     * @param waits whether each contender waits
+     * @param givesUp whether a contender may give up
+     * @param rounds the number of rounds after which a contender gives up
+     * @param silent the number of masters that do not vote from the start
+     * @param foreign the number of masters at which somebody else has the lock at the start
+     */
+    record Scope(
+            int masters,
+            List<Boolean> waits,
+            boolean givesUp,
+            int rounds,
+            int silent,
+            int foreign,
+            int faults,
+            Set<Fault> possible,
+            Variant variant) {
+        Scope withGivingUp() {
+            return new Scope(masters, waits, true, rounds, silent, foreign, faults, possible, variant);
+        }
+
+        Scope withSilent(int number) {
+            return new Scope(masters, waits, givesUp, rounds, number, foreign, faults, possible, variant);
+        }
+
+        Scope withForeign(int number) {
+            return new Scope(masters, waits, givesUp, rounds, silent, number, faults, possible, variant);
+        }
+
+        Scope withFaults(int number, Fault... kinds) {
+            return new Scope(masters, waits, givesUp, rounds, silent, foreign, number, Set.of(kinds), variant);
+        }
+
+        Scope with(Variant other) {
+            return new Scope(masters, waits, givesUp, rounds, silent, foreign, faults, possible, other);
+        }
+    }
+
+    /** A master: its data, whether it votes, and what is on its way to it. */
+    record Master(RedisModel server, boolean voting, List<Link> links, List<Request> stray) {}
+
+    /** What a contender has sent to a master, in order, and what it knows of it. */
+    record Link(int epoch, boolean eligible, List<Request> sent, Cleanup cleanup) {}
+
+    /** A request that the master has not executed, and the effect that sent it. */
+    record Request(int contender, RedlockContenderEffect effect, int epoch, long notAfter) {}
+
+    /** The repetition of a release in the background. */
+    enum Cleanup {
+        NONE,
+        DUE,
+        RUNNING
+    }
+
+    /** What the core does about one contender. */
+    enum Core {
+        NEW,
+        ATTEMPTING,
+        WAITING,
+        RETRYING,
+        HOLDING,
+        ENDING,
+        END_FAILED,
+        DONE
+    }
+
+    /** Something that a timer does later. */
+    enum Timer {
+        WAKE_SOON,
+        HINTS,
+        PAUSE
+    }
+
+    /**
+     * One contender, and the core's view of it.
+     *
+     * @param token the token of the grant that is believed in; 0 if none
+     */
+    record Contender(
+            RedlockContenderState protocol,
+            Core core,
+            boolean woken,
+            boolean gaveUp,
+            Set<Timer> timers,
+            Set<Integer> removalsDue,
+            long token) {}
+
+    /** Returns the start: contenders that have made no request. */
+    static RedlockWorld start(Scope scope) {
+        List<Master> masters = new ArrayList<>();
+        Set<String> channels = IntStream.range(0, scope.waits.size())
+                .mapToObj(RedlockWorld::channel)
+                .collect(Collectors.toSet());
+        for (int m = 0; m < scope.masters; m++) {
+            boolean voting = m >= scope.silent;
+            RedisModel server = RedisModel.EMPTY.withSubscribed(channels);
+            if (voting) {
+                server = server.run(START, "HSET", KEYS.state(), "run", "r", KEYS.bucket(), String.valueOf(FIRST_TOKEN))
+                        .next();
+            }
+            if (m >= scope.masters - scope.foreign) {
+                server = server.run(START, "SET", KEYS.grant(), FOREIGN).next();
+            }
+            List<Link> links = scope.waits.stream()
+                    .map(waits -> new Link(1, voting, List.of(), Cleanup.NONE))
+                    .toList();
+            masters.add(new Master(server, voting, links, List.of()));
+        }
+        List<Contender> contenders = scope.waits.stream()
+                .map(waits -> new Contender(
+                        RedlockContenderState.initial(scope.masters, waits),
+                        Core.NEW,
+                        false,
+                        false,
+                        Set.of(),
+                        Set.of(),
+                        0))
+                .toList();
+        return new RedlockWorld(
+                masters, contenders, START, scope.faults, 0, scope.foreign > 0, Optional.empty(), scope);
+    }
+
+    private static String channel(int contender) {
+        return "channel" + contender;
+    }
+
+    private static String attemptId(int contender) {
+        return ID_START + contender;
+    }
+
+    private boolean may(Fault fault) {
+        return faults > 0 && scope.possible.contains(fault);
+    }
+
+    // ---- steps
+
+    @Override
+    public List<Step<RedlockWorld>> steps() {
+        List<Step<RedlockWorld>> steps = new ArrayList<>();
+        for (int c = 0; c < contenders.size(); c++) {
+            stepsOfCore(c, steps);
+        }
+        boolean mayBecomeLate = false;
+        boolean onlyRemovals = contenders.stream().allMatch(each -> each.core == Core.ENDING || each.core == Core.DONE);
+        boolean removalChosen = false;
+        for (int m = 0; m < masters.size(); m++) {
+            boolean skipped =
+                    onlyRemovals && removalChosen; // removals at several masters lead to the same in any order
+            removalChosen |= masters.get(m).links.stream().anyMatch(link -> !link.sent.isEmpty());
+            for (int c = 0; c < contenders.size(); c++) {
+                if (!skipped) {
+                    stepsOfLink(m, c, steps);
+                }
+                mayBecomeLate |=
+                        contenders.get(c).protocol.masters().get(m).lost().notAfter() >= now;
+            }
+            stepsOfMaster(m, steps);
+        }
+        if (masters.stream().anyMatch(RedlockWorld::isForeign)) {
+            add(steps, "the foreign holder releases", Kind.PROGRESS, Draft::releaseForeign);
+        }
+        if (mayBecomeLate) {
+            add(steps, "time passes", Kind.FALLBACK, next -> next.now += 2 * REQUEST_TIMEOUT);
+        }
+        return steps;
+    }
+
+    private void stepsOfCore(int c, List<Step<RedlockWorld>> steps) {
+        Contender contender = contenders.get(c);
+        String who = "contender " + c + " ";
+        switch (contender.core) {
+            case NEW -> add(steps, who + "makes its first attempt", Kind.PROGRESS, next -> next.attempt(c));
+            case WAITING, RETRYING -> {
+                if (contender.protocol.round() >= scope.rounds) {
+                    add(steps, who + "gives up after its last round", Kind.PROGRESS, next -> next.end(c));
+                    return;
+                }
+                boolean soon =
+                        contender.woken || contender.core == Core.RETRYING || contender.protocol.splitRounds() > 0;
+                add(
+                        steps,
+                        who + (contender.woken ? "tries again, since it was woken" : "tries again after its delay"),
+                        soon ? Kind.PROGRESS : Kind.FALLBACK,
+                        next -> next.attempt(c));
+            }
+            case HOLDING -> add(steps, who + "releases", Kind.PROGRESS, next -> next.end(c));
+            case END_FAILED -> add(steps, who + "ends again", Kind.PROGRESS, next -> next.end(c));
+            default -> {}
+        }
+        boolean waits = contender.core == Core.WAITING || contender.core == Core.RETRYING;
+        if (scope.givesUp && (waits || (contender.core == Core.ATTEMPTING && !contender.gaveUp))) {
+            add(steps, who + "gives up", Kind.OPTIONAL, next -> next.giveUp(c));
+        }
+        for (Timer timer : new TreeSet<>(contender.timers)) {
+            add(steps, who + "timer " + timer, Kind.PROGRESS, next -> next.fire(c, timer));
+        }
+        for (int m : new TreeSet<>(contender.removalsDue)) {
+            add(steps, who + "releases again at master " + m, Kind.PROGRESS, next -> {
+                next.contenders.get(c).removalsDue.remove(m);
+                next.feed(c, new RedlockContenderEvent.RemovalDue(m));
+            });
+        }
+    }
+
+    private void stepsOfLink(int m, int c, List<Step<RedlockWorld>> steps) {
+        Link link = masters.get(m).links.get(c);
+        String where = " of contender " + c + " at master " + m;
+        if (link.cleanup == Cleanup.DUE) {
+            add(steps, "cleanup" + where, Kind.PROGRESS, next -> {
+                next.masters.get(m).links.get(c).cleanup = Cleanup.RUNNING;
+                next.feed(c, new RedlockContenderEvent.CleanupDue(m));
+            });
+        }
+        if (link.sent.isEmpty()) {
+            return;
+        }
+        Request first = link.sent.get(0);
+        String what = name(first);
+        add(steps, what + where, Kind.PROGRESS, next -> {
+            next.masters.get(m).links.get(c).sent.remove(0);
+            next.execute(m, first, true);
+        });
+        if (may(Fault.LOST_REPLY)) {
+            add(steps, "lost reply to " + what + where, Kind.OPTIONAL, next -> {
+                next.faults--;
+                next.masters.get(m).links.get(c).sent.remove(0);
+                next.execute(m, first, false);
+                next.fail(m, first);
+            });
+        }
+        if (may(Fault.LATE_EXECUTION)) {
+            add(steps, "lost connection" + where, Kind.OPTIONAL, next -> {
+                next.faults--;
+                LinkDraft lost = next.masters.get(m).links.get(c);
+                List<Request> unanswered = List.copyOf(lost.sent);
+                lost.sent.clear();
+                lost.epoch++;
+                next.masters.get(m).stray.addAll(unanswered);
+                unanswered.forEach(request -> next.fail(m, request));
+            });
+        }
+    }
+
+    private void stepsOfMaster(int m, List<Step<RedlockWorld>> steps) {
+        Master master = masters.get(m);
+        for (int i = 0; i < master.stray.size(); i++) {
+            int at = i;
+            Request request = master.stray.get(i);
+            add(
+                    steps,
+                    "late " + name(request) + " of contender " + request.contender + " at master " + m,
+                    Kind.OPTIONAL,
+                    next -> {
+                        next.masters.get(m).stray.remove(at);
+                        next.execute(m, request, false);
+                    });
+            add(
+                    steps,
+                    "lost " + name(request) + " at master " + m,
+                    Kind.PROGRESS,
+                    next -> next.masters.get(m).stray.remove(at));
+        }
+        if (may(Fault.RESTART) && master.voting) {
+            add(steps, "master " + m + " is restarted without its data", Kind.OPTIONAL, next -> {
+                next.faults--;
+                MasterDraft restarted = next.masters.get(m);
+                restarted.server = RedisModel.EMPTY.withSubscribed(restarted.server.subscribed());
+                restarted.voting = false;
+            });
+        }
+        if (may(Fault.EXPIRY) && voteMayExpire(master)) {
+            add(steps, "the vote at master " + m + " expires", Kind.OPTIONAL, next -> {
+                next.faults--;
+                next.masters.get(m).server =
+                        next.masters.get(m).server.run(now, "DEL", KEYS.grant()).next();
+            });
+        }
+    }
+
+    private static String name(Request request) {
+        return request.effect.getClass().getSimpleName();
+    }
+
+    /**
+     * The deadline of a round counts from before its first request, and a vote's expiry from its execution. So a vote that has
+     * expired comes with a deadline that is over, with which no majority is a grant, and no grant is believed in.
+     */
+    private boolean voteMayExpire(Master master) {
+        if (isForeign(master) || !(master.server.keys().get(KEYS.grant()) instanceof StoredValue.Text vote)) {
+            return false;
+        }
+        RedlockContenderState voter = contenders.get(vote.text().charAt(ID_START.length()) - '0').protocol;
+        boolean counts = voter.phase() instanceof RedlockContenderState.Voting
+                || voter.phase() instanceof RedlockContenderState.StoringToken
+                || voter.phase() instanceof RedlockContenderState.Holding;
+        return !counts || !vote.text().contains(" round=" + voter.round() + " ");
+    }
+
+    private static boolean isForeign(Master master) {
+        return master.server.keys().get(KEYS.grant()) instanceof StoredValue.Text text
+                && text.text().equals(FOREIGN);
+    }
+
+    private void add(List<Step<RedlockWorld>> steps, String label, Kind kind, Consumer<Draft> change) {
+        Draft next = new Draft(this);
+        change.accept(next);
+        steps.add(new Step<>(label, kind, next.world()));
+    }
+
+    // ---- a world that is being changed
+
+    private static final class LinkDraft {
+        int epoch;
+        boolean eligible;
+        final List<Request> sent;
+        Cleanup cleanup;
+
+        LinkDraft(Link from) {
+            epoch = from.epoch;
+            eligible = from.eligible;
+            sent = new ArrayList<>(from.sent);
+            cleanup = from.cleanup;
+        }
+
+        Link link() {
+            return new Link(epoch, eligible, List.copyOf(sent), cleanup);
+        }
+    }
+
+    private static final class MasterDraft {
+        RedisModel server;
+        boolean voting;
+        final List<LinkDraft> links;
+        final List<Request> stray;
+
+        MasterDraft(Master from) {
+            server = from.server;
+            voting = from.voting;
+            links = from.links.stream().map(LinkDraft::new).toList();
+            stray = new ArrayList<>(from.stray);
+        }
+
+        Master master() {
+            return new Master(
+                    server, voting, links.stream().map(LinkDraft::link).toList(), List.copyOf(stray));
+        }
+    }
+
+    private static final class ContenderDraft {
+        RedlockContenderState protocol;
+        Core core;
+        boolean woken;
+        boolean gaveUp;
+        final Set<Timer> timers;
+        final Set<Integer> removalsDue;
+        long token;
+        final Queue<RedlockContenderEvent> events = new ArrayDeque<>();
+        boolean busy;
+
+        ContenderDraft(Contender from) {
+            protocol = from.protocol;
+            core = from.core;
+            woken = from.woken;
+            gaveUp = from.gaveUp;
+            timers = new TreeSet<>(from.timers);
+            removalsDue = new TreeSet<>(from.removalsDue);
+            token = from.token;
+        }
+
+        Contender contender() {
+            return new Contender(protocol, core, woken, gaveUp, Set.copyOf(timers), Set.copyOf(removalsDue), token);
+        }
+    }
+
+    private static final class Draft {
+        final List<MasterDraft> masters;
+        final List<ContenderDraft> contenders;
+        final Scope scope;
+        long now;
+        int faults;
+        long highestToken;
+        boolean everHeld;
+        Optional<String> broken;
+
+        Draft(RedlockWorld from) {
+            masters = from.masters.stream().map(MasterDraft::new).toList();
+            contenders = from.contenders.stream().map(ContenderDraft::new).toList();
+            scope = from.scope;
+            now = from.now;
+            faults = from.faults;
+            highestToken = from.highestToken;
+            everHeld = from.everHeld;
+            broken = from.broken;
+        }
+
+        RedlockWorld world() {
+            return new RedlockWorld(
+                    masters.stream().map(MasterDraft::master).toList(),
+                    contenders.stream().map(ContenderDraft::contender).toList(),
+                    now,
+                    faults,
+                    highestToken,
+                    everHeld,
+                    broken,
+                    scope);
+        }
+
+        void releaseForeign() {
+            for (MasterDraft master : masters) {
+                if (isForeign(master.master())) {
+                    master.server = master.server.run(now, "DEL", KEYS.grant()).next();
+                }
+            }
+        }
+
+        // ---- the core
+
+        void attempt(int c) {
+            contenders.get(c).core = Core.ATTEMPTING;
+            contenders.get(c).woken = false;
+            feed(c, new RedlockContenderEvent.Attempt(MUCH_LATER, LATER));
+        }
+
+        void end(int c) {
+            contenders.get(c).core = Core.ENDING;
+            contenders.get(c).token = 0;
+            feed(c, new RedlockContenderEvent.End(SOON));
+        }
+
+        void giveUp(int c) {
+            if (contenders.get(c).core == Core.ATTEMPTING) {
+                contenders.get(c).gaveUp = true;
+            } else {
+                end(c);
+            }
+        }
+
+        void fire(int c, Timer timer) {
+            contenders.get(c).timers.remove(timer);
+            switch (timer) {
+                case WAKE_SOON -> wake(c);
+                case HINTS -> feed(c, new RedlockContenderEvent.HintsDue());
+                case PAUSE -> feed(c, new RedlockContenderEvent.PauseOver(MUCH_LATER, !contenders.get(c).gaveUp));
+            }
+        }
+
+        private void wake(int c) {
+            Core core = contenders.get(c).core;
+            contenders.get(c).woken |= core == Core.ATTEMPTING || core == Core.WAITING;
+        }
+
+        private void attempted(int c, Core next) {
+            ContenderDraft contender = contenders.get(c);
+            if (contender.core != Core.ATTEMPTING) {
+                broken = Optional.of("contender " + c + " has a second result of an attempt");
+            }
+            contender.core = next;
+            if (contender.gaveUp || (next != Core.HOLDING && !contender.protocol.mayWait())) {
+                contender.token = 0;
+                contender.core = Core.ENDING;
+                contender.events.add(new RedlockContenderEvent.End(SOON));
+            }
+        }
+
+        private void ended(int c, Core next) {
+            if (contenders.get(c).core != Core.ENDING) {
+                broken = Optional.of("contender " + c + " has a second result of an end");
+            }
+            contenders.get(c).core = next;
+            contenders.get(c).timers.clear();
+            contenders.get(c).woken = false;
+        }
+
+        // ---- the machine
+
+        void feed(int c, RedlockContenderEvent event) {
+            ContenderDraft contender = contenders.get(c);
+            contender.events.add(event);
+            if (contender.busy) {
+                return;
+            }
+            contender.busy = true;
+            while (!contender.events.isEmpty()) {
+                RedlockContenderState.Step step =
+                        scope.variant.machine.apply(contender.protocol, contender.events.remove());
+                contender.protocol = step.state();
+                step.effects().forEach(effect -> perform(c, effect));
+            }
+            contender.busy = false;
+        }
+
+        private void perform(int c, RedlockContenderEffect effect) {
+            ContenderDraft contender = contenders.get(c);
+            if (effect instanceof RedlockContenderEffect.Plain plain) {
+                switch (plain) {
+                    case WAKE -> wake(c);
+                    case WAKE_SOON -> contender.timers.add(Timer.WAKE_SOON);
+                    case AWAIT_HINTS -> contender.timers.add(Timer.HINTS);
+                }
+            } else if (effect instanceof RedlockContenderEffect.Pause) {
+                contender.timers.add(Timer.PAUSE);
+            } else if (effect instanceof RedlockContenderEffect.ReportGranted granted) {
+                granted(c, granted.token());
+            } else if (effect instanceof RedlockContenderEffect.ReportBusy) {
+                attempted(c, Core.WAITING);
+            } else if (effect instanceof RedlockContenderEffect.FailWithoutQuorum
+                    || effect instanceof RedlockContenderEffect.FailAttempt) {
+                attempted(c, Core.RETRYING);
+            } else if (effect instanceof RedlockContenderEffect.ReportEnded) {
+                ended(c, Core.DONE);
+            } else if (effect instanceof RedlockContenderEffect.FailEnd) {
+                ended(c, Core.END_FAILED);
+            } else if (effect instanceof RedlockContenderEffect.RepeatRemoval repeat) {
+                contender.removalsDue.add(repeat.master());
+            } else if (effect instanceof RedlockContenderEffect.StartCleanup start) {
+                masters.get(start.master()).links.get(c).cleanup = Cleanup.DUE;
+            } else if (effect instanceof RedlockContenderEffect.RepeatCleanup repeat) {
+                masters.get(repeat.master()).links.get(c).cleanup = Cleanup.DUE;
+            } else if (effect instanceof RedlockContenderEffect.FailCleanup failure) {
+                masters.get(failure.master()).links.get(c).cleanup = Cleanup.DUE;
+            } else if (effect instanceof RedlockContenderEffect.CompleteCleanup complete) {
+                masters.get(complete.master()).links.get(c).cleanup = Cleanup.NONE;
+                feed(c, new RedlockContenderEvent.CleanupEnded(complete.master()));
+            } else {
+                send(c, effect);
+            }
+        }
+
+        private void granted(int c, long token) {
+            if (token <= highestToken) {
+                broken = Optional.of("S03: the token of contender " + c + " is not above that of an earlier grant");
+            }
+            highestToken = Math.max(highestToken, token);
+            contenders.get(c).token = token;
+            everHeld = true;
+            attempted(c, Core.HOLDING);
+        }
+
+        private void send(int c, RedlockContenderEffect effect) {
+            int m = masterOf(effect);
+            LinkDraft link = masters.get(m).links.get(c);
+            if (!link.eligible && effect instanceof RedlockContenderEffect.SendAcquire acquire) {
+                feed(c, voted(acquire, new MasterVote.Failed(NO_REPLY, false), new NotExecuted()));
+            } else if (!link.eligible && effect instanceof RedlockContenderEffect.SendToken token) {
+                feed(c, new RedlockContenderEvent.TokenStored(m, token.round(), Answer.NONE, SOON));
+            } else {
+                link.sent.add(new Request(c, effect, link.epoch, now + REQUEST_TIMEOUT));
+            }
+        }
+
+        private static int masterOf(RedlockContenderEffect effect) {
+            if (effect instanceof RedlockContenderEffect.SendAcquire send) {
+                return send.master();
+            }
+            if (effect instanceof RedlockContenderEffect.SendToken send) {
+                return send.master();
+            }
+            return effect instanceof RedlockContenderEffect.SendYield send
+                    ? send.master()
+                    : ((RedlockContenderEffect.SendRemoval) effect).master();
+        }
+
+        /** After the last round, it is too late to repeat a round with split votes. */
+        private RedlockContenderEvent.Voted voted(
+                RedlockContenderEffect.SendAcquire acquire, MasterVote vote, Execution execution) {
+            MonotonicInstant at = acquire.round() < scope.rounds ? SOON : LATER;
+            return new RedlockContenderEvent.Voted(acquire.master(), acquire.round(), vote, execution, at);
+        }
+
+        void fail(int m, Request request) {
+            if (request.effect instanceof RedlockContenderEffect.SendAcquire acquire) {
+                feed(
+                        request.contender,
+                        voted(
+                                acquire,
+                                new MasterVote.Failed(NO_REPLY, true),
+                                new InDoubt(request.epoch, request.notAfter)));
+            } else if (request.effect instanceof RedlockContenderEffect.SendToken token) {
+                feed(request.contender, new RedlockContenderEvent.TokenStored(m, token.round(), Answer.NONE, SOON));
+            } else if (request.effect instanceof RedlockContenderEffect.SendYield) {
+                feed(request.contender, new RedlockContenderEvent.YieldFailed(m));
+            } else if (request.effect instanceof RedlockContenderEffect.SendRemoval removal) {
+                feed(
+                        request.contender,
+                        new RedlockContenderEvent.RemovalFailed(m, removal.forCleanup(), NO_REPLY, LATER));
+            }
+        }
+
+        // ---- the masters
+
+        void execute(int m, Request request, boolean replied) {
+            int c = request.contender;
+            String id = attemptId(c);
+            Optional<RedlockContenderEvent> event = Optional.empty();
+            if (request.effect instanceof RedlockContenderEffect.SendAcquire acquire) {
+                List<String> args = new ArrayList<>(List.of(
+                        "r",
+                        KEYS.bucket(),
+                        id,
+                        record(c) + " round=" + acquire.round(),
+                        LEASE_MILLIS,
+                        String.valueOf(request.notAfter),
+                        acquire.mayBeQueued() ? "1" : "0"));
+                if (contenders.get(c).protocol.mayWait()) {
+                    args.addAll(queueArgs(c));
+                }
+                event = Optional.of(voted(c, m, request, acquire, run(m, RedlockScript.ACQUIRE, args)));
+            } else if (request.effect instanceof RedlockContenderEffect.SendToken token) {
+                List<?> reply = run(
+                        m,
+                        RedlockScript.RAISE_TOKEN,
+                        List.of("r", KEYS.bucket(), id, String.valueOf(token.round()), String.valueOf(token.token())));
+                Answer answer = reply.get(0) instanceof String
+                        ? Answer.NONE
+                        : reply.get(0).equals(1L) ? Answer.YES : Answer.NO;
+                event = Optional.of(new RedlockContenderEvent.TokenStored(m, token.round(), answer, SOON));
+            } else if (request.effect instanceof RedlockContenderEffect.SendYield yield) {
+                List<String> args =
+                        new ArrayList<>(List.of(id, String.valueOf(yield.round()), yield.wakes() ? "1" : "0"));
+                if (contenders.get(c).protocol.mayWait()) {
+                    args.addAll(List.of(record(c), LEASE_MILLIS));
+                    args.addAll(queueArgs(c));
+                }
+                run(m, RedlockScript.YIELD_VOTE, args);
+            } else if (request.effect instanceof RedlockContenderEffect.SendRemoval removal) {
+                List<?> reply = run(m, RedlockScript.RELEASE, List.of(id, removal.withTime() ? "1" : "0"));
+                event = Optional.of(new RedlockContenderEvent.Removed(
+                        m,
+                        removal.forCleanup(),
+                        removal.repeated(),
+                        reply.get(0).equals(1L),
+                        request.epoch,
+                        reply.size() > 2 ? (Long) reply.get(2) : 0));
+            }
+            if (replied) {
+                event.ifPresent(reply -> feed(c, reply));
+            }
+        }
+
+        private static String record(int c) {
+            return attemptId(c) + " m1 record";
+        }
+
+        private static List<String> queueArgs(int c) {
+            return List.of(channel(c), String.valueOf(c), LEASE_MILLIS);
+        }
+
+        private RedlockContenderEvent voted(
+                int c, int m, Request request, RedlockContenderEffect.SendAcquire acquire, List<?> reply) {
+            if (reply.get(0) instanceof Long counter) {
+                return voted(acquire, new MasterVote.Granted(counter), new Executed(request.epoch, 0, false));
+            }
+            if (reply.get(0).equals("busy")) {
+                return voted(
+                        acquire,
+                        new MasterVote.Conflicted(String.valueOf(reply.get(2)), 0, 0),
+                        new Executed(request.epoch, (Long) reply.get(4), true));
+            }
+            if (reply.get(0).equals("late")) {
+                return new RedlockContenderEvent.CameTooLate(
+                        m,
+                        acquire.round(),
+                        acquire.tries(),
+                        new Refused(request.epoch, (Long) reply.get(1)),
+                        new MasterVote.Failed(NO_REPLY, false),
+                        SOON);
+            }
+            masters.get(m).links.get(c).eligible = false;
+            return voted(acquire, new MasterVote.Failed(NO_REPLY, false), new NotExecuted());
+        }
+
+        private List<?> run(int m, RedlockScript script, List<String> args) {
+            MasterDraft master = masters.get(m);
+            RedisModel.Result result = RESULTS.computeIfAbsent(
+                    new Run(master.server, now, scope.variant.script.apply(script), args),
+                    run -> LUA.run(run.server, run.now, run.script, List.of(KEYS.all()), run.args));
+            master.server = sameExpiry(result.next());
+            for (RedisModel.Message message : result.published()) { // it arrives at once, on a connection of its own
+                int receiver = Integer.parseInt(message.channel().substring("channel".length()));
+                Core core = contenders.get(receiver).core;
+                if (core != Core.ENDING && core != Core.DONE && core != Core.END_FAILED) {
+                    feed(receiver, new RedlockContenderEvent.Hint(m));
+                } else {
+                    run(m, RedlockScript.RELEASE, List.of(attemptId(receiver), "0", " m1 record"));
+                }
+            }
+            Object reply = Objects.requireNonNull(result.reply());
+            return reply instanceof List<?> values ? values : List.of(reply);
+        }
+
+        /** No key expires by itself, but scripts see that it has an expiry. */
+        private static RedisModel sameExpiry(RedisModel server) {
+            Map<String, StoredValue> keys = new HashMap<>(server.keys());
+            keys.replaceAll((key, value) -> value.expiringAt(
+                    value.expiresAt().isPresent() ? OptionalLong.of(FAR_MILLIS) : OptionalLong.empty()));
+            return new RedisModel(keys, server.subscribed());
+        }
+    }
+
+    // ---- what must hold
+
+    @Override
+    public Optional<String> violation() {
+        if (broken.isPresent()) {
+            return broken;
+        }
+        if (contenders.stream().filter(each -> each.token != 0).count() > 1) {
+            return Optional.of("S01: two contenders hold the lock");
+        }
+        if (!isFinal()) {
+            return Optional.empty();
+        }
+        for (int c = 0; c < contenders.size(); c++) {
+            String id = attemptId(c);
+            if (masters.stream()
+                    .anyMatch(master -> master.server.keys().toString().contains(id))) {
+                return Optional.of("S08: contender " + c + " has ended, and a master still has something of it");
+            }
+        }
+        boolean exhausted = contenders.stream()
+                .anyMatch(each -> each.protocol.round() >= scope.rounds
+                        || each.protocol.splitRounds() >= RedlockContenderState.MOST_SPLIT_ROUNDS);
+        if (scope.faults == 0 && !scope.givesUp && !everHeld && !exhausted) {
+            return Optional.of("S09: each contender found the lock busy, and none held it");
+        }
+        return Optional.empty();
+    }
+
+    @Override
+    public boolean isFinal() {
+        return contenders.stream().allMatch(each -> each.core == Core.DONE && each.removalsDue.isEmpty())
+                && masters.stream()
+                        .allMatch(master -> master.stray.isEmpty()
+                                && master.links.stream()
+                                        .allMatch(link -> link.sent.isEmpty() && link.cleanup == Cleanup.NONE));
+    }
+
+    @Override
+    public List<String> situations() {
+        Set<String> present = new TreeSet<>();
+        for (Contender contender : contenders) {
+            present.add(contender.protocol.phase().getClass().getSimpleName());
+            if (contender.gaveUp && contender.core == Core.DONE) {
+                present.add("given up");
+            }
+        }
+        if (masters.stream().anyMatch(master -> !master.stray.isEmpty())) {
+            present.add("late");
+        }
+        if (masters.stream().flatMap(master -> master.links.stream()).anyMatch(link -> link.cleanup != Cleanup.NONE)) {
+            present.add("cleanup");
+        }
+        return List.copyOf(present);
+    }
+
+    // ---- the key
+
+    /**
+     * Masters that differ in nothing are equal, and so are contenders that do not wait: the text is the least of all orders of the
+     * latter. Those that wait differ in their queue positions.
+     */
+    @Override
+    public String key() {
+        int[] order = IntStream.range(0, contenders.size()).toArray();
+        String key = key(order);
+        if (order.length == 2 && !scope.waits.contains(true)) {
+            String other = key(new int[] {1, 0});
+            return key.compareTo(other) < 0 ? key : other;
+        }
+        return key;
+    }
+
+    private String key(int[] order) {
+        StringBuilder text = new StringBuilder(1_500);
+        text.append(now)
+                .append(' ')
+                .append(highestToken)
+                .append(' ')
+                .append(faults)
+                .append(everHeld);
+        for (int c : order) {
+            Contender contender = contenders.get(c);
+            RedlockContenderState protocol = contender.protocol;
+            text.append('|')
+                    .append(contender.core)
+                    .append(contender.woken ? 'w' : ' ')
+                    .append(contender.gaveUp ? 'u' : ' ')
+                    .append(new TreeSet<>(contender.timers))
+                    .append(contender.token)
+                    .append(protocol.phase().getClass().getSimpleName());
+            if (protocol.phase() instanceof RedlockContenderState.StoringToken storing) {
+                text.append(storing.token()).append(' ');
+            }
+            // Only attempts that do not wait count their split rounds.
+            text.append(protocol.mayWait() ? Math.min(1, protocol.splitRounds()) : protocol.splitRounds());
+            text.append(scope.rounds < Integer.MAX_VALUE ? protocol.round() : 0);
+        }
+        IntStream.range(0, masters.size()).mapToObj(m -> key(m, order)).sorted().forEach(text::append);
+        return Ranks.replaceTimes(text);
+    }
+
+    private String key(int m, int[] order) {
+        Master master = masters.get(m);
+        StringBuilder text = new StringBuilder(400);
+        text.append('\n')
+                .append(rounds(relabelled(new TreeMap<>(master.server.keys()).toString(), order), order))
+                .append(master.voting);
+        for (int c : order) {
+            Link link = master.links.get(c);
+            RedlockContenderState protocol = contenders.get(c).protocol;
+            AttemptAtMaster attempt = protocol.masters().get(m);
+            text.append('|')
+                    .append(link.epoch)
+                    .append(link.eligible ? 'e' : ' ')
+                    .append(link.cleanup)
+                    .append(contenders.get(c).removalsDue.contains(m) ? 'd' : ' ')
+                    .append(attempt.awaited())
+                    .append(attempt.voted() ? 'v' : ' ')
+                    .append(attempt.queued() ? 'q' : ' ')
+                    .append(attempt.cleaning() ? 'c' : ' ')
+                    .append(attempt.lost().anyLost() ? attempt.lost() : "")
+                    .append((protocol.hinting() & 1L << m) != 0 ? 'h' : ' ')
+                    .append(vote(protocol, m, order))
+                    .append(answer(protocol.phase(), m));
+            link.sent.forEach(request -> describe(request, order, text));
+        }
+        master.stray.stream()
+                .map(request -> {
+                    StringBuilder one = new StringBuilder();
+                    describe(request, order, one.append('~'));
+                    return one.toString();
+                })
+                .sorted()
+                .forEach(text::append);
+        return text.toString();
+    }
+
+    private static String vote(RedlockContenderState protocol, int m, int[] order) {
+        MasterVote vote = protocol.votes().of(m);
+        if (vote instanceof MasterVote.Granted granted) {
+            return "G" + granted.counter()
+                    + (protocol.votes().decisiveCounters().contains(granted.counter()) ? "!" : "");
+        }
+        if (vote instanceof MasterVote.Conflicted conflict) {
+            return "C" + relabelled(conflict.holder(), order);
+        }
+        return vote instanceof MasterVote.Failed failed ? "F" + failed.mayHaveGranted() : "P";
+    }
+
+    private static String answer(RedlockContenderState.Phase phase, int m) {
+        Answers answers = phase instanceof RedlockContenderState.StoringToken storing
+                ? storing.stored()
+                : phase instanceof RedlockContenderState.Releasing releasing ? releasing.held() : null;
+        return answers == null ? "" : String.valueOf(answers.of(m));
+    }
+
+    private void describe(Request request, int[] order, StringBuilder text) {
+        int now = contenders.get(request.contender).protocol.round();
+        text.append('>').append(label(request.contender, order));
+        RedlockContenderEffect effect = request.effect;
+        if (effect instanceof RedlockContenderEffect.SendAcquire send) {
+            text.append("acquire")
+                    .append(now - send.round())
+                    .append(send.mayBeQueued())
+                    .append(send.tries());
+            text.append(' ').append(request.notAfter);
+        } else if (effect instanceof RedlockContenderEffect.SendToken send) {
+            text.append("token").append(now - send.round()).append(' ').append(send.token());
+        } else if (effect instanceof RedlockContenderEffect.SendYield send) {
+            text.append("yield").append(now - send.round()).append(send.wakes());
+        } else if (effect instanceof RedlockContenderEffect.SendRemoval send) {
+            text.append("remove")
+                    .append(send.forCleanup())
+                    .append(send.repeated())
+                    .append(send.withTime());
+        }
+        text.append(' ').append(request.epoch).append(' ');
+    }
+
+    private static int label(int contender, int[] order) {
+        return order[0] == contender ? 0 : order.length > 1 && order[1] == contender ? 1 : 2;
+    }
+
+    /** Replaces the contenders' attempt ids by their labels. */
+    private static String relabelled(String text, int[] order) {
+        return order[0] == 0
+                ? text
+                : text.replace(ID_START + "0", ID_START + "#")
+                        .replace(ID_START + "1", ID_START + "0")
+                        .replace(ID_START + "#", ID_START + "1");
+    }
+
+    /** Replaces the rounds in votes and queue entries by their distance from the last round of their attempt. */
+    private String rounds(String text, int[] order) {
+        StringBuilder relative = new StringBuilder(text.length());
+        int from = 0;
+        for (int at = text.indexOf(" round="); at >= 0; at = text.indexOf(" round=", from)) {
+            int digits = at + " round=".length();
+            int end = digits;
+            while (end < text.length() && Character.isDigit(text.charAt(end))) {
+                end++;
+            }
+            int label = text.charAt(text.lastIndexOf(" m1 record", at) - 1) - '0';
+            int last = contenders.get(order[label]).protocol.round();
+            relative.append(text, from, digits).append(last - Integer.parseInt(text, digits, end, 10));
+            from = end;
+        }
+        return relative.append(text, from, text.length()).toString();
+    }
+}
