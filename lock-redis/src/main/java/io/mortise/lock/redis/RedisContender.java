@@ -167,19 +167,19 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         } else if (effect instanceof ReportGranted granted) {
             reportGranted(granted);
         } else if (effect instanceof ReportBusy busy) {
-            complete(attempt, new AttemptResult.Waiting(untilNext(busy.remainingMillis())));
+            machine.complete(attempt, new AttemptResult.Waiting(untilNext(busy.remainingMillis())));
         } else if (effect instanceof FailAttempt failure) {
-            fail(attempt, failure.cause());
+            machine.fail(attempt, failure.cause());
         } else if (effect instanceof SendRemoval send) {
             requests.remove(node(), send.withTime());
         } else if (effect instanceof SendDelayedRelease send) {
             requests.releaseAfter(node(), send);
         } else if (effect instanceof ReportEnded ended) {
-            complete(end, ended.existed());
+            machine.complete(end, ended.existed());
         } else if (effect instanceof FailEnd failure) {
-            fail(end, failure.cause());
+            machine.fail(end, failure.cause());
         } else if (effect instanceof FailCleanup failure) {
-            fail(cleanup, failure.cause());
+            machine.fail(cleanup, failure.cause());
         }
     }
 
@@ -187,33 +187,24 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         switch (effect) {
             case SEND_ACQUIRE -> sendAcquire();
             case FAIL_LATE_ATTEMPT ->
-                fail(
+                machine.fail(
                         attempt,
                         unavailable(requests.what("acquire") + " at " + backend.endpoints()
                                 + ": the request arrived too late " + RedisContenderState.MOST_TRIES
                                 + " times, or the server's clock jumps"));
             case REPORT_DISPLACED ->
-                complete(attempt, new AttemptResult.Displaced("a removal of its grant may still be executed"));
+                machine.complete(attempt, new AttemptResult.Displaced("a removal of its grant may still be executed"));
             case WAKE_WAITER -> machine.afterwards(waiter::wake);
             case UNREGISTER -> backend.contenders().remove(request.attemptId());
             case START_CLEANUP -> startCleanup();
-            case COMPLETE_CLEANUP -> complete(cleanup, true);
-            case REPEAT_CLEANUP -> fail(cleanup, unavailable("a request may still be executed"));
+            case COMPLETE_CLEANUP -> machine.complete(cleanup, true);
+            case REPEAT_CLEANUP -> machine.fail(cleanup, unavailable("a request may still be executed"));
             case AWAIT_EXPIRY ->
                 context.clock()
                         .schedule(
                                 RedisContenderRequests.ENTRY_LIFETIME,
                                 () -> machine.accept(new RedisContenderEvent.Expired()));
         }
-    }
-
-    /** Answers the core, whose next call must not wait for this thread: a release would be sent after the next acquire. */
-    private <T> void complete(CompletableFuture<T> call, T result) {
-        machine.afterwards(() -> call.complete(result));
-    }
-
-    private void fail(CompletableFuture<?> call, LockException cause) {
-        machine.afterwards(() -> call.completeExceptionally(cause));
     }
 
     private static BackendUnavailableException unavailable(String message) {
@@ -249,7 +240,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         waitsAt = null;
         RedisGrantValidity validity = new RedisGrantValidity(
                 context.clock(), keys, request.attemptId(), request.leaseDuration(), granted.validUntil());
-        complete(attempt, new AttemptResult.Granted(granted.token(), validity));
+        machine.complete(attempt, new AttemptResult.Granted(granted.token(), validity));
     }
 
     private void checkHandOff(CheckHandOff check) {

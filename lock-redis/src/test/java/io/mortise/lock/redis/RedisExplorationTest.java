@@ -4,6 +4,7 @@ package io.mortise.lock.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.explorer.Exploration;
+import io.mortise.lock.explorer.ProtocolPage;
 import io.mortise.lock.explorer.World.Kind;
 import io.mortise.lock.redis.RedisContenderEffect.Plain;
 import io.mortise.lock.redis.RedisContenderEffect.ReportEnded;
@@ -20,22 +21,15 @@ import io.mortise.lock.redis.RedisWorld.Fault;
 import io.mortise.lock.redis.RedisWorld.Option;
 import io.mortise.lock.redis.RedisWorld.Scope;
 import io.mortise.lock.redis.RedisWorld.Variant;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -52,7 +46,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class RedisExplorationTest {
     private static final int MOST_STATES = Integer.getInteger("mortise.explore.states", 20_000_000);
-    private static final Path PAGE = Path.of("../docs/protocols/redis.md");
+    private static final ProtocolPage PAGE = new ProtocolPage("redis");
     private static final Set<Fault> ALL = EnumSet.allOf(Fault.class);
     /** After these, a grant may end by its expiry alone, which wakes nobody. */
     private static final Set<Fault> NEED_FALLBACK = Set.of(Fault.DEATH, Fault.ABANDONED);
@@ -166,19 +160,10 @@ class RedisExplorationTest {
                 scope.contenders() + "+".repeat(scope.furtherAcquires()),
                 names(scope.options()),
                 scope.faults() == 0 ? "none" : scope.faults() + " of " + names(scope.possible()));
-        String row = String.format(Locale.ROOT, "%s %,d | %,d |", start, explored.states(), explored.transitions());
-        try {
-            String page = Files.readString(PAGE);
-            if (System.getProperty("update.docs") != null) {
-                page = page.replaceAll(Pattern.quote(start) + ".*", Matcher.quoteReplacement(row));
-                Files.writeString(PAGE, page);
-            }
-            assertThat(page.lines())
-                    .as("rows of the page; -Dupdate.docs writes their numbers again")
-                    .contains(row);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        String row = ProtocolPage.row(start, explored);
+        assertThat(PAGE.lines(start, row))
+                .as("rows of the page; -Dupdate.docs writes their numbers again")
+                .contains(row);
     }
 
     private static String names(Set<? extends Enum<?>> values) {
@@ -205,8 +190,6 @@ class RedisExplorationTest {
     @ParameterizedTest
     @MethodSource
     void aDefectIsFound(Defect defect) {
-        if (Boolean.getBoolean("why"))
-            System.out.println(defect + ": " + found(defect.scope).orElse("none"));
         assertThat(found(defect.scope))
                 .as(defect.name)
                 .hasValueSatisfying(what -> assertThat(what).startsWith(defect.rule + ": "));

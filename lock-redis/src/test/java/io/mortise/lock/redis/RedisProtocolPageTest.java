@@ -5,17 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
+import io.mortise.lock.explorer.ProtocolPage;
 import io.mortise.lock.redis.RedisContenderState.Phase;
 import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.spi.MonotonicInstant;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -24,9 +21,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Predicate;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -35,8 +29,7 @@ import org.junit.jupiter.api.Test;
  * with {@code -Dupdate.docs}.
  */
 class RedisProtocolPageTest {
-    private static final Path PAGE = Path.of("..", "docs", "protocols", "redis.md");
-    private static final Pattern DIAGRAM = Pattern.compile("(?s)(?<=```mermaid\n).*?(?=```)");
+    private static final ProtocolPage PAGE = new ProtocolPage("redis");
     private static final Set<Class<? extends Phase>> ATTEMPTING = Set.of(
             RedisContenderState.Requesting.class,
             RedisContenderState.Claiming.class,
@@ -200,16 +193,9 @@ class RedisProtocolPageTest {
     }
 
     @Test
-    void theDiagramOnThePageShowsTheTransitions() throws IOException {
-        String page = Files.readString(PAGE);
+    void theDiagramOnThePageShowsTheTransitions() {
         String expected = diagram();
-        if (System.getProperty("update.docs") != null) {
-            page = DIAGRAM.matcher(page).replaceFirst(Matcher.quoteReplacement(expected));
-            Files.writeString(PAGE, page);
-        }
-        Matcher shown = DIAGRAM.matcher(page);
-        assertThat(shown.find()).isTrue();
-        assertThat(shown.group())
+        assertThat(PAGE.shownDiagram(expected))
                 .as("the diagram; -Dupdate.docs writes it again")
                 .isEqualTo(expected);
     }
@@ -226,25 +212,19 @@ class RedisProtocolPageTest {
                         .add(taken.step.state().inDoubt().mayStillExecute());
             }
         }
-        Map<String, List<String>> labels = new TreeMap<>(Comparator.comparing(RedisProtocolPageTest::position));
+        Map<String, List<String>> labels = new TreeMap<>();
         inDoubt.forEach((fromAndEvent, arrows) -> arrows.forEach((arrow, values) -> {
             String event = fromAndEvent.substring(fromAndEvent.indexOf(' ') + 1);
             boolean distinguishes = arrows.size() > 1 && values.equals(Set.of(true));
             labels.computeIfAbsent(arrow, key -> new ArrayList<>()).add(distinguishes ? event + " [in doubt]" : event);
         }));
-        StringBuilder text = new StringBuilder("stateDiagram-v2\n  [*] --> Idle\n");
-        labels.forEach((arrow, events) -> text.append("  " + arrow + ": " + String.join(", ", events) + "\n"));
-        return text.append("  Gone --> [*]\n").toString();
+        return ProtocolPage.diagram(labels, phases());
     }
 
-    /** Returns a text that sorts arrows by their first, then by their second phase. */
-    private static String position(String arrow) {
-        List<String> phases = Arrays.stream(Phase.class.getPermittedSubclasses())
+    private static List<String> phases() {
+        return Arrays.stream(Phase.class.getPermittedSubclasses())
                 .map(Class::getSimpleName)
                 .toList();
-        return Arrays.stream(arrow.split(" --> "))
-                .map(phase -> String.format("%02d", phases.indexOf(phase)))
-                .collect(Collectors.joining(" "));
     }
 
     private static String arrow(Taken taken) {

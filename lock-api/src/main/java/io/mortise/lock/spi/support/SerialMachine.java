@@ -4,6 +4,7 @@ package io.mortise.lock.spi.support;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
@@ -117,6 +118,16 @@ public final class SerialMachine<S, E, F> {
             actions = new ArrayList<>(1);
         }
         actions.add(action);
+    }
+
+    /** Completes the future of a call {@linkplain #afterwards afterwards}. To be called by an effect, on its thread. */
+    public <T> void complete(CompletableFuture<T> call, T result) {
+        afterwards(() -> call.complete(result));
+    }
+
+    /** Fails the future of a call {@linkplain #afterwards afterwards}. To be called by an effect, on its thread. */
+    public void fail(CompletableFuture<?> call, Throwable cause) {
+        afterwards(() -> call.completeExceptionally(cause));
     }
 
     private static Throwable first(@Nullable Throwable earlier, Throwable later) {

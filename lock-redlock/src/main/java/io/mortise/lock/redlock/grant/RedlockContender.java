@@ -2,7 +2,6 @@
 package io.mortise.lock.redlock.grant;
 
 import io.mortise.lock.BackendUnavailableException;
-import io.mortise.lock.LockException;
 import io.mortise.lock.redis.contender.ContenderRegistry;
 import io.mortise.lock.redlock.grant.RedlockContenderEffect.CompleteCleanup;
 import io.mortise.lock.redlock.grant.RedlockContenderEffect.DeleteKeptVote;
@@ -186,11 +185,11 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         } else if (effect instanceof StartCleanup start) {
             startCleanup(start);
         } else if (effect instanceof CompleteCleanup complete) {
-            complete(cleanup(complete.master()), true);
+            machine.complete(cleanup(complete.master()), true);
         } else if (effect instanceof RepeatCleanup repeat) {
-            fail(cleanup(repeat.master()), unavailable("a request without an answer may still be executed"));
+            machine.fail(cleanup(repeat.master()), unavailable("a request without an answer may still be executed"));
         } else if (effect instanceof FailCleanup failure) {
-            fail(cleanup(failure.master()), failure.cause());
+            machine.fail(cleanup(failure.master()), failure.cause());
         } else {
             report(effect);
         }
@@ -207,31 +206,22 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
 
     private void report(RedlockContenderEffect effect) {
         if (effect instanceof ReportGranted granted) {
-            complete(attempt, granted(granted));
+            machine.complete(attempt, granted(granted));
         } else if (effect instanceof ReportBusy busy) {
-            complete(attempt, new AttemptResult.Waiting(delay(busy.votes(), busy.splitRounds())));
+            machine.complete(attempt, new AttemptResult.Waiting(delay(busy.votes(), busy.splitRounds())));
         } else if (effect instanceof Pause pause) {
             schedule(
                     Durations.shorter(delay(pause.votes(), pause.splitRounds()), repeatWithin()),
                     () -> machine.accept(new PauseOver(deadlineFromNow(), listener.isStillWaiting())));
         } else if (effect instanceof FailWithoutQuorum failure) {
-            fail(attempt, report(failure.votes()).noQuorum(requests.what("acquire")));
+            machine.fail(attempt, report(failure.votes()).noQuorum(requests.what("acquire")));
         } else if (effect instanceof FailAttempt failure) {
-            fail(attempt, unavailable(requests.what("acquire") + ": " + failure.why()));
+            machine.fail(attempt, unavailable(requests.what("acquire") + ": " + failure.why()));
         } else if (effect instanceof ReportEnded ended) {
-            complete(end, ended.existed());
+            machine.complete(end, ended.existed());
         } else if (effect instanceof FailEnd failure) {
-            fail(end, endFailure(failure));
+            machine.fail(end, endFailure(failure));
         }
-    }
-
-    /** Answers the core, whose next call must not wait for this thread: a release would be sent after the next acquire. */
-    private <T> void complete(CompletableFuture<T> call, T result) {
-        machine.afterwards(() -> call.complete(result));
-    }
-
-    private void fail(CompletableFuture<?> call, LockException cause) {
-        machine.afterwards(() -> call.completeExceptionally(cause));
     }
 
     private void schedule(Duration delay, Runnable action) {

@@ -4,6 +4,7 @@ package io.mortise.lock.redlock.grant;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.explorer.Exploration;
+import io.mortise.lock.explorer.ProtocolPage;
 import io.mortise.lock.explorer.World.Kind;
 import io.mortise.lock.redlock.grant.RedlockContenderState.Step;
 import io.mortise.lock.redlock.grant.RedlockWorld.Fault;
@@ -11,19 +12,12 @@ import io.mortise.lock.redlock.grant.RedlockWorld.Scope;
 import io.mortise.lock.redlock.grant.RedlockWorld.Variant;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.spi.MonotonicInstant;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -37,7 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class RedlockExplorationTest {
     private static final int MOST_STATES = 1_000_000;
-    private static final Path PAGE = Path.of("../docs/protocols/redlock.md");
+    private static final ProtocolPage PAGE = new ProtocolPage("redlock");
 
     /** No limit of rounds. */
     private static final int ANY = Integer.MAX_VALUE;
@@ -125,19 +119,10 @@ class RedlockExplorationTest {
 
     private static void assertThatThePageShows(String what, Exploration<RedlockWorld> explored) {
         String start = "| " + what + " |";
-        String row = String.format(Locale.ROOT, "%s %,d | %,d |", start, explored.states(), explored.transitions());
-        try {
-            String page = Files.readString(PAGE);
-            if (System.getProperty("update.docs") != null) {
-                page = page.replaceAll(Pattern.quote(start) + ".*", Matcher.quoteReplacement(row));
-                Files.writeString(PAGE, page);
-            }
-            assertThat(page.lines())
-                    .as("rows of the page; -Dupdate.docs writes their numbers again")
-                    .contains(row);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        String row = ProtocolPage.row(start, explored);
+        assertThat(PAGE.lines(start, row))
+                .as("rows of the page; -Dupdate.docs writes their numbers again")
+                .contains(row);
     }
 
     /** The exploration is worth what it finds: each defect is one that the protocol could have. */

@@ -4,18 +4,15 @@ package io.mortise.lock.redlock.grant;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.explorer.ProtocolPage;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.Answer;
 import io.mortise.lock.redlock.grant.RedlockContenderState.Phase;
 import io.mortise.lock.redlock.vote.MasterVote;
 import io.mortise.lock.spi.MonotonicInstant;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -23,8 +20,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -35,8 +30,7 @@ import org.junit.jupiter.api.Test;
  * write the diagram again, run this test with {@code -Dupdate.docs}.
  */
 class RedlockProtocolPageTest {
-    private static final Path PAGE = Path.of("..", "docs", "protocols", "redlock.md");
-    private static final Pattern DIAGRAM = Pattern.compile("(?s)(?<=```mermaid\n).*?(?=```)");
+    private static final ProtocolPage PAGE = new ProtocolPage("redlock");
     private static final MonotonicInstant EARLY = new MonotonicInstant(0);
     private static final MonotonicInstant LATE = new MonotonicInstant(2);
     private static final MonotonicInstant BETWEEN = new MonotonicInstant(1);
@@ -249,42 +243,29 @@ class RedlockProtocolPageTest {
     }
 
     @Test
-    void theDiagramOnThePageShowsTheTransitions() throws IOException {
-        String page = Files.readString(PAGE);
+    void theDiagramOnThePageShowsTheTransitions() {
         String expected = diagram();
-        if (System.getProperty("update.docs") != null) {
-            page = DIAGRAM.matcher(page).replaceFirst(Matcher.quoteReplacement(expected));
-            Files.writeString(PAGE, page);
-        }
-        Matcher shown = DIAGRAM.matcher(page);
-        assertThat(shown.find()).isTrue();
-        assertThat(shown.group())
+        assertThat(PAGE.shownDiagram(expected))
                 .as("the diagram; -Dupdate.docs writes it again")
                 .isEqualTo(expected);
     }
 
     /** Returns the transitions from one phase to another, in the order of the phases in the code. */
     private String diagram() {
-        Map<String, Set<String>> labels = new TreeMap<>(Comparator.comparing(RedlockProtocolPageTest::position));
+        Map<String, Set<String>> labels = new TreeMap<>();
         for (Taken taken : reachable) {
             if (!name(taken.from.state).equals(name(taken.state))) {
                 labels.computeIfAbsent(name(taken.from.state) + " --> " + name(taken.state), key -> new TreeSet<>())
                         .add(taken.event.getClass().getSimpleName());
             }
         }
-        StringBuilder text = new StringBuilder("stateDiagram-v2\n  [*] --> Idle\n");
-        labels.forEach((arrow, events) -> text.append("  " + arrow + ": " + String.join(", ", events) + "\n"));
-        return text.append("  Ended --> [*]\n").toString();
+        return ProtocolPage.diagram(labels, phases());
     }
 
-    /** Returns a text that sorts arrows by their first, then by their second phase. */
-    private static String position(String arrow) {
-        List<String> phases = Arrays.stream(Phase.class.getPermittedSubclasses())
+    private static List<String> phases() {
+        return Arrays.stream(Phase.class.getPermittedSubclasses())
                 .map(Class::getSimpleName)
                 .toList();
-        return Arrays.stream(arrow.split(" --> "))
-                .map(phase -> String.format("%02d", phases.indexOf(phase)))
-                .collect(Collectors.joining(" "));
     }
 
     private static String name(RedlockContenderState state) {

@@ -2,7 +2,6 @@
 package io.mortise.lock.zookeeper.queue;
 
 import io.mortise.lock.BackendUnavailableException;
-import io.mortise.lock.LockException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
@@ -228,13 +227,15 @@ public final class ZooKeeperContender
         } else if (effect instanceof ReportGranted granted) {
             reportGranted(granted.token());
         } else if (effect instanceof FailAttempt failure) {
-            fail(
+            machine.fail(
                     attempt,
                     ZooKeeperErrors.toLockException(failure.failure(), acquireDescription(), sessions.endpoints()));
         } else if (effect instanceof ReportEnded ended) {
-            complete(end, ended.existed());
+            machine.complete(end, ended.existed());
         } else if (effect instanceof FailEnd failure) {
-            fail(end, ZooKeeperErrors.toLockException(failure.failure(), releaseDescription(), sessions.endpoints()));
+            machine.fail(
+                    end,
+                    ZooKeeperErrors.toLockException(failure.failure(), releaseDescription(), sessions.endpoints()));
         } else if (effect instanceof LogOrphan orphan) {
             log.warn(
                     "event=node-not-deleted lock=\"{}\" cause=\"{}\"",
@@ -263,13 +264,13 @@ public final class ZooKeeperContender
             case REPORT_LOSS ->
                 machine.afterwards(
                         () -> listener.lost(new LossReason(LossReason.Kind.REMOVED, "the lock's node was deleted")));
-            case REPORT_WAITING -> complete(attempt, new AttemptResult.Waiting(FALLBACK));
+            case REPORT_WAITING -> machine.complete(attempt, new AttemptResult.Waiting(FALLBACK));
             case REPORT_NODE_DELETED ->
                 displaced("another client deleted the queued node of lock \"" + request.name() + "\" at "
                         + sessions.endpoints());
             case REPORT_SESSION_ENDED -> displaced("the session with " + sessions.endpoints() + " ended");
             case FAIL_RESTLESS ->
-                fail(
+                machine.fail(
                         attempt,
                         new BackendUnavailableException(
                                 acquireDescription() + " at " + sessions.endpoints() + ": the queue changes too fast"));
@@ -278,7 +279,7 @@ public final class ZooKeeperContender
     }
 
     private void displaced(String why) {
-        complete(attempt, new AttemptResult.Displaced(why));
+        machine.complete(attempt, new AttemptResult.Displaced(why));
     }
 
     /** A call that has had the answer of the one before, which timed out, is told to ask again. */
@@ -291,15 +292,6 @@ public final class ZooKeeperContender
                 listener.wake();
             }
         });
-    }
-
-    /** Answers the core, whose next call must not wait for this thread: a release would be sent after the next acquire. */
-    private <T> void complete(CompletableFuture<T> call, T result) {
-        machine.afterwards(() -> call.complete(result));
-    }
-
-    private void fail(CompletableFuture<?> call, LockException cause) {
-        machine.afterwards(() -> call.completeExceptionally(cause));
     }
 
     private void awaitSession() {

@@ -3,11 +3,9 @@ package io.mortise.lock.zookeeper.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.explorer.ProtocolPage;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.Plain;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Phase;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -21,9 +19,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Test;
@@ -34,8 +29,7 @@ import org.junit.jupiter.api.Test;
  * run this test with {@code -Dupdate.docs}.
  */
 class ZooKeeperProtocolPageTest {
-    private static final Path PAGE = Path.of("..", "docs", "protocols", "zookeeper.md");
-    private static final Pattern DIAGRAM = Pattern.compile("(?s)(?<=```mermaid\n).*?(?=```)");
+    private static final ProtocolPage PAGE = new ProtocolPage("zookeeper");
     private static final Set<Class<? extends Phase>> ATTEMPTING = Set.of(
             ZooKeeperContenderState.Connecting.class,
             ZooKeeperContenderState.Creating.class,
@@ -159,7 +153,7 @@ class ZooKeeperProtocolPageTest {
         return Arrays.stream(ZooKeeperContenderState.class.getDeclaredClasses())
                 .filter(type -> type.isRecord() && Phase.class.isAssignableFrom(type))
                 .map(Class::getSimpleName)
-                .sorted(Comparator.comparing(ZooKeeperProtocolPageTest::line))
+                .sorted(Comparator.comparing(ORDER::indexOf))
                 .toList();
     }
 
@@ -232,16 +226,9 @@ class ZooKeeperProtocolPageTest {
     }
 
     @Test
-    void theDiagramOnThePageShowsTheTransitions() throws IOException {
-        String page = Files.readString(PAGE);
+    void theDiagramOnThePageShowsTheTransitions() {
         String expected = diagram();
-        if (System.getProperty("update.docs") != null) {
-            page = DIAGRAM.matcher(page).replaceFirst(Matcher.quoteReplacement(expected));
-            Files.writeString(PAGE, page);
-        }
-        Matcher shown = DIAGRAM.matcher(page);
-        assertThat(shown.find()).isTrue();
-        assertThat(shown.group())
+        assertThat(PAGE.shownDiagram(expected))
                 .as("the diagram; -Dupdate.docs writes it again")
                 .isEqualTo(expected);
     }
@@ -256,11 +243,7 @@ class ZooKeeperProtocolPageTest {
                         .add(taken.event.getClass().getSimpleName());
             }
         }
-        StringBuilder text = new StringBuilder("stateDiagram-v2\n  [*] --> Idle\n");
-        labels.keySet().stream()
-                .sorted(Comparator.comparing(ZooKeeperProtocolPageTest::position))
-                .forEach(arrow -> text.append("  " + arrow + ": " + String.join(", ", labels.get(arrow)) + "\n"));
-        return text.append("  Gone --> [*]\n").toString();
+        return ProtocolPage.diagram(labels, phases());
     }
 
     private static final List<String> ORDER = List.of(
@@ -281,16 +264,4 @@ class ZooKeeperProtocolPageTest {
             "Removing",
             "Unremoved",
             "Gone");
-
-    /** Returns a text that sorts phases by their order. */
-    private static String line(String phase) {
-        return String.format("%02d", ORDER.indexOf(phase));
-    }
-
-    /** Returns a text that sorts arrows by their first, then by their second phase. */
-    private static String position(String arrow) {
-        return Arrays.stream(arrow.split(" --> "))
-                .map(ZooKeeperProtocolPageTest::line)
-                .collect(Collectors.joining(" "));
-    }
 }
