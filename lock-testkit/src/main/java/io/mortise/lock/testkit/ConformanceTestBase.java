@@ -18,14 +18,16 @@ import org.junit.jupiter.api.parallel.ResourceLockTarget;
  * Base class of the conformance tests, which creates a {@link ContractTestFixture} for each test.
  *
  * <p>The tests mostly wait. Where JUnit's parallel execution is enabled they run concurrently, each in a namespace of its own. A
- * test that stops the server, ends a session, or counts requests, threads or garbage runs alone.
+ * test that stops the server, ends a session, or counts requests, threads or garbage runs alone. A test that fails while the machine
+ * stands still is repeated.
  */
 @Timeout(120) // a hang is a failure
 @Execution(ExecutionMode.CONCURRENT)
-@ExtendWith(ConformanceReportExtension.class)
+@ExtendWith({ConformanceReportExtension.class, PausedTestExtension.class})
 @ResourceLock(value = Contract.SERVER, mode = ResourceAccessMode.READ, target = ResourceLockTarget.CHILDREN)
 abstract class ConformanceTestBase implements Contract {
     private @Nullable ContractTestFixture fixture;
+    private @Nullable TestRecorder recorder;
 
     ConformanceTestBase() {}
 
@@ -34,6 +36,7 @@ abstract class ConformanceTestBase implements Contract {
 
     @BeforeEach
     final void setUpFixture(TestRecorder recorder) {
+        this.recorder = recorder;
         fixture = new ContractTestFixture(backend(), recorder);
     }
 
@@ -42,6 +45,12 @@ abstract class ConformanceTestBase implements Contract {
         if (fixture != null) {
             fixture.close();
         }
+    }
+
+    /** Ends what a run of the test has opened, for the next run. */
+    final void replaceFixture() {
+        closeFixture();
+        setUpFixture(Objects.requireNonNull(recorder));
     }
 
     @Override

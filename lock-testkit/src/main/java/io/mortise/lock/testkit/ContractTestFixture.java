@@ -41,6 +41,9 @@ public final class ContractTestFixture implements AutoCloseable {
     /** A limit far above what any tested operation may take, which turns a hang into a failure. */
     static final Duration LONG = Duration.ofSeconds(30);
 
+    private static final long SHORTEST_POLL_NANOS = 1_000_000;
+    private static final long LONGEST_POLL_NANOS = 20_000_000;
+
     /** Upper bound, on a slow machine, for what a rule requires "at once" or within 50 ms. */
     static final Duration PROMPT = Duration.ofSeconds(3);
 
@@ -258,18 +261,22 @@ public final class ContractTestFixture implements AutoCloseable {
         });
     }
 
-    /** Polls until the condition is true; fails with {@code what} in the message if it is not true within the limit. */
+    /**
+     * Polls until the condition is true; fails with {@code what} in the message if it is not true within the limit. Polls less and
+     * less often, by a thirtieth of the time that has passed, since tests run side by side.
+     */
     static void eventually(String what, Duration within, Callable<Boolean> condition) throws Exception {
         long start = System.nanoTime();
         while (true) {
-            boolean last = System.nanoTime() - start > within.toNanos(); // a check after a stall of this thread counts
+            long passed = System.nanoTime() - start;
+            boolean last = passed > within.toNanos(); // a check after a stall of this thread counts
             if (condition.call()) {
                 return;
             }
             if (last) {
                 Assertions.fail(what + ": not within " + within);
             }
-            LockSupport.parkNanos(2_000_000);
+            LockSupport.parkNanos(Math.min(Math.max(passed / 30, SHORTEST_POLL_NANOS), LONGEST_POLL_NANOS));
         }
     }
 

@@ -11,7 +11,6 @@ import io.mortise.lock.recipe.Term;
 import io.mortise.lock.recipe.TermEnd;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
@@ -43,16 +42,14 @@ interface ElectionFaultContract extends Contract {
         LockClient silent = fixture().client(SHORT_TIMEOUTS);
         LockClient other = fixture().client();
         ContractTestFixture.onlyIf(other, Capability.CRASH_RELEASE);
-        CountDownLatch ending = new CountDownLatch(1);
+        CompletableFuture<Void> ending = new CompletableFuture<>();
         CompletableFuture<Term> leading = new CompletableFuture<>();
         CompletableFuture<Boolean> overAtNextTerm = new CompletableFuture<>();
         ElectionPair pair = ElectionPair.start(
                 silent.named(name, fixture().shortLease(silent)),
                 term -> {
                     leading.complete(term);
-                    while (ending.getCount() > 0) {
-                        Thread.onSpinWait();
-                    }
+                    ending.join();
                 },
                 other,
                 other.named(name, fixture().shortLease(other)),
@@ -76,7 +73,7 @@ interface ElectionFaultContract extends Contract {
                 () -> assertThat(leader.terms())
                         .as("terms beside a body that ignores its stop")
                         .isEqualTo(1));
-        ending.countDown();
+        ending.complete(null);
         assertThat(leader.awaitEnds(1)).first().isEqualTo(TermEnd.LOST);
         pair.assertLater(second, leader.awaitTerm(2, ContractTestFixture.LONG));
         assertThat(leader.mostBodies()).as("bodies at the same time").isEqualTo(1);

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Tests that random histories of a correct lock are good, and that the checker finds each kind of damage to them. */
 @Tag("once")
 class HistoryCheckerModelTest {
-    private static final int RUNS = 300;
+    private static final int RUNS = 100;
     private static final HistoryChecker checker = new HistoryChecker(HandwrittenHistory.LIMITS);
 
     @Test
