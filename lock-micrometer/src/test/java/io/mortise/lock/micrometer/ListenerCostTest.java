@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -13,6 +14,7 @@ import org.junit.jupiter.api.Timeout;
  * Tests that the program for the figures in {@code docs/observability.md} measures each kind of listener. With
  * {@code -Dmortise.cost.repeat=8} it runs as long as figures need, and prints them.
  */
+@Tag("long")
 class ListenerCostTest {
     private static final int REPEAT = Integer.getInteger("mortise.cost.repeat", 0);
 

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 
 /** Tests that the model of Redis, which the exploration uses, answers as a real server does: random calls of every script. */
 @Tag("once")
+@Tag("exploration")
 class RedisModelTest {
     private static final int SEQUENCES = 1_500;
     private static final int STEPS = 40;

@@ -13,11 +13,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Tests the core in thousands of simulated random schedules. The seeds are fixed: {@code -Dmortise.sim.seed=N} repeats one
+ * Tests the core in hundreds of simulated random schedules. The seeds are fixed: {@code -Dmortise.sim.seed=N} repeats one
  * schedule, {@code -Dmortise.sim.runs=N} sets their number.
  */
 class SimulationTest {
-    private static final int RUNS = Integer.getInteger("mortise.sim.runs", 2_000);
+    private static final int RUNS = Integer.getInteger("mortise.sim.runs", 500);
 
     @Test
     @Timeout(value = 9, unit = TimeUnit.MINUTES) // for longer runs; the usual one takes seconds
