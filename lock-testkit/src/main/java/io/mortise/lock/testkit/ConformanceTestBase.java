@@ -31,7 +31,7 @@ abstract class ConformanceTestBase implements Contract {
 
     ConformanceTestBase() {}
 
-    /** Returns the backend to test, with an empty namespace; called once for each test. */
+    /** Returns the backend to test, with an empty namespace; called for each test, and again if it is repeated. */
     protected abstract BackendUnderTest backend();
 
     @BeforeEach
