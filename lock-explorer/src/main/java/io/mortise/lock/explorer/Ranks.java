@@ -35,10 +35,13 @@ public final class Ranks {
         }
         long[] sorted = times.clone();
         int distinct = sortDistinct(sorted, found);
+        long[] ranks = ranks(sorted, distinct);
         StringBuilder ranked = new StringBuilder(text.length());
         int from = 0;
         for (int i = 0; i < found; i++) {
-            ranked.append(text, from, places[i]).append('t').append(rank(sorted, distinct, times[i]));
+            ranked.append(text, from, places[i])
+                    .append('t')
+                    .append(ranks[Arrays.binarySearch(sorted, 0, distinct, times[i])]);
             from = places[i] + DIGITS;
         }
         return ranked.append(text, from, text.length()).toString();
@@ -62,13 +65,14 @@ public final class Ranks {
         return distinct;
     }
 
-    private static long rank(long[] sorted, int count, long time) {
-        long rank = 0;
-        for (int i = 1; i < count && sorted[i] <= time; i++) {
+    private static long[] ranks(long[] sorted, int count) {
+        long[] ranks = new long[count];
+        for (int i = 1; i < count; i++) {
             long gap = sorted[i] - sorted[i - 1];
-            rank += gap < LONG_GAP_MICROS / 2 ? 1 : 1_000 * ((gap + LONG_GAP_MICROS / 2) / LONG_GAP_MICROS);
+            ranks[i] = ranks[i - 1]
+                    + (gap < LONG_GAP_MICROS / 2 ? 1 : 1_000 * ((gap + LONG_GAP_MICROS / 2) / LONG_GAP_MICROS));
         }
-        return rank;
+        return ranks;
     }
 
     /** Returns where the next number of exactly 16 digits begins; -1 if there is none. */
