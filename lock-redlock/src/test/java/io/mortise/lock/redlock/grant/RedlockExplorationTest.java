@@ -82,7 +82,10 @@ class RedlockExplorationTest {
                         "one waits, one tries, another has the lock first, 1 round",
                         scope("wt", 1).withForeign(2),
                         List.of("Holding")),
-                Arguments.of("one waits, 2 rounds, two late executions", LATE, List.of("late", "cleanup")),
+                Arguments.of(
+                        "one waits, 2 rounds, two late executions",
+                        LATE,
+                        List.of("late", "cleanup", "release repeated")),
                 Arguments.of(
                         "two try, 1 round, a late execution",
                         scope("tt", 1).withFaults(1, Fault.LATE_EXECUTION),
@@ -90,7 +93,7 @@ class RedlockExplorationTest {
                 Arguments.of(
                         "two try, 1 round, a lost reply",
                         scope("tt", 1).withFaults(1, Fault.LOST_REPLY),
-                        List.of("cleanup")),
+                        List.of("cleanup", "release repeated")),
                 Arguments.of("two try, 1 round, a restart", RESTART, List.of("Holding")),
                 Arguments.of(
                         "one waits, one tries, 1 round, a restart",

@@ -2,7 +2,9 @@
 package io.mortise.lock.redlock.grant;
 
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.explorer.FaultBudget;
 import io.mortise.lock.explorer.Ranks;
+import io.mortise.lock.explorer.Steps;
 import io.mortise.lock.explorer.World;
 import io.mortise.lock.explorer.redis.RedisModel;
 import io.mortise.lock.explorer.redis.ScriptInterpreter;
@@ -31,7 +33,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.BiFunction;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -51,7 +52,7 @@ record RedlockWorld(
         List<Master> masters,
         List<Contender> contenders,
         long now,
-        int faults,
+        FaultBudget<Fault> faults,
         long highestToken,
         boolean everHeld,
         Optional<String> broken,
@@ -229,7 +230,14 @@ record RedlockWorld(
                         0))
                 .toList();
         return new RedlockWorld(
-                masters, contenders, START, scope.faults, 0, scope.foreign > 0, Optional.empty(), scope);
+                masters,
+                contenders,
+                START,
+                new FaultBudget<>(scope.faults, scope.possible),
+                0,
+                scope.foreign > 0,
+                Optional.empty(),
+                scope);
     }
 
     private static String channel(int contender) {
@@ -240,15 +248,12 @@ record RedlockWorld(
         return ID_START + contender;
     }
 
-    private boolean may(Fault fault) {
-        return faults > 0 && scope.possible.contains(fault);
-    }
-
     // ---- steps
 
     @Override
     public List<Step<RedlockWorld>> steps() {
-        List<Step<RedlockWorld>> steps = new ArrayList<>();
+        Steps<RedlockWorld, Draft, Fault> steps =
+                new Steps<>(faults, () -> new Draft(this), next -> next.faults = next.faults.spent(), Draft::world);
         for (int c = 0; c < contenders.size(); c++) {
             stepsOfCore(c, steps);
         }
@@ -269,56 +274,55 @@ record RedlockWorld(
             stepsOfMaster(m, steps);
         }
         if (masters.stream().anyMatch(RedlockWorld::isForeign)) {
-            add(steps, "the foreign holder releases", Kind.PROGRESS, Draft::releaseForeign);
+            steps.add("the foreign holder releases", Kind.PROGRESS, Draft::releaseForeign);
         }
         if (mayBecomeLate) {
-            add(steps, "time passes", Kind.FALLBACK, next -> next.now += 2 * REQUEST_TIMEOUT);
+            steps.add("time passes", Kind.FALLBACK, next -> next.now += 2 * REQUEST_TIMEOUT);
         }
-        return steps;
+        return steps.all();
     }
 
-    private void stepsOfCore(int c, List<Step<RedlockWorld>> steps) {
+    private void stepsOfCore(int c, Steps<RedlockWorld, Draft, Fault> steps) {
         Contender contender = contenders.get(c);
         String who = "contender " + c + " ";
         switch (contender.core) {
-            case NEW -> add(steps, who + "makes its first attempt", Kind.PROGRESS, next -> next.attempt(c));
+            case NEW -> steps.add(who + "makes its first attempt", Kind.PROGRESS, next -> next.attempt(c));
             case WAITING, RETRYING -> {
                 if (contender.protocol.round() >= scope.rounds) {
-                    add(steps, who + "gives up after its last round", Kind.PROGRESS, next -> next.end(c));
+                    steps.add(who + "gives up after its last round", Kind.PROGRESS, next -> next.end(c));
                     return;
                 }
                 boolean soon =
                         contender.woken || contender.core == Core.RETRYING || contender.protocol.splitRounds() > 0;
-                add(
-                        steps,
+                steps.add(
                         who + (contender.woken ? "tries again, since it was woken" : "tries again after its delay"),
                         soon ? Kind.PROGRESS : Kind.FALLBACK,
                         next -> next.attempt(c));
             }
-            case HOLDING -> add(steps, who + "releases", Kind.PROGRESS, next -> next.end(c));
-            case END_FAILED -> add(steps, who + "ends again", Kind.PROGRESS, next -> next.end(c));
+            case HOLDING -> steps.add(who + "releases", Kind.PROGRESS, next -> next.end(c));
+            case END_FAILED -> steps.add(who + "ends again", Kind.PROGRESS, next -> next.end(c));
             default -> {}
         }
         boolean waits = contender.core == Core.WAITING || contender.core == Core.RETRYING;
         if (scope.givesUp && (waits || (contender.core == Core.ATTEMPTING && !contender.gaveUp))) {
-            add(steps, who + "gives up", Kind.OPTIONAL, next -> next.giveUp(c));
+            steps.add(who + "gives up", Kind.OPTIONAL, next -> next.giveUp(c));
         }
         for (Timer timer : new TreeSet<>(contender.timers)) {
-            add(steps, who + "timer " + timer, Kind.PROGRESS, next -> next.fire(c, timer));
+            steps.add(who + "timer " + timer, Kind.PROGRESS, next -> next.fire(c, timer));
         }
         for (int m : new TreeSet<>(contender.removalsDue)) {
-            add(steps, who + "releases again at master " + m, Kind.PROGRESS, next -> {
+            steps.add(who + "releases again at master " + m, Kind.PROGRESS, next -> {
                 next.contenders.get(c).removalsDue.remove(m);
                 next.feed(c, new RedlockContenderEvent.RemovalDue(m));
             });
         }
     }
 
-    private void stepsOfLink(int m, int c, List<Step<RedlockWorld>> steps) {
+    private void stepsOfLink(int m, int c, Steps<RedlockWorld, Draft, Fault> steps) {
         Link link = masters.get(m).links.get(c);
         String where = " of contender " + c + " at master " + m;
         if (link.cleanup == Cleanup.DUE) {
-            add(steps, "cleanup" + where, Kind.PROGRESS, next -> {
+            steps.add("cleanup" + where, Kind.PROGRESS, next -> {
                 next.masters.get(m).links.get(c).cleanup = Cleanup.RUNNING;
                 next.feed(c, new RedlockContenderEvent.CleanupDue(m));
             });
@@ -328,61 +332,64 @@ record RedlockWorld(
         }
         Request first = link.sent.get(0);
         String what = name(first);
-        add(steps, what + where, Kind.PROGRESS, next -> {
+        steps.add(what + where, Kind.PROGRESS, next -> {
             next.masters.get(m).links.get(c).sent.remove(0);
             next.execute(m, first, true);
         });
-        if (may(Fault.LOST_REPLY)) {
-            add(steps, "lost reply to " + what + where, Kind.OPTIONAL, next -> {
-                next.faults--;
+        for (MonotonicInstant at : failureTimes(List.of(first))) {
+            steps.fault(Fault.LOST_REPLY, "lost reply to " + what + where + " at " + at, next -> {
                 next.masters.get(m).links.get(c).sent.remove(0);
                 next.execute(m, first, false);
-                next.fail(m, first);
+                next.fail(m, first, at);
             });
         }
-        if (may(Fault.LATE_EXECUTION)) {
-            add(steps, "lost connection" + where, Kind.OPTIONAL, next -> {
-                next.faults--;
+        for (MonotonicInstant at : failureTimes(link.sent)) {
+            steps.fault(Fault.LATE_EXECUTION, "lost connection" + where + " at " + at, next -> {
                 LinkDraft lost = next.masters.get(m).links.get(c);
                 List<Request> unanswered = List.copyOf(lost.sent);
                 lost.sent.clear();
                 lost.epoch++;
                 next.masters.get(m).stray.addAll(unanswered);
-                unanswered.forEach(request -> next.fail(m, request));
+                unanswered.forEach(request -> next.fail(m, request, at));
             });
         }
     }
 
-    private void stepsOfMaster(int m, List<Step<RedlockWorld>> steps) {
+    /** Returns when these requests may fail: a release is repeated if that is soon. */
+    private static List<MonotonicInstant> failureTimes(List<Request> requests) {
+        boolean mayBeRepeated = requests.stream()
+                .anyMatch(request -> request.effect instanceof RedlockContenderEffect.SendRemoval removal
+                        && !removal.forCleanup()
+                        && !removal.repeated());
+        return mayBeRepeated ? List.of(SOON, LATER) : List.of(LATER);
+    }
+
+    private void stepsOfMaster(int m, Steps<RedlockWorld, Draft, Fault> steps) {
         Master master = masters.get(m);
         for (int i = 0; i < master.stray.size(); i++) {
             int at = i;
             Request request = master.stray.get(i);
-            add(
-                    steps,
+            steps.add(
                     "late " + name(request) + " of contender " + request.contender + " at master " + m,
                     Kind.OPTIONAL,
                     next -> {
                         next.masters.get(m).stray.remove(at);
                         next.execute(m, request, false);
                     });
-            add(
-                    steps,
+            steps.add(
                     "lost " + name(request) + " at master " + m,
                     Kind.PROGRESS,
                     next -> next.masters.get(m).stray.remove(at));
         }
-        if (may(Fault.RESTART) && master.voting) {
-            add(steps, "master " + m + " is restarted without its data", Kind.OPTIONAL, next -> {
-                next.faults--;
+        if (master.voting) {
+            steps.fault(Fault.RESTART, "master " + m + " is restarted without its data", next -> {
                 MasterDraft restarted = next.masters.get(m);
                 restarted.server = RedisModel.EMPTY.withSubscribed(restarted.server.subscribed());
                 restarted.voting = false;
             });
         }
-        if (may(Fault.EXPIRY) && voteMayExpire(master)) {
-            add(steps, "the vote at master " + m + " expires", Kind.OPTIONAL, next -> {
-                next.faults--;
+        if (voteMayExpire(master)) {
+            steps.fault(Fault.EXPIRY, "the vote at master " + m + " expires", next -> {
                 next.masters.get(m).server =
                         next.masters.get(m).server.run(now, "DEL", KEYS.grant()).next();
             });
@@ -411,12 +418,6 @@ record RedlockWorld(
     private static boolean isForeign(Master master) {
         return master.server.keys().get(KEYS.grant()) instanceof StoredValue.Text text
                 && text.text().equals(FOREIGN);
-    }
-
-    private void add(List<Step<RedlockWorld>> steps, String label, Kind kind, Consumer<Draft> change) {
-        Draft next = new Draft(this);
-        change.accept(next);
-        steps.add(new Step<>(label, kind, next.world()));
     }
 
     // ---- a world that is being changed
@@ -489,7 +490,7 @@ record RedlockWorld(
         final List<ContenderDraft> contenders;
         final Scope scope;
         long now;
-        int faults;
+        FaultBudget<Fault> faults;
         long highestToken;
         boolean everHeld;
         Optional<String> broken;
@@ -536,7 +537,7 @@ record RedlockWorld(
         void end(int c) {
             contenders.get(c).core = Core.ENDING;
             contenders.get(c).token = 0;
-            feed(c, new RedlockContenderEvent.End(SOON));
+            feed(c, new RedlockContenderEvent.End(LATER));
         }
 
         void giveUp(int c) {
@@ -570,7 +571,7 @@ record RedlockWorld(
             if (contender.gaveUp || (next != Core.HOLDING && !contender.protocol.mayWait())) {
                 contender.token = 0;
                 contender.core = Core.ENDING;
-                contender.events.add(new RedlockContenderEvent.End(SOON));
+                contender.events.add(new RedlockContenderEvent.End(LATER));
             }
         }
 
@@ -679,7 +680,7 @@ record RedlockWorld(
             return new RedlockContenderEvent.Voted(acquire.master(), acquire.round(), vote, execution, at);
         }
 
-        void fail(int m, Request request) {
+        void fail(int m, Request request, MonotonicInstant at) {
             if (request.effect instanceof RedlockContenderEffect.SendAcquire acquire) {
                 feed(
                         request.contender,
@@ -692,9 +693,7 @@ record RedlockWorld(
             } else if (request.effect instanceof RedlockContenderEffect.SendYield) {
                 feed(request.contender, new RedlockContenderEvent.YieldFailed(m));
             } else if (request.effect instanceof RedlockContenderEffect.SendRemoval removal) {
-                feed(
-                        request.contender,
-                        new RedlockContenderEvent.RemovalFailed(m, removal.forCleanup(), NO_REPLY, LATER));
+                feed(request.contender, new RedlockContenderEvent.RemovalFailed(m, removal.forCleanup(), NO_REPLY, at));
             }
         }
 
@@ -855,6 +854,9 @@ record RedlockWorld(
             if (contender.gaveUp && contender.core == Core.DONE) {
                 present.add("given up");
             }
+            if (!contender.removalsDue.isEmpty()) {
+                present.add("release repeated");
+            }
         }
         if (masters.stream().anyMatch(master -> !master.stray.isEmpty())) {
             present.add("late");
@@ -888,7 +890,7 @@ record RedlockWorld(
                 .append(' ')
                 .append(highestToken)
                 .append(' ')
-                .append(faults)
+                .append(faults.left())
                 .append(everHeld);
         for (int c : order) {
             Contender contender = contenders.get(c);
