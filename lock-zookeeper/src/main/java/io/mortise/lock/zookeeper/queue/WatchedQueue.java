@@ -141,11 +141,6 @@ record WatchedQueue(long ownWatch, List<Predecessor> nearest, boolean further, b
                 .toList();
     }
 
-    /** Returns whether all watches are registered on this connection, so that a list cannot be older than their events. */
-    boolean isWatchedOn(long connection) {
-        return ownWatch == connection && unwatchedOn(connection).isEmpty();
-    }
-
     /**
      * Returns whether the contender's node is the head of the queue: it is known to exist while no predecessor exists. On the
      * connection on which the own watch was registered, events arrive in the server's order: if the own node had been deleted

@@ -33,6 +33,7 @@ import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.NodeChanged;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.NodeDeleted;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.ReadFailed;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.Reconnected;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.RemovalDue;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.RemovalFailed;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.SessionEnded;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.SessionReady;
@@ -47,6 +48,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -78,6 +81,9 @@ public final class ZooKeeperContender
 
     private static final Logger log = LoggerFactory.getLogger(ZooKeeperContender.class);
     private static final Duration FALLBACK = Duration.ofSeconds(5);
+
+    /** Not the client's timer: the client may be closed long before the application's handle reconnects. */
+    private static final Executor LATER = CompletableFuture.delayedExecutor(100, TimeUnit.MILLISECONDS, Runnable::run);
 
     private final ZooKeeperSessionManager sessions;
     private final LockContainerNodeLifecycle lockNodes;
@@ -123,7 +129,7 @@ public final class ZooKeeperContender
     public CompletionStage<AttemptResult> attempt() {
         CompletableFuture<AttemptResult> result = new CompletableFuture<>();
         attempt = result;
-        machine.accept(new Attempt(connection()));
+        machine.accept(new Attempt());
         return result.isDone() ? result : sessions.withTimeout(acquireDescription(), result);
     }
 
@@ -260,6 +266,7 @@ public final class ZooKeeperContender
             case LOCK_NODE_UNUSED ->
                 lockNodes.markUnused(session(), lockNodes.paths().lockNode(request.name()));
             case DEFER_WATCH -> deferredWatches.add(this);
+            case DEFER_REMOVAL -> LATER.execute(() -> machine.accept(new RemovalDue()));
             case WAKE_WAITER -> machine.afterwards(listener::wake);
             case REPORT_LOSS ->
                 machine.afterwards(

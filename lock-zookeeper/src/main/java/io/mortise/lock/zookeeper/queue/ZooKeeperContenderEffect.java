@@ -33,6 +33,9 @@ sealed interface ZooKeeperContenderEffect {
         /** Watch the contender's node later, if the grant is held for long enough. */
         DEFER_WATCH,
 
+        /** Wait a moment before the removal is repeated. Leads to {@link ZooKeeperContenderEvent.RemovalDue}. */
+        DEFER_REMOVAL,
+
         /** Tell the core to make another attempt. */
         WAKE_WAITER,
 

@@ -12,12 +12,8 @@ import org.apache.zookeeper.KeeperException.Code;
  * which the server sent them.
  */
 sealed interface ZooKeeperContenderEvent {
-    /**
-     * The core requests the grant.
-     *
-     * @param connection the present connection of the contender's session; any number if it has none
-     */
-    record Attempt(long connection) implements ZooKeeperContenderEvent {}
+    /** The core requests the grant. */
+    record Attempt() implements ZooKeeperContenderEvent {}
 
     /** The core ends the contender: a release, or a withdrawal. */
     record End() implements ZooKeeperContenderEvent {}
@@ -102,6 +98,9 @@ sealed interface ZooKeeperContenderEvent {
 
     /** The session has a new connection. */
     record Reconnected(long connection) implements Notice {}
+
+    /** The time of {@link ZooKeeperContenderEffect.Plain#DEFER_REMOVAL} is over. */
+    record RemovalDue() implements Notice {}
 
     /** The grant has been held for long enough to be watched. */
     record WatchDue(long connection) implements Notice {}

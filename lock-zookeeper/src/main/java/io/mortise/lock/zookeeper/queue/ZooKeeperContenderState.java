@@ -31,6 +31,7 @@ import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.NodeRead;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.Notice;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.ReadFailed;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.Reconnected;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.RemovalDue;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.RemovalFailed;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.Removed;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.Response;
@@ -139,16 +140,19 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
         return to(new Finding(rounds), new SendList(true));
     }
 
-    /** Lists the queue; without a sync if the watches on this connection have told all that it could show. */
-    private static Move list(Node node, WatchedQueue queue, long connection, int rounds) {
-        return to(new Listing(node, queue, rounds), new SendList(!queue.isWatchedOn(connection)));
+    /**
+     * Lists the queue, without a sync: a server that lags behind shows no fewer predecessors than there are, and its watches on them
+     * will be triggered.
+     */
+    private static Move list(Node node, WatchedQueue queue, int rounds) {
+        return to(new Listing(node, queue, rounds), new SendList(false));
     }
 
     private static Move granted(Node node, WatchedQueue queue, long connection) {
         List<ZooKeeperContenderEffect> effects = new ArrayList<>(4);
         // They are all deleted: their watches have been triggered or will be, so the server keeps none.
         queue.nearest().forEach(each -> effects.add(new Unlisten(each.path())));
-        if (queue.ownWatch() != connection) {
+        if (queue.ownWatch() != connection || connection == WatchedQueue.NEVER) {
             effects.add(Plain.DEFER_WATCH); // the grant is valid without the watch, which only reports a deletion
         }
         effects.add(new ReportGranted(node.czxid));
@@ -156,12 +160,8 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
     }
 
     /** Ends an attempt, a wait or a grant, because the contender's node does not exist any more. */
-    private static Move deleted(String own, WatchedQueue queue, Plain report) {
-        return to(new Deleted(), new Unlisten(own), Plain.DEREGISTER, report).after(unwatch(queue));
-    }
-
-    private static ZooKeeperContenderEffect[] unwatch(WatchedQueue queue) {
-        return queue.nearest().stream().map(each -> new Unwatch(each.path())).toArray(ZooKeeperContenderEffect[]::new);
+    private static Move deleted(String own, Plain report) {
+        return to(new Deleted(), new Unlisten(own), Plain.DEREGISTER, report);
     }
 
     /** Looks for the node that a create without a response may have left, to delete it. */
@@ -171,6 +171,10 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
 
     private static Move remove(String own, boolean orphaned) {
         return to(new Removing(own, orphaned), new SendRemoval(own));
+    }
+
+    private static Move removal(@Nullable String own, boolean orphaned) {
+        return own == null ? trace(orphaned) : remove(own, orphaned);
     }
 
     /** Ends the contender, which has no node any more. */
@@ -273,6 +277,10 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
                         ? endedWithSession(Plain.WAKE_WAITER)
                         : trace(true).then(Plain.WAKE_WAITER);
             }
+            if (event
+                    instanceof Created) { // the request that failed was sent nevertheless; the next list shows the node
+                return to(this);
+            }
             return event instanceof Reconnected ? to(this, Plain.WAKE_WAITER) : unnoticed(this, event);
         }
     }
@@ -295,7 +303,7 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
                         ? endedWithSession(Plain.REPORT_SESSION_ENDED)
                         : to(new Tracing(true), Plain.REPORT_SESSION_ENDED);
             }
-            return event instanceof Attempt ? to(this) : unnoticed(this, event);
+            return event instanceof Attempt || event instanceof Created ? to(this) : unnoticed(this, event);
         }
 
         private Move onList(Listed listed, Identity identity) {
@@ -313,7 +321,7 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
         public Move on(ZooKeeperContenderEvent event, Identity identity) {
             if (event instanceof NodeRead read) {
                 Node node = new Node(own, read.czxid());
-                return to(new Listing(node, WatchedQueue.UNKNOWN, rounds), new Listen(own), new SendList(true));
+                return list(node, WatchedQueue.UNKNOWN, rounds).after(new Listen(own));
             }
             if (event instanceof ReadFailed failed) {
                 return failed.hasCode(Code.NONODE)
@@ -349,12 +357,19 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
         /** Returns what the deletion of a predecessor leads to. */
         Move onDeletion(WatchedQueue after, long connection);
 
+        /** Returns what ends the watches on the nodes ahead. */
+        default ZooKeeperContenderEffect[] unwatch() {
+            return queue().nearest().stream()
+                    .map(each -> new Unwatch(each.path()))
+                    .toArray(ZooKeeperContenderEffect[]::new);
+        }
+
         /** Returns what a call or a notice leads to. */
         default Move onOther(ZooKeeperContenderEvent event) {
             String own = node().path;
             if (event instanceof NodeDeleted deleted) {
                 if (deleted.path().equals(own)) {
-                    return deleted(own, queue(), tell(Plain.REPORT_NODE_DELETED));
+                    return deleted(own, tell(Plain.REPORT_NODE_DELETED)).after(unwatch());
                 }
                 return queue().contains(deleted.path())
                         ? onDeletion(queue().deleted(deleted.path(), deleted.released()), deleted.connection())
@@ -369,12 +384,12 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
                 return to(this, Plain.WAKE_WAITER);
             }
             if (event instanceof End) {
-                return remove(own, false).after(unwatch(queue()));
+                return remove(own, false).after(unwatch());
             }
             if (event instanceof SessionEnded end) {
                 return end.serverDeletesNode()
                         ? endedWithSession(tell(Plain.REPORT_SESSION_ENDED))
-                        : remove(own, true).after(unwatch(queue())).then(tell(Plain.REPORT_SESSION_ENDED));
+                        : remove(own, true).after(unwatch()).then(tell(Plain.REPORT_SESSION_ENDED));
             }
             return unnoticed(this, event);
         }
@@ -419,7 +434,7 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
                     .toList();
             int position = names.indexOf(own);
             if (position < 0) {
-                return deleted(node.path, queue, Plain.REPORT_NODE_DELETED);
+                return deleted(node.path, Plain.REPORT_NODE_DELETED).after(unwatch());
             }
             if (position == 0) {
                 return granted(node, queue, listed.connection());
@@ -486,11 +501,12 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
         private Move onFailure(WatchFailed failed) {
             String path = failed.path();
             boolean isOwn = path.equals(node.path);
-            if (failed.hasCode(Code.NONODE)) {
-                return isOwn
-                        ? deleted(path, queue, Plain.REPORT_NODE_DELETED)
-                        : responded(path, failed.connection(), queue.missing(path), failure)
-                                .after(new Unlisten(path));
+            if (isOwn && failed.hasCode(Code.NONODE)) {
+                return deleted(path, Plain.REPORT_NODE_DELETED).after(unwatch());
+            }
+            if (!isOwn && (failed.hasCode(Code.NONODE) || !queue.contains(path))) { // an event may have told so before
+                return responded(path, failed.connection(), queue.missing(path), failure)
+                        .after(new Unlisten(path));
             }
             if (failed.hasCode(Code.NOAUTH) && !isOwn && !queue.isNext(path)) { // only the next one must be readable
                 return responded(path, failed.connection(), queue.forbidden(path), failure)
@@ -516,9 +532,19 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
                 return granted(node, queue, connection);
             }
             if (queue.shouldListAgain()) {
-                return rounds > 1 ? list(node, queue, connection, rounds - 1) : to(queued, Plain.FAIL_RESTLESS);
+                return rounds > 1 ? list(node, queue, rounds - 1) : to(queued, Plain.FAIL_RESTLESS);
             }
             return to(queued, Plain.REPORT_WAITING);
+        }
+
+        /** A listener may have been added after the event of a deletion, whose node the queue does not have any more. */
+        @Override
+        public ZooKeeperContenderEffect[] unwatch() {
+            Stream<ZooKeeperContenderEffect> gone = awaited.stream()
+                    .filter(path -> !path.equals(node.path) && !queue.contains(path))
+                    .map(Unlisten::new);
+            return Stream.concat(Stream.of(InQueueAttempt.super.unwatch()), gone)
+                    .toArray(ZooKeeperContenderEffect[]::new);
         }
 
         @Override
@@ -531,9 +557,7 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
     record Queued(Node node, WatchedQueue queue) implements InQueue {
         @Override
         public Move on(ZooKeeperContenderEvent event, Identity identity) {
-            return event instanceof Attempt attempt
-                    ? list(node, queue, attempt.connection(), MOST_ROUNDS)
-                    : onOther(event);
+            return event instanceof Attempt ? list(node, queue, MOST_ROUNDS) : onOther(event);
         }
 
         /** Without further predecessors, a watched one remains, and its deletion will be the grant. */
@@ -555,7 +579,10 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
     record Head(Node node, WatchedQueue queue) implements InQueue {
         @Override
         public Move on(ZooKeeperContenderEvent event, Identity identity) {
-            return event instanceof Attempt attempt ? granted(node, queue, attempt.connection()) : onOther(event);
+            if (event instanceof Reconnected) {
+                return to(with(queue.withOwnWatch(WatchedQueue.NEVER)), Plain.WAKE_WAITER);
+            }
+            return event instanceof Attempt ? granted(node, queue, queue.ownWatch()) : onOther(event);
         }
 
         @Override
@@ -589,7 +616,7 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
                         : remove(node.path, true).then(Plain.WAKE_WAITER);
             }
             if (event instanceof NodeDeleted deleted && deleted.path().equals(node.path)) {
-                return deleted(node.path, WatchedQueue.UNKNOWN, Plain.REPORT_LOSS);
+                return deleted(node.path, Plain.REPORT_LOSS);
             }
             return onWatch(event);
         }
@@ -611,7 +638,7 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
             }
             if (event instanceof WatchFailed failed) {
                 if (failed.hasCode(Code.NONODE)) {
-                    return deleted(node.path, WatchedQueue.UNKNOWN, Plain.REPORT_LOSS);
+                    return deleted(node.path, Plain.REPORT_LOSS);
                 }
                 // A reconnect watches again by itself, and an ACL that forbids it will do so again.
                 return failed.hasCode(Code.CONNECTIONLOSS) || failed.hasCode(Code.NOAUTH)
@@ -661,9 +688,9 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
             if (failed.hasCode(Code.SESSIONEXPIRED)) {
                 return endedWithSession(new ReportEnded(false));
             }
-            if (orphaned() && failed.hasCode(Code.CONNECTIONLOSS)) {
-                // Not a busy loop: the request ends after the handle has reconnected, or has tried to.
-                return own == null ? trace(true) : remove(own, true);
+            if (orphaned()
+                    && failed.hasCode(Code.CONNECTIONLOSS)) { // at once, if the application is closing its handle
+                return to(new RemovalDeferred(own), Plain.DEFER_REMOVAL);
             }
             Move unremoved = to(new Unremoved(own, orphaned()), new FailEnd(failed.failure()));
             return orphaned() ? unremoved.then(new LogOrphan(failed.failure())) : unremoved;
@@ -731,21 +758,41 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
         @Override
         public Move on(ZooKeeperContenderEvent event, Identity identity) {
             if (event instanceof End) {
-                return again(orphaned);
+                return removal(own, orphaned);
             }
             if (event instanceof SessionEnded end) {
-                return end.serverDeletesNode() ? to(new Gone(), Plain.DEREGISTER) : orphaned ? to(this) : again(true);
+                return end.serverDeletesNode()
+                        ? to(new Gone(), Plain.DEREGISTER)
+                        : orphaned ? to(this) : removal(own, true);
             }
             return onOther(event);
-        }
-
-        private Move again(boolean afterSession) {
-            return own == null ? trace(afterSession) : remove(own, afterSession);
         }
 
         @Override
         public Phase orphan() {
             return new Unremoved(own, true);
+        }
+    }
+
+    /**
+     * A request for the removal of an orphaned node had no response, and is repeated in a moment.
+     *
+     * @param own the contender's node; null if it may have one, whose name is unknown
+     */
+    record RemovalDeferred(@Nullable String own) implements Ending {
+        @Override
+        public Move on(ZooKeeperContenderEvent event, Identity identity) {
+            return event instanceof RemovalDue ? removal(own, true) : onOther(event);
+        }
+
+        @Override
+        public boolean orphaned() {
+            return true;
+        }
+
+        @Override
+        public Phase orphan() {
+            return this;
         }
     }
 

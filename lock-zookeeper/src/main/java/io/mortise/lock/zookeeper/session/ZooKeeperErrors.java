@@ -17,9 +17,13 @@ public final class ZooKeeperErrors {
         return StageFailures.unwrap(failure) instanceof KeeperException keeper && keeper.code() == code;
     }
 
-    /** Returns whether the server may have executed the failed request, or may still do so. */
+    /**
+     * Returns whether the server may have executed the failed request, or may still do so. Only its refusal excludes that: a
+     * client that throws an exception may have sent the request.
+     */
     public static boolean isOutcomeUnknown(Throwable failure) {
-        return toLockException(failure, "", "") instanceof BackendUnavailableException;
+        boolean responded = StageFailures.unwrap(failure) instanceof KeeperException;
+        return !responded || toLockException(failure, "", "") instanceof BackendUnavailableException;
     }
 
     /**

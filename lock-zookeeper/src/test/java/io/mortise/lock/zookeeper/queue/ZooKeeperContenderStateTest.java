@@ -31,6 +31,7 @@ import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.NodeDeleted;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.NodeRead;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.ReadFailed;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.Reconnected;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.RemovalDue;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.RemovalFailed;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.Removed;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.SessionEnded;
@@ -89,7 +90,7 @@ class ZooKeeperContenderStateTest {
     }
 
     private static Attempt attempt() {
-        return new Attempt(1);
+        return new Attempt();
     }
 
     private static Created created() {
@@ -194,33 +195,43 @@ class ZooKeeperContenderStateTest {
         @Test
         void S08_aLostCreateIsFoundByTheNextAttempt() {
             on(new CreateFailed(lost), new FailAttempt(lost));
-            on(new Attempt(3), new SendList(true));
+            on(attempt(), new SendList(true));
             on(listed(3, NEXT, OWN), new SendRead(OWN));
-            on(new NodeRead(TOKEN), new Listen(OWN), new SendList(true));
+            on(new NodeRead(TOKEN), new Listen(OWN), new SendList(false));
             on(listed(3, OWN), Plain.DEFER_WATCH, new ReportGranted(TOKEN));
+        }
+
+        /** The client has thrown an exception after it had sent the create. */
+        @Test
+        void S08_aCreateThatFailedInTheClientMayHaveMadeANode() {
+            Throwable thrown = new IllegalStateException("thrown by the client");
+            on(new CreateFailed(thrown), new FailAttempt(thrown));
+            on(created());
+            on(new End(), new SendList(true));
+            on(listed(1, OWN), new SendRemoval(OWN));
         }
 
         @Test
         void S08_aLostCreateThatTheListDoesNotShowIsRepeated() {
-            after(new CreateFailed(lost), new Attempt(3));
+            after(new CreateFailed(lost), attempt());
             on(listed(3, NEXT), Plain.SEND_CREATE);
         }
 
         @Test
         void aNodeThatIsDeletedBeforeItIsReadIsNotUsed() {
-            after(new CreateFailed(lost), new Attempt(3), listed(3, OWN));
+            after(new CreateFailed(lost), attempt(), listed(3, OWN));
             on(new ReadFailed(missing), Plain.DEREGISTER, Plain.REPORT_NODE_DELETED);
-            on(new Attempt(3), Plain.REPORT_NODE_DELETED);
+            on(attempt(), Plain.REPORT_NODE_DELETED);
         }
 
         @Test
         void aFailedSearchIsRepeatedByTheNextAttempt() {
-            after(new CreateFailed(lost), new Attempt(3));
+            after(new CreateFailed(lost), attempt());
             on(new ListFailed(lost), new FailAttempt(lost));
             on(new Reconnected(5), Plain.WAKE_WAITER);
-            after(new Attempt(5), listed(5, OWN));
+            after(attempt(), listed(5, OWN));
             on(new ReadFailed(lost), new FailAttempt(lost));
-            on(new Attempt(7), new SendList(true));
+            on(attempt(), new SendList(true));
         }
 
         @Test
@@ -283,6 +294,15 @@ class ZooKeeperContenderStateTest {
             on(attempt(), new ReportGranted(TOKEN));
         }
 
+        /** ZooKeeper's client can be configured not to register watches again, so a grant on a new connection needs its own. */
+        @Test
+        void S07_aGrantCollectedAfterAReconnectIsWatchedAgain() {
+            on(deleted(NEXT, 1), Plain.WAKE_WAITER);
+            on(new Reconnected(3), Plain.WAKE_WAITER);
+            on(attempt(), Plain.DEFER_WATCH, new ReportGranted(TOKEN)); // it had read the connection before
+            on(new WatchDue(3), new Watch(OWN));
+        }
+
         @Test
         void S01_S07_thereIsNoGrantIfTheNodeWasDeletedBeforeTheGrantWasCollected() {
             on(deleted(NEXT, 1), Plain.WAKE_WAITER);
@@ -299,7 +319,7 @@ class ZooKeeperContenderStateTest {
         @Test
         void S11_aWatchThatAnotherEventTriggeredIsRegisteredAgain() {
             on(new NodeChanged(NEXT), Plain.WAKE_WAITER);
-            on(attempt(), new SendList(true));
+            on(attempt(), new SendList(false));
             on(listed(1, NEXT, OWN), new Watch(NEXT));
             on(watched(NEXT, 1), Plain.REPORT_WAITING);
         }
@@ -307,7 +327,7 @@ class ZooKeeperContenderStateTest {
         @Test
         void S11_afterAReconnectAllWatchesAreRegisteredAgain() {
             on(new Reconnected(3), Plain.WAKE_WAITER);
-            on(new Attempt(3), new SendList(true));
+            on(attempt(), new SendList(false));
             on(listed(3, NEXT, OWN), new Watch(OWN), new Watch(NEXT));
             on(watched(OWN, 3));
             on(watched(NEXT, 3), Plain.REPORT_WAITING);
@@ -316,15 +336,30 @@ class ZooKeeperContenderStateTest {
         @Test
         void S01_aDeletionReportedAfterAReconnectIsNoGrant() {
             on(deleted(NEXT, 3), Plain.WAKE_WAITER);
-            on(new Attempt(3), new SendList(true));
+            on(attempt(), new SendList(false));
         }
 
         @Test
         void aDeletionReportedDuringTheWatchesAfterAReconnectIsTheGrant() {
-            after(new Attempt(3));
+            after(attempt());
             on(listed(3, NEXT, OWN), new Watch(OWN), new Watch(NEXT));
             after(deleted(NEXT, 3), new WatchFailed(NEXT, 3, missing));
             on(watched(OWN, 3), new ReportGranted(TOKEN));
+        }
+
+        /** Another thread may add the listener while the event thread dispatches the deletion. */
+        @Test
+        void S10_aListenerThatWasAddedAfterTheDeletionOfItsNodeIsRemoved() {
+            after(attempt(), listed(3, NEXT, OWN), deleted(NEXT, 3));
+            on(new End(), new Unlisten(NEXT), new SendRemoval(OWN));
+            on(new WatchFailed(NEXT, 3, missing));
+        }
+
+        @Test
+        void S10_suchAListenerIsRemovedIfItsWatchFails() {
+            after(attempt(), listed(3, NEXT, OWN), deleted(NEXT, 3));
+            on(new WatchFailed(NEXT, 3, lost), new Unlisten(NEXT));
+            on(new WatchFailed(OWN, 3, lost), new FailAttempt(lost));
         }
 
         @Test
@@ -338,7 +373,7 @@ class ZooKeeperContenderStateTest {
         void S01_aDeletionWithoutAWatchOnTheOwnNodeIsNoGrant() {
             on(new NodeChanged(OWN), Plain.WAKE_WAITER);
             on(deleted(NEXT, 1), Plain.WAKE_WAITER);
-            on(attempt(), new SendList(true));
+            on(attempt(), new SendList(false));
         }
 
         @Test
@@ -362,7 +397,8 @@ class ZooKeeperContenderStateTest {
         void S08_onAnApplicationsHandleTheNodeIsDeletedUntilTheServerHasResponded() {
             on(new SessionEnded(false), new Unwatch(NEXT), new SendRemoval(OWN), Plain.WAKE_WAITER);
             on(attempt(), Plain.REPORT_SESSION_ENDED);
-            on(new RemovalFailed(lost), new SendRemoval(OWN));
+            on(new RemovalFailed(lost), Plain.DEFER_REMOVAL);
+            on(new RemovalDue(), new SendRemoval(OWN));
             on(new End());
             on(new Removed(true), new Unlisten(OWN), Plain.DEREGISTER, Plain.LOCK_NODE_UNUSED, new ReportEnded(true));
         }
@@ -400,9 +436,9 @@ class ZooKeeperContenderStateTest {
         @Test
         void oneDeletionBeforeAReconnectAndOneAfterItAreTheGrant() {
             on(deleted(SECOND, 1));
-            after(new Attempt(3), listed(3, NEXT, OWN), watched(OWN, 3), watched(NEXT, 3));
+            after(attempt(), listed(3, NEXT, OWN), watched(OWN, 3), watched(NEXT, 3));
             on(deleted(NEXT, 3), Plain.WAKE_WAITER);
-            on(new Attempt(3), new ReportGranted(TOKEN));
+            on(attempt(), new ReportGranted(TOKEN));
         }
 
         @Test
@@ -583,7 +619,7 @@ class ZooKeeperContenderStateTest {
     void aListThatFailsIsRepeatedByTheNextAttempt() {
         create();
         on(new ListFailed(lost), new FailAttempt(lost));
-        on(new Attempt(3), new SendList(true));
+        on(attempt(), new SendList(false));
     }
 
     @Nested
@@ -666,7 +702,7 @@ class ZooKeeperContenderStateTest {
         after(deleted(NEXT, 1));
         assertPhase(Head.class);
         on(new Reconnected(3), Plain.WAKE_WAITER);
-        on(new Attempt(3), Plain.DEFER_WATCH, new ReportGranted(TOKEN));
+        on(attempt(), Plain.DEFER_WATCH, new ReportGranted(TOKEN));
     }
 
     @Test

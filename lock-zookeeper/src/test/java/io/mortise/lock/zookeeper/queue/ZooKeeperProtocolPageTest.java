@@ -40,7 +40,8 @@ class ZooKeeperProtocolPageTest {
     private static final Set<Class<? extends Phase>> ENDING = Set.of(
             ZooKeeperContenderState.Withdrawing.class,
             ZooKeeperContenderState.Tracing.class,
-            ZooKeeperContenderState.Removing.class);
+            ZooKeeperContenderState.Removing.class,
+            ZooKeeperContenderState.RemovalDeferred.class);
 
     private static final Map<Code, KeeperException> FAILURES = new EnumMap<>(Code.class);
     private static final List<Taken> REACHABLE = explore();
@@ -58,6 +59,7 @@ class ZooKeeperProtocolPageTest {
 
     private static List<ZooKeeperContenderEvent> events() {
         List<ZooKeeperContenderEvent> events = new ArrayList<>(List.of(
+                new ZooKeeperContenderEvent.Attempt(),
                 new ZooKeeperContenderEvent.End(),
                 new ZooKeeperContenderEvent.Abandon(),
                 new ZooKeeperContenderEvent.SessionReady(),
@@ -66,6 +68,7 @@ class ZooKeeperProtocolPageTest {
                 new ZooKeeperContenderEvent.NodeRead(42),
                 new ZooKeeperContenderEvent.Removed(true),
                 new ZooKeeperContenderEvent.Removed(false),
+                new ZooKeeperContenderEvent.RemovalDue(),
                 new ZooKeeperContenderEvent.SessionEnded(true),
                 new ZooKeeperContenderEvent.SessionEnded(false)));
         for (Code code : List.of(Code.CONNECTIONLOSS, Code.NONODE, Code.NODEEXISTS, Code.NOAUTH, Code.SESSIONEXPIRED)) {
@@ -75,7 +78,6 @@ class ZooKeeperProtocolPageTest {
             events.add(new ZooKeeperContenderEvent.RemovalFailed(failure(code)));
         }
         for (long connection : List.of(1L, 3L)) {
-            events.add(new ZooKeeperContenderEvent.Attempt(connection));
             events.add(new ZooKeeperContenderEvent.Reconnected(connection));
             events.add(new ZooKeeperContenderEvent.WatchDue(connection));
             List<String> queue = List.of("x-lock-0000000001", "y-lock-0000000002", "own-lock-0000000003");
@@ -263,5 +265,6 @@ class ZooKeeperProtocolPageTest {
             "Tracing",
             "Removing",
             "Unremoved",
+            "RemovalDeferred",
             "Gone");
 }

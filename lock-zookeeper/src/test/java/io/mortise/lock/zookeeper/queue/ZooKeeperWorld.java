@@ -615,7 +615,7 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld> {
         Contender contender = contenders.get(i);
         contender.core = Core.ATTEMPTING;
         contender.woken = false;
-        feed(i, new ZooKeeperContenderEvent.Attempt(clients.get(contender.client).connection));
+        feed(i, new ZooKeeperContenderEvent.Attempt());
     }
 
     private void end(int i) {
@@ -818,6 +818,7 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld> {
             }
             case LOCK_NODE_UNUSED -> client.lockNodeUnused = !client.ended;
             case DEFER_WATCH -> contender.deferredWatch = true;
+            case DEFER_REMOVAL -> throw new IllegalStateException("only on an application's handle");
             case WAKE_WAITER -> contender.woken |= contender.core == Core.ATTEMPTING || contender.core == Core.WAITING;
             case REPORT_LOSS -> {
                 if (contender.core == Core.HOLDING) {
@@ -880,8 +881,7 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld> {
 
     private void receive(int at, Arrival arrival) {
         Client client = clients.get(at);
-        client.lastZxid = Math.max(client.lastZxid, arrival.zxid);
-        if (arrival.request == null) {
+        if (arrival.request == null) { // ZooKeeper's client takes the last transaction from responses only
             client.watches.remove(arrival.path);
             Set<Integer> notified = client.listeners.remove(arrival.path);
             boolean released = client.releasing.contains(arrival.path);
@@ -891,6 +891,7 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld> {
             }
             return;
         }
+        client.lastZxid = Math.max(client.lastZxid, arrival.zxid);
         client.open.remove(0);
         if (arrival.code != KeeperException.Code.OK) {
             fail(at, arrival.request, arrival.code);
