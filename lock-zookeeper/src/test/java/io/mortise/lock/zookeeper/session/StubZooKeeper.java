@@ -31,18 +31,18 @@ public class StubZooKeeper extends ZooKeeper {
         super("127.0.0.1:1", Math.toIntExact(TIMEOUT.toMillis()), event -> {});
     }
 
-    /** Returns a session on this handle. Its context is a stub that suffices as long as no contender waits for the session. */
+    /** Returns a session on this handle. */
     public ZooKeeperSession session(LockClock clock) {
-        BackendContext context = (BackendContext) Proxy.newProxyInstance(
-                StubZooKeeper.class.getClassLoader(),
-                new Class<?>[] {BackendContext.class},
-                (proxy, method, arguments) -> switch (method.getName()) {
-                    case "clock" -> clock;
-                    case "clientId" -> "0123456789abcdef";
-                    case "keep" -> null;
-                    default -> throw new UnsupportedOperationException(method.getName());
-                });
-        ZooKeeperSettings settings = new ZooKeeperSettings(
+        return ZooKeeperSession.start(settings(), context(clock));
+    }
+
+    /** Returns the sessions of a client on this handle. */
+    public ZooKeeperSessionManager sessions(LockClock clock) {
+        return new ZooKeeperSessionManager(settings(), context(clock));
+    }
+
+    private ZooKeeperSettings settings() {
+        return new ZooKeeperSettings(
                 Optional.empty(),
                 Optional.of(() -> this),
                 "/locks",
@@ -50,7 +50,20 @@ public class StubZooKeeper extends ZooKeeper {
                 ZooDefs.Ids.OPEN_ACL_UNSAFE,
                 List.of(),
                 Optional.empty());
-        return ZooKeeperSession.start(settings, context);
+    }
+
+    /** Returns a stub that renews nothing, and whose requests have no timeout. */
+    private static BackendContext context(LockClock clock) {
+        return (BackendContext) Proxy.newProxyInstance(
+                StubZooKeeper.class.getClassLoader(),
+                new Class<?>[] {BackendContext.class},
+                (proxy, method, arguments) -> switch (method.getName()) {
+                    case "clock" -> clock;
+                    case "clientId" -> "0123456789abcdef";
+                    case "register" -> null;
+                    case "withRequestTimeout" -> arguments[1];
+                    default -> throw new UnsupportedOperationException(method.getName());
+                });
     }
 
     @Override
