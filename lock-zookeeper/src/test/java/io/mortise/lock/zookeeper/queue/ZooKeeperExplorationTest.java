@@ -22,9 +22,8 @@ import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Gone;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Queued;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Step;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Tracing;
-import io.mortise.lock.zookeeper.queue.ZooKeeperWorld.Fault;
-import io.mortise.lock.zookeeper.queue.ZooKeeperWorld.Scope;
-import io.mortise.lock.zookeeper.queue.ZooKeeperWorld.Variant;
+import io.mortise.lock.zookeeper.queue.ZooKeeperScope.Fault;
+import io.mortise.lock.zookeeper.queue.ZooKeeperScope.Variant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -52,7 +51,7 @@ class ZooKeeperExplorationTest {
     private static final ProtocolPage PAGE = new ProtocolPage("zookeeper");
 
     /** The scopes that were explored without a defect; several tests use some of them. */
-    private static final Map<Scope, Exploration<ZooKeeperWorld>> EXPLORED = new ConcurrentHashMap<>();
+    private static final Map<ZooKeeperScope, Exploration<ZooKeeperWorld>> EXPLORED = new ConcurrentHashMap<>();
 
     private static final Set<Fault> NONE = Set.of();
     private static final Set<Fault> CUT = Set.of(Fault.CUT, Fault.LATE_EXECUTION, Fault.WATCHES_FORGOTTEN);
@@ -66,8 +65,9 @@ class ZooKeeperExplorationTest {
             Fault.OPERATOR,
             Fault.PAUSE);
 
-    private static Scope scope(String contenders, String clients, int servers, int faults, Set<Fault> possible) {
-        return ZooKeeperWorld.scope(contenders, clients, servers, faults, possible, true, Variant.PRODUCTION);
+    private static ZooKeeperScope scope(
+            String contenders, String clients, int servers, int faults, Set<Fault> possible) {
+        return ZooKeeperScope.of(contenders, clients, servers, faults, possible, true);
     }
 
     static Stream<Arguments> S01_S03_S08_S11_everyInterleavingKeepsTheRules() {
@@ -84,7 +84,7 @@ class ZooKeeperExplorationTest {
     /** Explored without the times after which a waiter asks again: they hide each lost event. */
     @ParameterizedTest(name = "{0}")
     @MethodSource
-    void S01_S03_S08_S11_everyInterleavingKeepsTheRules(String what, Scope scope) {
+    void S01_S03_S08_S11_everyInterleavingKeepsTheRules(String what, ZooKeeperScope scope) {
         Exploration<ZooKeeperWorld> explored = keepsTheRules(scope);
         String start = "| " + what + " |";
         String row = ProtocolPage.row(start, explored);
@@ -108,7 +108,7 @@ class ZooKeeperExplorationTest {
     @MethodSource
     @EnabledIfSystemProperty(named = "mortise.explore", matches = "deep")
     @Timeout(value = 3, unit = TimeUnit.HOURS)
-    void S01_S03_S08_S11_largerScopesKeepTheRules(String what, Scope scope) {
+    void S01_S03_S08_S11_largerScopesKeepTheRules(String what, ZooKeeperScope scope) {
         assertThat(keepsTheRules(scope).states()).as(what).isGreaterThan(100_000);
     }
 
@@ -121,11 +121,11 @@ class ZooKeeperExplorationTest {
                 Arguments.of("3 contenders, 2 clients", scope("001", "00", 1, 0, NONE)));
     }
 
-    private static Exploration<ZooKeeperWorld> keepsTheRules(Scope scope) {
+    private static Exploration<ZooKeeperWorld> keepsTheRules(ZooKeeperScope scope) {
         return EXPLORED.computeIfAbsent(scope, ZooKeeperExplorationTest::explore);
     }
 
-    private static Exploration<ZooKeeperWorld> explore(Scope scope) {
+    private static Exploration<ZooKeeperWorld> explore(ZooKeeperScope scope) {
         Exploration<ZooKeeperWorld> explored = Exploration.of(new ZooKeeperWorld(scope), MOST_STATES);
         assertThat(explored.counterexample()).isEmpty();
         assertThat(explored.isComplete()).isTrue();
@@ -136,16 +136,8 @@ class ZooKeeperExplorationTest {
     /** The exploration is worth what it finds: each defect is one that the protocol could have, or has had. */
     @ParameterizedTest(name = "{0}")
     @MethodSource
-    void aDefectIsFound(String defect, Scope clean, Variant wrong) {
-        Scope scope = new Scope(
-                clean.clientOfContender(),
-                clean.serverOfClient(),
-                clean.servers(),
-                clean.faults(),
-                clean.possible(),
-                clean.givingUp(),
-                wrong);
-        Exploration<ZooKeeperWorld> explored = Exploration.of(new ZooKeeperWorld(scope), MOST_STATES);
+    void aDefectIsFound(String defect, ZooKeeperScope clean, Variant wrong) {
+        Exploration<ZooKeeperWorld> explored = Exploration.of(new ZooKeeperWorld(clean.with(wrong)), MOST_STATES);
         Optional<String> found = explored.counterexample().or(() -> explored.stuck(Kind.PROGRESS));
         assertThat(found).as(explored.toString()).isNotEmpty();
         keepsTheRules(clean);
@@ -199,20 +191,21 @@ class ZooKeeperExplorationTest {
                                 : ZooKeeperContenderState.on(state, event)),
                 defect(
                         "an event on a new connection is the grant",
-                        ZooKeeperWorld.scope(
-                                "00", "0", 1, 2, Set.of(Fault.CUT, Fault.OPERATOR), false, Variant.PRODUCTION),
+                        ZooKeeperScope.of("00", "0", 1, 2, Set.of(Fault.CUT, Fault.OPERATOR), false),
                         on(
                                 NodeDeleted.class,
                                 (state, event) -> ZooKeeperContenderState.on(
                                         watchedOn(state, ((NodeDeleted) event).connection()), event))),
                 Arguments.of(
                         "a server ends a session before its deadline, as after a cut-off leader's reply to a sync",
-                        ZooKeeperWorld.scope("01", "00", 1, 1, Set.of(Fault.DEADLINE), false, Variant.PRODUCTION),
+                        ZooKeeperScope.of("01", "00", 1, 1, Set.of(Fault.DEADLINE), false),
                         new Variant(ZooKeeperContenderState::on, false)));
     }
 
     private static Arguments defect(
-            String name, Scope scope, BiFunction<ZooKeeperContenderState, ZooKeeperContenderEvent, Step> machine) {
+            String name,
+            ZooKeeperScope scope,
+            BiFunction<ZooKeeperContenderState, ZooKeeperContenderEvent, Step> machine) {
         return Arguments.of(name, scope, new Variant(machine, true));
     }
 

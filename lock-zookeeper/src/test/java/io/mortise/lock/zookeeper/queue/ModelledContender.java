@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper.queue;
+
+import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.Request;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** One contender: its state machine, and what the core does about it. */
+final class ModelledContender {
+    /** What the core does about one contender. */
+    enum Core {
+        NEW,
+        ATTEMPTING,
+        WAITING,
+        RETRYING,
+        HOLDING,
+        ENDING,
+        END_FAILED,
+        DONE
+    }
+
+    final int client;
+    int incarnation;
+    ZooKeeperContenderState protocol;
+    Core core = Core.NEW;
+    boolean woken;
+    boolean gaveUp;
+    boolean timedOut; // so that an outcome may come without a call
+    boolean revoked; // an operator deleted the node while it was the head of the queue
+    boolean deferredWatch;
+    boolean dropsList; // whether the next response to a paired list is dropped
+    boolean working; // the machine is taking an event
+
+    @Nullable
+    Request unsentList; // of a thread that stands still
+
+    long token;
+    final List<ZooKeeperContenderEvent> inbox;
+
+    ModelledContender(int client, int i) {
+        this.client = client;
+        this.protocol = initial(i, 0);
+        inbox = new ArrayList<>();
+    }
+
+    ModelledContender(ModelledContender from) {
+        client = from.client;
+        incarnation = from.incarnation;
+        protocol = from.protocol;
+        core = from.core;
+        woken = from.woken;
+        gaveUp = from.gaveUp;
+        timedOut = from.timedOut;
+        revoked = from.revoked;
+        deferredWatch = from.deferredWatch;
+        dropsList = from.dropsList;
+        working = from.working;
+        unsentList = from.unsentList;
+        token = from.token;
+        inbox = new ArrayList<>(from.inbox);
+    }
+
+    static String attemptId(int contender, int incarnation) {
+        return "#" + contender + incarnation;
+    }
+
+    static ZooKeeperContenderState initial(int contender, int incarnation) {
+        return ZooKeeperContenderState.initial(
+                ZooKeeperWorld.LOCK, ContenderNode.prefix(attemptId(contender, incarnation)), true);
+    }
+
+    /** Returns what makes a contender differ from the others, without names and times. */
+    String view() {
+        StringBuilder text = new StringBuilder("|").append(client).append(incarnation);
+        text.append(protocol.phase().getClass().getSimpleName()).append(core);
+        ZooKeeperWorldKey.append(text, woken, gaveUp, timedOut, revoked);
+        ZooKeeperWorldKey.append(text, deferredWatch, dropsList, unsentList != null);
+        return text.toString();
+    }
+}
