@@ -42,6 +42,9 @@ final class ZooKeeperChecks {
             if (!queue.isEmpty()) {
                 return Optional.of("S08: all contenders have ended, and the queue has " + queue);
             }
+            if (world.scope.faults() == 0 && !world.servers.leaderTree().nodes().isEmpty()) {
+                return Optional.of("S17: all contenders have ended, and the lock's node remains");
+            }
             for (ModelledClient client : world.clients) {
                 if (!client.listeners.isEmpty() || !client.releasing.isEmpty() || !client.registered.isEmpty()) {
                     return Optional.of("S10: all contenders have ended, and the registry has " + client.listeners

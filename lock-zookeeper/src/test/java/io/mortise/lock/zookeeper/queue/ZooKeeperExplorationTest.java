@@ -174,6 +174,10 @@ class ZooKeeperExplorationTest {
                         "a withdrawal leaves its watches",
                         scope("00", "0", 1, 0, NONE),
                         without(effect -> effect instanceof Unwatch)),
+                defect(
+                        "nobody deletes the nodes of unused locks",
+                        scope("00", "0", 1, 0, NONE),
+                        without(Plain.LOCK_NODE_UNUSED::equals)),
                 defect("a wake-up is ignored", scope("01", "00", 1, 0, NONE), without(Plain.WAKE_WAITER::equals)),
                 defect(
                         "no wake-up on a new connection",
