@@ -8,6 +8,9 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LossReason;
+import io.mortise.lock.servers.redis.RawRedis;
+import io.mortise.lock.spi.OwnerRecordCodec;
+import io.mortise.lock.testkit.process.Await;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -63,6 +66,23 @@ class RedlockAdminTest extends ThreeLinkedMastersTest {
         raw(0, "DEL", X.grant());
         assertThat(forceRelease(seen)).isFalse();
         assertThat(has(1, X.grant())).isFalse();
+    }
+
+    /** Another contender had the vote of that master when the holder won the others. */
+    @Test
+    void S18_holderThatIsStillQueuedAtAMasterIsNoWaiter() throws Exception {
+        awaitVotesOfAll();
+        try (Lease lease = client().named("x").acquire();
+                RawRedis redis = raw(2)) {
+            Await.until("all have voted", SOON, () -> has(2, X.grant()));
+            String vote = String.valueOf(redis.call("GET", X.grant()));
+            String attempt = OwnerRecordCodec.attemptId(vote).orElseThrow();
+            redis.call("ZADD", X.queue(), "1", attempt);
+            redis.call("HSET", X.entries(), attempt, "channel 1000 9999999999999999 - " + vote);
+            assertThat(lease.isHeld()).isTrue();
+            assertThat(admin().status("x").get(10, TimeUnit.SECONDS).waiters()).isEmpty();
+            redis.call("DEL", X.queue(), X.entries());
+        }
     }
 
     @Test

@@ -123,10 +123,10 @@ public final class RedlockAdmin implements LockAdmin {
                 .forEach(holder -> votesByGrant
                         .computeIfAbsent(grantId(holder.raw()), grant -> new ArrayList<>())
                         .add(holder));
-        List<LockHolder> holders = votesByGrant.values().stream()
-                .filter(votes -> mayBeMajority(votes.size(), statuses.size()))
-                .map(this::withToken)
-                .toList();
+        votesByGrant.values().removeIf(votes -> !mayBeMajority(votes.size(), statuses.size()));
+        waiters.keySet().removeAll(votesByGrant.keySet()); // a holder may still be queued where it has no vote
+        List<LockHolder> holders =
+                votesByGrant.values().stream().map(this::withToken).toList();
         return new LockStatus(name, holders, List.copyOf(waiters.values()));
     }
 

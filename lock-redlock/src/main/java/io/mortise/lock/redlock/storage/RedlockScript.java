@@ -12,7 +12,7 @@ import io.mortise.lock.redis.script.LuaScript;
 public enum RedlockScript {
     ACQUIRE("shared/keys", "require_vote", "acquire", "shared/queue", "queue_entries", "acquire_queued"),
     RAISE_TOKEN("shared/keys", "require_vote", "raise_token"),
-    RECOVER_VOTE("shared/keys", "require_vote", "recover_vote"),
+    RECOVER_VOTE("shared/keys", "require_vote", "shared/queue", "recover_vote"),
     YIELD_VOTE("shared/keys", "shared/queue", "queue_entries", "yield_vote"),
     RELEASE("shared/keys", "release", "shared/queue", "queue_entries", "release_queued"),
     RELEASE_AFTER("shared/keys", "release_after", "shared/keep_grant", "shared/queue", "release_after_queued"),

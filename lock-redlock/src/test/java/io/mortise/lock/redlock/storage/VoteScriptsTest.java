@@ -216,6 +216,16 @@ class VoteScriptsTest extends RedlockScriptTest {
         assertThat(recoverVote(1, 9)).as("it has the vote already").isEqualTo(NO);
     }
 
+    /** Another contender had the vote when the holder won those of other masters. */
+    @Test
+    void S12_recoveryDeletesTheHoldersQueueEntry() {
+        bench.tryAcquire(2);
+        bench.acquire(1, bench.listen("c1"));
+        bench.redis().call("DEL", KEYS.grant());
+        assertThat(recoverVote(1, 9)).isEqualTo(YES);
+        assertThat(bench.keys()).containsExactlyInAnyOrder(RedlockScriptBench.STATE, KEYS.grant());
+    }
+
     @Test
     void S01_voteIsNotRecoveredIfHeldOrInQuarantineOrLate() {
         bench.tryAcquire(2);
