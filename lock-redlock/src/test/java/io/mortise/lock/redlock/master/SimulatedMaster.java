@@ -8,21 +8,25 @@ import org.jspecify.annotations.Nullable;
 
 /** Simulates how the Lua scripts change the state of one master with one lock. */
 final class SimulatedMaster {
-    private State now = new State(null, 0, 0, null, 0);
+    private static final State EMPTY = new State(null, 0, null, 0);
+
+    private State now = EMPTY;
     private State saved = now;
     private int run;
 
     /** The data that the master stores; a restart may restore an older state. */
     private record State(
-            @Nullable String owner,
-            long expiresAt,
-            long counter,
-            @Nullable Integer votingRun,
-            long since) {
-        State grant(@Nullable String newOwner, long newExpiry, long newCounter) {
-            return new State(newOwner, newExpiry, newCounter, votingRun, since);
+            @Nullable Vote vote, long counter, @Nullable Integer votingRun, long since) {
+        State with(@Nullable Vote newVote, long newCounter) {
+            return new State(newVote, newCounter, votingRun, since);
         }
     }
+
+    /** A vote for one round of an attempt. */
+    private record Vote(String owner, int round, long token, long expiresAt) {}
+
+    /** The attempt and its round that send a request. */
+    record Round(String owner, int number) {}
 
     /** Returns the number of this run of the process: requests to an earlier run never arrive. */
     int run() {
@@ -38,56 +42,78 @@ final class SimulatedMaster {
     }
 
     void expire(long time) {
-        if (now.owner != null && now.expiresAt <= time) {
-            now = now.grant(null, 0, now.counter);
+        if (now.vote != null && now.vote.expiresAt <= time) {
+            lose();
         }
     }
 
     /** Deletes the vote, as a clock jump or an operator may do. */
     void lose() {
-        now = now.grant(null, 0, now.counter);
+        now = now.with(null, now.counter);
+    }
+
+    private static boolean isOf(Round round, @Nullable Vote vote) {
+        return vote != null && vote.owner.equals(round.owner);
+    }
+
+    private static boolean isVoteOf(Round round, @Nullable Vote vote) {
+        return vote != null && isOf(round, vote) && vote.round == round.number;
     }
 
     /**
-     * Returns the counter if the master votes for that owner, -1 if another owner has its vote, -2 if its vote would not count.
+     * Returns the token of the vote if the master votes for that round, or has voted for another one of the attempt; -1 if another
+     * attempt has its vote, -2 if its vote would not count.
      */
-    long acquire(String owner, long time, long lease, boolean checksQuarantine) {
+    long acquire(Round round, long time, long lease, boolean checksQuarantine) {
         if (checksQuarantine && !isVoting()) {
             return -2;
         }
         expire(time);
-        if (owner.equals(now.owner)) {
-            return now.counter;
-        }
-        if (now.owner != null) {
+        Vote vote = now.vote;
+        if (vote != null && !isOf(round, vote)) {
             return -1;
         }
-        now = now.grant(owner, time + lease, now.counter + 1);
-        return now.counter;
+        long token = vote == null ? now.counter + 1 : vote.token;
+        if (vote == null || round.number >= vote.round) {
+            now = now.with(
+                    new Vote(round.owner, round.number, token, time + lease), vote == null ? token : now.counter);
+        }
+        return token;
     }
 
-    boolean raise(String owner, long token, long time, boolean onlyIfOwned, boolean checksQuarantine) {
+    boolean raise(Round round, long token, long time, boolean onlyIfOwned, boolean checksQuarantine) {
         if (checksQuarantine && !isVoting()) {
             return false;
         }
         expire(time);
-        boolean owned = owner.equals(now.owner);
+        Vote vote = now.vote;
+        boolean owned = isVoteOf(round, vote);
         if (owned || !onlyIfOwned) {
-            now = now.grant(now.owner, now.expiresAt, Math.max(now.counter, token));
+            Vote raised = vote == null || !owned ? vote : new Vote(vote.owner, vote.round, token, vote.expiresAt);
+            now = now.with(raised, Math.max(now.counter, token));
         }
         return owned || !onlyIfOwned;
     }
 
-    /** Votes again for an owner that has lost the vote; raises the counter to the token. */
-    void recoverVote(String owner, long token, long time, long lease, boolean checksQuarantine) {
+    /** Votes again for a round that has lost the vote; raises the counter to the token. */
+    void recoverVote(Round round, long token, long time, long lease, boolean checksQuarantine) {
         expire(time);
-        if (now.owner == null && (isVoting() || !checksQuarantine)) {
-            now = now.grant(owner, time + lease, Math.max(now.counter, token));
+        Vote vote = now.vote;
+        boolean free = vote == null || (isOf(round, vote) && vote.round < round.number);
+        if (free && (isVoting() || !checksQuarantine)) {
+            now = now.with(new Vote(round.owner, round.number, token, time + lease), Math.max(now.counter, token));
         }
     }
 
-    void release(String owner) {
-        if (owner.equals(now.owner)) {
+    /** Deletes the vote of a lost round. */
+    void yieldVote(Round round, boolean onlyOfThatRound) {
+        if (onlyOfThatRound ? isVoteOf(round, now.vote) : isOf(round, now.vote)) {
+            lose();
+        }
+    }
+
+    void release(Round last) {
+        if (isOf(last, now.vote)) {
             lose();
         }
     }
@@ -98,14 +124,14 @@ final class SimulatedMaster {
 
     /** Deletes all data; the process keeps running. */
     void flush() {
-        now = new State(null, 0, 0, null, 0);
+        now = EMPTY;
     }
 
     void restart(boolean empty) {
-        now = empty ? new State(null, 0, 0, null, 0) : saved;
+        now = empty ? EMPTY : saved;
         saved = now;
         run++;
-        now = new State(now.owner, now.expiresAt, now.counter, now.votingRun, 0);
+        now = new State(now.vote, now.counter, now.votingRun, 0);
     }
 
     /** Returns the duration of that many simulation steps: one step is one microsecond of a server clock. */
@@ -115,7 +141,7 @@ final class SimulatedMaster {
 
     QuarantinePolicy.MasterState state(long time) {
         if (!isVoting() && now.since == 0) {
-            now = new State(now.owner, now.expiresAt, now.counter, now.votingRun, time);
+            now = new State(now.vote, now.counter, now.votingRun, time);
         }
         return new QuarantinePolicy.MasterState(
                 isVoting(),
@@ -132,6 +158,6 @@ final class SimulatedMaster {
     }
 
     void leaveQuarantine(long counter) {
-        now = new State(now.owner, now.expiresAt, Math.max(now.counter, counter), run, 0);
+        now = new State(now.vote, Math.max(now.counter, counter), run, 0);
     }
 }

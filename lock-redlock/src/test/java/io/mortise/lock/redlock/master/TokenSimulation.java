@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.master;
 
+import io.mortise.lock.redlock.master.SimulatedMaster.Round;
 import io.mortise.lock.redlock.vote.MasterVote;
 import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.redlock.vote.VoteTally;
@@ -19,8 +20,13 @@ import java.util.stream.IntStream;
  */
 final class TokenSimulation {
     /** Rules that can be switched off, to show that each is needed. */
-    record Rules(boolean tokenRound, boolean raisesOnlyOwnVotes, boolean quarantine, boolean restoresCounters) {
-        static final Rules ALL = new Rules(true, true, true, true);
+    record Rules(
+            boolean tokenRound,
+            boolean raisesOnlyOwnVotes,
+            boolean quarantine,
+            boolean restoresCounters,
+            boolean yieldsOnlyItsRound) {
+        static final Rules ALL = new Rules(true, true, true, true, true);
     }
 
     /** Faults to simulate; data is lost in restarts, and by deletion at one master or at all masters. */
@@ -28,6 +34,7 @@ final class TokenSimulation {
 
     private static final int CLIENTS = 3;
     private static final int STEPS = 1_000;
+    private static final int MOST_ROUNDS = 3;
     private static final long MAX_LEASE = 150; // in steps
 
     /** Clock ticks per step, so that a master's clock is far ahead of any count of grants, as microseconds are. */
@@ -65,12 +72,13 @@ final class TokenSimulation {
         }
     }
 
-    /** Simulates one acquire attempt, from its requests to its release. */
+    /** Simulates one acquire attempt, from its requests in one or more rounds to its release. */
     private final class SimulatedAttempt {
         private final SimulatedClient client;
         private final String owner = "attempt-" + attempts++;
-        private final long requestedAt = now;
         private final long lease = random.nextInt(4) == 0 ? MAX_LEASE : MAX_LEASE / 3;
+        private long requestedAt; // in this round, as the next three
+        private Round round = new Round(owner, 0);
         private VoteTally tally = new VoteTally(quorum);
         private final List<Integer> voters = new ArrayList<>();
         private boolean ended;
@@ -78,16 +86,31 @@ final class TokenSimulation {
 
         SimulatedAttempt(SimulatedClient client) {
             this.client = client;
+            startRound();
+        }
+
+        private void startRound() {
+            requestedAt = now;
+            round = new Round(owner, round.number() + 1);
+            tally = new VoteTally(quorum);
+            voters.clear();
+            Round sent = round;
             for (int node = 0; node < quorum.masters(); node++) {
                 int to = node;
                 send(to, () -> {
-                    long reply = masters.get(to).acquire(owner, now, lease, rules.quarantine());
-                    return () -> onVote(to, reply);
+                    long reply = masters.get(to).acquire(sent, now, lease, rules.quarantine());
+                    return () -> onVote(sent, to, reply);
                 });
             }
         }
 
-        private void onVote(int node, long reply) {
+        private void onVote(Round of, int node, long reply) {
+            if (!of.equals(round)) {
+                if (reply >= 0) {
+                    yieldVote(of, node);
+                }
+                return;
+            }
             MasterVote vote = reply >= 0
                     ? new MasterVote.Granted(reply)
                     : reply == -1
@@ -100,9 +123,28 @@ final class TokenSimulation {
             tally = tally.with(node, vote);
             switch (open ? tally.result() : VoteTally.Result.OPEN) {
                 case WON -> won();
-                case BUSY, NO_QUORUM -> fail();
+                case BUSY, NO_QUORUM -> lost();
                 case OPEN -> {}
             }
+        }
+
+        /** Makes another round, whose requests may overtake those that delete the votes of this one, or gives up. */
+        private void lost() {
+            if (ended || round.number() == MOST_ROUNDS || random.nextInt(3) == 0) {
+                fail();
+                return;
+            }
+            for (int node : voters) {
+                yieldVote(round, node);
+            }
+            startRound();
+        }
+
+        private void yieldVote(Round of, int node) {
+            send(node, () -> {
+                masters.get(node).yieldVote(of, rules.yieldsOnlyItsRound());
+                return () -> {};
+            });
         }
 
         private void won() {
@@ -112,6 +154,7 @@ final class TokenSimulation {
                 return;
             }
             YesNoTally stored = new YesNoTally(quorum);
+            Round won = round;
             for (int node = 0; node < quorum.masters(); node++) {
                 int to = node;
                 if (!voters.contains(node)) {
@@ -120,7 +163,7 @@ final class TokenSimulation {
                 }
                 send(to, () -> {
                     boolean raised =
-                            masters.get(to).raise(owner, token, now, rules.raisesOnlyOwnVotes(), rules.quarantine());
+                            masters.get(to).raise(won, token, now, rules.raisesOnlyOwnVotes(), rules.quarantine());
                     return () -> {
                         switch (stored.add(raised ? YesNoTally.Answer.YES : YesNoTally.Answer.NO)) {
                             case ACCEPTED -> grant(token);
@@ -146,7 +189,7 @@ final class TokenSimulation {
         private void recoverVote(int node) {
             long token = grants.get(granted).token;
             send(node, () -> {
-                masters.get(node).recoverVote(owner, token, now, lease, rules.quarantine());
+                masters.get(node).recoverVote(round, token, now, lease, rules.quarantine());
                 return () -> {};
             });
         }
@@ -177,7 +220,7 @@ final class TokenSimulation {
             for (int node = 0; node < quorum.masters(); node++) {
                 int to = node;
                 send(to, () -> {
-                    masters.get(to).release(owner);
+                    masters.get(to).release(round);
                     return () -> {};
                 });
             }

@@ -86,29 +86,37 @@ class TokenSimulationTest {
 
     @Test
     void S3_tokensDecreaseWithoutTheTokenRound() {
-        assertThat(isDisordered(new Rules(false, true, true, true))).isTrue();
+        assertThat(isDisordered(new Rules(false, true, true, true, true))).isTrue();
     }
 
     @Test
     void S3_raisingCountersOfOthersBreaksTheOrder() {
-        assertThat(isDisordered(new Rules(true, false, true, true))).isTrue();
+        assertThat(isDisordered(new Rules(true, false, true, true, true))).isTrue();
     }
 
     @Test
     void S3_tokensDecreaseWithoutQuarantine() {
-        assertThat(isDisordered(new Rules(true, true, false, true))).isTrue();
+        assertThat(isDisordered(new Rules(true, true, false, true, true))).isTrue();
     }
 
     @Test
     void S3_tokensDecreaseWithoutRestoringCounters() {
-        assertThat(isDisordered(new Rules(true, true, true, false))).isTrue();
+        assertThat(isDisordered(new Rules(true, true, true, false, true))).isTrue();
+    }
+
+    private static boolean isShared(Rules rules, Faults faults) {
+        return LongStream.range(0, TRIALS).anyMatch(seed -> !excludes(run(seed, 3, rules, faults)));
     }
 
     @Test
     void S1_twoHoldersWithoutQuarantine() {
-        Rules rules = new Rules(true, true, false, true);
-        assertThat(LongStream.range(0, TRIALS)
-                        .anyMatch(seed -> !excludes(run(seed, 3, rules, new Faults(false, true)))))
+        assertThat(isShared(new Rules(true, true, false, true, true), new Faults(false, true)))
+                .isTrue();
+    }
+
+    @Test
+    void S1_twoHoldersIfALateYieldDeletesTheVoteOfALaterRound() {
+        assertThat(isShared(new Rules(true, true, true, true, false), new Faults(false, false)))
                 .isTrue();
     }
 }
