@@ -23,6 +23,7 @@ import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.Durations;
+import io.mortise.lock.spi.support.InDoubtRequests;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
@@ -73,6 +74,13 @@ final class RedisContenderRequests {
         };
         backend.confirmation().prepare(node, request.leaseDuration());
         node.run(RedisLockScript.ACQUIRE.script(), keys.all(), args, new ReplyHandler() {
+            private volatile boolean sentAgain;
+
+            @Override
+            public void onSentAgain() {
+                sentAgain = true;
+            }
+
             @Override
             public void onReply(List<Object> values) {
                 Reply reply = acquireReply(node, now, values);
@@ -82,7 +90,8 @@ final class RedisContenderRequests {
 
             @Override
             public void onFailure(Throwable cause, boolean notExecuted) {
-                events.accept(new AcquireFailed(notExecuted, epoch, notAfter, failure(cause, what("acquire"))));
+                int sentIn = sentAgain ? InDoubtRequests.OUT_OF_ORDER : epoch;
+                events.accept(new AcquireFailed(notExecuted, sentIn, notAfter, failure(cause, what("acquire"))));
             }
         });
     }

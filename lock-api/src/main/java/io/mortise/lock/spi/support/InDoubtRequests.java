@@ -16,6 +16,9 @@ package io.mortise.lock.spi.support;
  * @param notAfter the latest time of the store's clock at which it executes one of those
  */
 public record InDoubtRequests(int awaited, boolean anyLost, long lowestEpoch, long highestEpoch, long notAfter) {
+    /** The epoch of a request that was sent again, after later ones: no reply on its connection rules it out. */
+    public static final int OUT_OF_ORDER = Integer.MIN_VALUE;
+
     /** No request. */
     public static final InDoubtRequests NONE =
             new InDoubtRequests(0, false, Long.MAX_VALUE, Long.MIN_VALUE, Long.MIN_VALUE);

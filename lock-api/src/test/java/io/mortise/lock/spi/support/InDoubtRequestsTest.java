@@ -60,4 +60,13 @@ class InDoubtRequestsTest {
         assertThat(lost.resolvedBy(2, Long.MAX_VALUE).mayStillExecute()).isTrue();
         assertThat(lost.highestEpoch()).isEqualTo(1);
     }
+
+    /** Replies to requests that were sent before the repetition come before it is executed. */
+    @Test
+    void S08_noReplyOnItsConnectionResolvesARequestThatWasSentAgain() {
+        InDoubtRequests lost = InDoubtRequests.NONE.lost(InDoubtRequests.OUT_OF_ORDER, 1_000);
+        assertThat(lost.resolvedBy(3, NO_TIME).mayStillExecute()).isTrue();
+        assertThat(lost.lost(3, 500).resolvedBy(3, NO_TIME).mayStillExecute()).isTrue();
+        assertThat(lost.resolvedBy(3, 1_001)).isEqualTo(InDoubtRequests.NONE);
+    }
 }

@@ -74,6 +74,7 @@ final class NodeRequests {
                     if (failure == null) {
                         deliver(reply, values);
                     } else if (failure instanceof RedisNoScriptException) {
+                        reply.onSentAgain();
                         send(
                                 ScriptCall.byText(script, keys, args, call.sentAt(), connection.epoch()),
                                 reply,

@@ -14,6 +14,12 @@ public interface ReplyHandler {
     void onReply(List<Object> reply);
 
     /**
+     * Called if the server does not know the script, so that the request is sent again, after requests that were sent meanwhile. A
+     * reply to one of those then does not show that this request was executed.
+     */
+    default void onSentAgain() {}
+
+    /**
      * Called if there was no reply, or the reply was an error.
      *
      * @param cause Lettuce's exception, see {@code RedisErrors}

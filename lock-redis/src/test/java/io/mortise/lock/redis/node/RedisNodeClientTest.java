@@ -81,6 +81,38 @@ class RedisNodeClientTest {
         }
     }
 
+    /** It is then executed after requests that were sent after it, so their replies do not show that it was not. */
+    @Test
+    void S08_aRequestIsToldThatItIsSentAgain() throws Exception {
+        try (NodeFixture fixture = new NodeFixture()) {
+            RedisNodeClient node = fixture.node(Duration.ofSeconds(20));
+            LuaScript unknown = new LuaScript("return 'not known yet'");
+            for (int expected : new int[] {1, 0}) {
+                AtomicInteger sentAgain = new AtomicInteger();
+                CompletableFuture<Void> replied = new CompletableFuture<>();
+                node.run(unknown, NO_KEYS, NO_KEYS, new ReplyHandler() {
+                    @Override
+                    public void onSentAgain() {
+                        sentAgain.incrementAndGet();
+                    }
+
+                    @Override
+                    public void onReply(List<Object> values) {
+                        replied.complete(null);
+                    }
+
+                    @Override
+                    public void onFailure(Throwable cause, boolean notExecuted) {
+                        replied.completeExceptionally(cause);
+                    }
+                });
+                replied.get(20, TimeUnit.SECONDS);
+                assertThat(sentAgain).hasValue(expected);
+            }
+            node.close().join();
+        }
+    }
+
     /** As above, but the I/O thread stays blocked for a long time. */
     @Test
     void S15_aThreadThatDoesNotReadIsNoSilence() throws Exception {

@@ -16,15 +16,10 @@ import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendRemoval;
 import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendToken;
 import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendYield;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.Answer;
-import io.mortise.lock.redlock.grant.RedlockContenderEvent.CameTooLate;
-import io.mortise.lock.redlock.grant.RedlockContenderEvent.Executed;
-import io.mortise.lock.redlock.grant.RedlockContenderEvent.Execution;
-import io.mortise.lock.redlock.grant.RedlockContenderEvent.InDoubt;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.KeepFailed;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.Kept;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.NotExecuted;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.Recovered;
-import io.mortise.lock.redlock.grant.RedlockContenderEvent.Refused;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.RemovalFailed;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.Removed;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.TokenStored;
@@ -44,7 +39,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** Sends the scripts of one contender to the masters, and turns the replies into events. Thread-safe. */
+/** Sends the scripts of one contender to the masters, and has the replies turned into events. Thread-safe. */
 final class RedlockContenderRequests {
     /** Lifetime of a queue entry that no retry extends: more than three times the longest retry delay. */
     static final Duration QUEUE_ENTRY_TTL = Duration.ofSeconds(20);
@@ -107,47 +102,6 @@ final class RedlockContenderRequests {
         return services.context().clock().now();
     }
 
-    /** Handler of the reply to a request that may create a vote. */
-    private abstract class VoteHandler implements ReplyHandler {
-        final RedlockMaster master;
-        final MasterHandshakeReply voting;
-        final MonotonicInstant sent = now();
-        final ServerTime notAfter;
-
-        VoteHandler(RedlockMaster master, MasterHandshakeReply voting) {
-            this.master = master;
-            this.voting = voting;
-            this.notAfter = voting.node().notAfter(sent);
-        }
-
-        /** Records the master's time in a reply. */
-        final long time(Object micros) {
-            ServerTime time = new ServerTime((Long) micros);
-            voting.node().serverClock().onReply(sent, time);
-            return time.micros();
-        }
-
-        final Executed executed() {
-            return new Executed(voting.isCurrent() ? voting.epoch() : -1, ServerTime.UNKNOWN.micros(), false);
-        }
-
-        final Refused refused(Object micros) {
-            return new Refused(voting.epoch(), time(micros));
-        }
-
-        final Execution unanswered(boolean notExecuted) {
-            if (notExecuted) {
-                return new NotExecuted();
-            }
-            services.quarantine().replyMissing(master, voting, sent);
-            return new InDoubt(voting.epoch(), notAfter.micros());
-        }
-
-        final void run(RedlockScript script, List<String> args) {
-            voting.node().run(script.script(), keys.all(), args.toArray(String[]::new), this);
-        }
-    }
-
     /** Reports that a request was certainly not sent. Returns false if the effect is no request. */
     boolean reportNotSent(RedlockContenderEffect request, RuntimeException why) {
         LockException cause = new BackendUnavailableException(what("a request") + " was not sent: " + why, why);
@@ -177,76 +131,19 @@ final class RedlockContenderRequests {
             events.accept(new Voted(send.master(), send.round(), master.abstention(false), new NotExecuted(), now()));
             return;
         }
-        AcquireHandler handler = new AcquireHandler(send, master, voting);
+        VoteReplyHandler handler = new AcquireReplyHandler(services, events, master, voting, send, what("acquire"));
         List<String> args = new ArrayList<>(List.of(
                 voting.runId(),
                 keys.bucket(),
                 request.attemptId(),
                 voteRecord(send.round()),
                 lease,
-                String.valueOf(handler.notAfter.micros()),
+                String.valueOf(handler.notAfter()),
                 send.mayBeQueued() ? "1" : "0"));
         if (request.mayWait()) {
             args.addAll(queueArgs(voting.node()));
         }
-        handler.run(RedlockScript.ACQUIRE, args);
-    }
-
-    private final class AcquireHandler extends VoteHandler {
-        private final SendAcquire send;
-
-        AcquireHandler(SendAcquire send, RedlockMaster master, MasterHandshakeReply voting) {
-            super(master, voting);
-            this.send = send;
-        }
-
-        @Override
-        public void onReply(List<Object> values) {
-            master.health().replyReceived();
-            if (!voting.isCurrent()) { // the reply may come from another connection, and so from another process
-                voted(master.abstention(true), executed());
-            } else if (values.get(0) instanceof Long counter) {
-                voted(new MasterVote.Granted(counter), executed());
-            } else if (values.get(0).equals("busy")) {
-                voted(
-                        conflict((String) values.get(2), (Long) values.get(1), (Long) values.get(3)),
-                        new Executed(voting.epoch(), time(values.get(4)), true));
-            } else if (values.get(0).equals("late")) {
-                MasterVote vote = failed(
-                        new BackendUnavailableException("the request arrived too late, or the server's clock jumped"),
-                        false);
-                events.accept(new CameTooLate(
-                        send.master(), send.round(), send.tries(), refused(values.get(1)), vote, now()));
-            } else {
-                services.quarantine().enterQuarantine(master, voting);
-                voted(master.abstention(false), new NotExecuted());
-            }
-        }
-
-        @Override
-        public void onFailure(Throwable cause, boolean notExecuted) {
-            LockException failure =
-                    RedisErrors.of(cause, what("acquire"), voting.node().endpoints());
-            voted(failed(failure, !notExecuted), unanswered(notExecuted));
-        }
-
-        private void voted(MasterVote vote, Execution execution) {
-            events.accept(new Voted(send.master(), send.round(), vote, execution, now()));
-        }
-
-        private static MasterVote failed(LockException cause, boolean mayHaveGranted) {
-            return new MasterVote.Failed(cause, mayHaveGranted);
-        }
-
-        /** Returns a failed vote, not a conflict, if the master still stores an orphaned grant of this client (S15). */
-        private MasterVote conflict(String holder, long remainingMillis, long queuedBefore) {
-            return master.cleanupBacklog().contains(holder)
-                    ? failed(
-                            new BackendUnavailableException(
-                                    "the cleanup of an earlier attempt of this client is pending there"),
-                            false)
-                    : new MasterVote.Conflicted(holder, remainingMillis, queuedBefore);
-        }
+        voting.node().run(RedlockScript.ACQUIRE.script(), keys.all(), args.toArray(String[]::new), handler);
     }
 
     /** Returns the text of a vote without its token. */
@@ -317,37 +214,18 @@ final class RedlockContenderRequests {
             events.accept(new Recovered(send.master(), new NotExecuted()));
             return;
         }
-        VoteHandler handler = new VoteHandler(master, voting) {
-            @Override
-            public void onReply(List<Object> values) {
-                master.health().replyReceived();
-                Execution execution = executed();
-                if (values.get(0).equals("late")) {
-                    execution = refused(values.get(1));
-                } else if (values.get(0) instanceof String) {
-                    execution = new NotExecuted();
-                    services.quarantine().enterQuarantine(master, voting);
-                } else if (values.get(0).equals(1L)) {
-                    voteRecovered.at(send.master(), sent);
-                }
-                events.accept(new Recovered(send.master(), execution));
-            }
-
-            @Override
-            public void onFailure(Throwable cause, boolean notExecuted) {
-                events.accept(new Recovered(send.master(), unanswered(notExecuted)));
-            }
+        VoteReplyHandler handler = new RecoveryReplyHandler(
+                services, events, master, voting, sent -> voteRecovered.at(send.master(), sent));
+        String[] args = {
+            voting.runId(),
+            keys.bucket(),
+            request.attemptId(),
+            String.valueOf(send.token()),
+            voteRecord(send.round()),
+            lease,
+            String.valueOf(handler.notAfter())
         };
-        handler.run(
-                RedlockScript.RECOVER_VOTE,
-                List.of(
-                        voting.runId(),
-                        keys.bucket(),
-                        request.attemptId(),
-                        String.valueOf(send.token()),
-                        voteRecord(send.round()),
-                        lease,
-                        String.valueOf(handler.notAfter.micros())));
+        voting.node().run(RedlockScript.RECOVER_VOTE.script(), keys.all(), args, handler);
     }
 
     void remove(SendRemoval send) {
