@@ -2,7 +2,10 @@
 package io.mortise.lock.redis;
 
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.explorer.EqualParticipants;
+import io.mortise.lock.explorer.FaultBudget;
 import io.mortise.lock.explorer.Ranks;
+import io.mortise.lock.explorer.Steps;
 import io.mortise.lock.explorer.World;
 import io.mortise.lock.explorer.redis.RedisModel;
 import io.mortise.lock.explorer.redis.ScriptInterpreter;
@@ -23,7 +26,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BiFunction;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -70,7 +72,7 @@ final class RedisWorld implements World<RedisWorld> {
     private RedisGrantHistory grants;
     private long now;
     private List<Request> stray; // requests of lost connections, which may still be executed
-    private int faults;
+    private FaultBudget<Fault> faults;
     private int furtherAcquires;
     private Optional<String> broken = Optional.empty();
 
@@ -360,7 +362,7 @@ final class RedisWorld implements World<RedisWorld> {
         grants = RedisGrantHistory.NONE;
         now = START;
         stray = List.of();
-        faults = scope.faults;
+        faults = new FaultBudget<>(scope.faults, scope.possible);
         furtherAcquires = scope.furtherAcquires;
     }
 
@@ -376,10 +378,6 @@ final class RedisWorld implements World<RedisWorld> {
         furtherAcquires = before.furtherAcquires;
     }
 
-    private boolean may(Fault fault) {
-        return faults > 0 && scope.possible.contains(fault);
-    }
-
     private static String channel(int client) {
         return "channel" + client;
     }
@@ -390,33 +388,10 @@ final class RedisWorld implements World<RedisWorld> {
 
     // ---- steps
 
-    /** Collects the steps from one world. */
-    private final class Steps {
-        final List<Step<RedisWorld>> all = new ArrayList<>();
-
-        void add(String label, Kind kind, Consumer<RedisWorld> change) {
-            RedisWorld next = new RedisWorld(RedisWorld.this);
-            change.accept(next);
-            all.add(new Step<>(label, kind, next));
-        }
-
-        void progress(String label, Consumer<RedisWorld> change) {
-            add(label, Kind.PROGRESS, change);
-        }
-
-        void fault(Fault fault, String label, Consumer<RedisWorld> change) {
-            if (may(fault)) {
-                add(label, Kind.OPTIONAL, next -> {
-                    next.faults--;
-                    change.accept(next);
-                });
-            }
-        }
-    }
-
     @Override
     public List<Step<RedisWorld>> steps() {
-        Steps steps = new Steps();
+        Steps<RedisWorld, RedisWorld, Fault> steps = new Steps<>(
+                faults, () -> new RedisWorld(this), next -> next.faults = next.faults.spent(), next -> next);
         for (int i = 0; i < contenders.size(); i++) {
             if (clientOf(contenders.get(i)).alive) {
                 stepsOfCore(i, steps);
@@ -429,10 +404,10 @@ final class RedisWorld implements World<RedisWorld> {
         }
         stepsOfNetwork(steps);
         stepsOfServer(steps);
-        return steps.all;
+        return steps.all();
     }
 
-    private void stepsOfCore(int i, Steps steps) {
+    private void stepsOfCore(int i, Steps<RedisWorld, RedisWorld, Fault> steps) {
         Contender contender = contenders.get(i);
         String who = "contender " + i + " ";
         switch (contender.core) {
@@ -507,7 +482,7 @@ final class RedisWorld implements World<RedisWorld> {
         }
     }
 
-    private void stepsOfClient(int i, Steps steps) {
+    private void stepsOfClient(int i, Steps<RedisWorld, RedisWorld, Fault> steps) {
         Client client = clients.get(i);
         String who = "client " + i;
         steps.fault(Fault.DEATH, "the process of " + who + " dies", next -> next.die(i));
@@ -553,7 +528,7 @@ final class RedisWorld implements World<RedisWorld> {
                         next -> next.timeOut(i, request)));
     }
 
-    private void stepsOfNetwork(Steps steps) {
+    private void stepsOfNetwork(Steps<RedisWorld, RedisWorld, Fault> steps) {
         for (int i = 0; i < stray.size(); i++) {
             Request request = stray.get(i);
             boolean first = stray.stream().limit(i).noneMatch(request::isOnConnectionOf);
@@ -584,7 +559,7 @@ final class RedisWorld implements World<RedisWorld> {
         }
     }
 
-    private void stepsOfServer(Steps steps) {
+    private void stepsOfServer(Steps<RedisWorld, RedisWorld, Fault> steps) {
         if (timePasses()) {
             steps.progress("a long time passes", next -> next.now += LONG_TIME);
         } else if (scope.options.contains(Option.LONG_HOLDING) && rowSince() > now - Ranks.LONG_GAP_MICROS) {
@@ -1184,7 +1159,7 @@ final class RedisWorld implements World<RedisWorld> {
     public String key() {
         List<String> views =
                 IntStream.range(0, contenders.size()).mapToObj(this::view).toList();
-        int[] labels = labels(views);
+        int[] labels = EqualParticipants.labels(views);
         StringBuilder text = new StringBuilder(1_000);
         describeServer(text);
         for (Client client : clients) {
@@ -1207,9 +1182,13 @@ final class RedisWorld implements World<RedisWorld> {
                     .append(ended.cause())
                     .append(ended.token());
         }
-        relabel(text, labels);
+        EqualParticipants.relabel(text, RedisGrantHistory.ID_START, labels);
         views.stream().sorted().forEach(text::append);
-        text.append(' ').append(faults).append(furtherAcquires).append(' ').append(grants.highestToken());
+        text.append(' ')
+                .append(faults.left())
+                .append(furtherAcquires)
+                .append(' ')
+                .append(grants.highestToken());
         return Ranks.replaceTimes(text);
     }
 
@@ -1250,28 +1229,8 @@ final class RedisWorld implements World<RedisWorld> {
                 + contender.found
                 + contender.messageEpoch
                 + " " + contender.token
-                + (faults > 0 && !contender.lastMessage.isEmpty() ? contender.lastMessage.substring(2 + 32) : "") + " ";
-    }
-
-    /** Returns a number for each contender that depends on what it does, and not on which of several equal ones it is. */
-    private static int[] labels(List<String> views) {
-        int[] labels = new int[views.size()];
-        for (int i = 0; i < labels.length; i++) {
-            for (int j = 0; j < labels.length; j++) {
-                int order = views.get(j).compareTo(views.get(i));
-                labels[i] += order < 0 || (order == 0 && j < i) ? 1 : 0;
-            }
-        }
-        return labels;
-    }
-
-    /** Replaces the contenders' attempt ids by their labels. */
-    private static void relabel(StringBuilder text, int[] labels) {
-        String start = RedisGrantHistory.ID_START;
-        for (int at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + start.length())) {
-            int last = at + start.length();
-            text.setCharAt(last, (char) ('0' + labels[text.charAt(last) - '0']));
-        }
+                + (faults.left() > 0 && !contender.lastMessage.isEmpty() ? contender.lastMessage.substring(2 + 32) : "")
+                + " ";
     }
 
     private static void describe(Request request, int[] labels, StringBuilder text) {
