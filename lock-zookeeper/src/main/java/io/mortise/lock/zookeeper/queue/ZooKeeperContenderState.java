@@ -277,9 +277,8 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
                         ? endedWithSession(Plain.WAKE_WAITER)
                         : trace(true).then(Plain.WAKE_WAITER);
             }
-            if (event
-                    instanceof Created) { // the request that failed was sent nevertheless; the next list shows the node
-                return to(this);
+            if (event instanceof Response) {
+                return to(this); // its request failed, and was sent nevertheless; the next list shows the node
             }
             return event instanceof Reconnected ? to(this, Plain.WAKE_WAITER) : unnoticed(this, event);
         }
@@ -303,7 +302,9 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
                         ? endedWithSession(Plain.REPORT_SESSION_ENDED)
                         : to(new Tracing(true), Plain.REPORT_SESSION_ENDED);
             }
-            return event instanceof Attempt || event instanceof Created ? to(this) : unnoticed(this, event);
+            return event instanceof Attempt || event instanceof Created || event instanceof CreateFailed
+                    ? to(this)
+                    : unnoticed(this, event);
         }
 
         private Move onList(Listed listed, Identity identity) {

@@ -92,7 +92,7 @@ final class ZooKeeperChecks {
     static List<String> situations(ZooKeeperWorld world) {
         TreeSet<String> present = new TreeSet<>();
         for (ModelledContender contender : world.contenders) {
-            present.add(contender.protocol.phase().getClass().getSimpleName());
+            present.add(contender.phaseName());
             if (contender.core == Core.HOLDING) {
                 present.add("held");
             }

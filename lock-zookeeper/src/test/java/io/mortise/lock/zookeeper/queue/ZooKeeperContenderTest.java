@@ -11,6 +11,7 @@ import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.session.LongHoldWatchScheduler;
 import io.mortise.lock.spi.testing.ManualClock;
+import io.mortise.lock.testkit.process.Await;
 import io.mortise.lock.zookeeper.session.StubZooKeeper;
 import io.mortise.lock.zookeeper.session.ZooKeeperSession;
 import io.mortise.lock.zookeeper.session.ZooKeeperSessionManager;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.AsyncCallback;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
@@ -54,6 +56,7 @@ class ZooKeeperContenderTest {
         private Runnable afterList = () -> {};
         private boolean holdsResponses;
         private final Queue<Runnable> held = new ArrayDeque<>();
+        private final AtomicInteger deletes = new AtomicInteger(); // the first one fails
 
         QueueStub() throws IOException {}
 
@@ -75,6 +78,12 @@ class ZooKeeperContenderTest {
                 Object context) {
             int code = creation.intValue();
             respond(() -> callback.processResult(code, path, context, "/locks/a/" + OWN, new Stat()));
+        }
+
+        @Override
+        public void delete(String path, int version, AsyncCallback.VoidCallback callback, Object context) {
+            int code = deletes.getAndIncrement() == 0 ? Code.CONNECTIONLOSS.intValue() : Code.OK.intValue();
+            respond(() -> callback.processResult(code, path, context));
         }
 
         @Override
@@ -164,6 +173,14 @@ class ZooKeeperContenderTest {
         assertThat(second.get(0)).isCompletedWithValueMatching(AttemptResult.Waiting.class::isInstance);
         assertThat(wakes).isEqualTo(1);
         assertThat(attempt()).isCompletedWithValueMatching(AttemptResult.Granted.class::isInstance);
+    }
+
+    /** The clock stands still, as that of a closed client does. */
+    @Test
+    void S08_S16_aRemovalOnAnApplicationsHandleIsRepeatedAfterTheClientWasClosed() {
+        assertThat(attempt()).isCompletedWithValueMatching(AttemptResult.Granted.class::isInstance);
+        contender.sessionEnded(sessions.current(), false);
+        Await.until("the removal is repeated", Duration.ofSeconds(30), () -> handle.deletes.get() == 2);
     }
 
     @Test

@@ -8,12 +8,13 @@ import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.Arrival;
 import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.Commit;
 import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.Request;
 import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.Stray;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /** The text that is equal for two worlds if the same can happen from both. */
@@ -52,7 +53,7 @@ final class ZooKeeperWorldKey {
         Arrays.sort(order, Comparator.comparing(i -> labels[i]));
         for (int i : order) {
             ModelledContender contender = contenders.get(i);
-            text.append(views.get(i)).append(contender.protocol.phase()).append(contender.token);
+            text.append(views.get(i)).append(contender.phase()).append(contender.token);
             contender.inbox.forEach(text::append);
         }
         EqualParticipants.relabel(text, "#", labels);
@@ -118,15 +119,20 @@ final class ZooKeeperWorldKey {
 
     /** Replaces each sequence number by its rank: only the order of the numbers counts. */
     private static String withRankedSequences(String text) {
-        TreeSet<String> numbers = new TreeSet<>();
+        TreeMap<String, Integer> ranks = new TreeMap<>();
+        List<Integer> places = new ArrayList<>();
         for (int at = sequence(text, 0); at >= 0; at = sequence(text, at)) {
-            numbers.add(text.substring(at, at + SEQUENCE_DIGITS));
+            places.add(at);
+            ranks.put(text.substring(at, at + SEQUENCE_DIGITS), 0);
         }
-        List<String> ranked = List.copyOf(numbers);
+        int rank = 0;
+        for (Map.Entry<String, Integer> each : ranks.entrySet()) {
+            each.setValue(rank++);
+        }
         StringBuilder replaced = new StringBuilder(text.length());
         int from = 0;
-        for (int at = sequence(text, 0); at >= 0; at = sequence(text, at)) {
-            replaced.append(text, from, at).append(ranked.indexOf(text.substring(at, at + SEQUENCE_DIGITS)));
+        for (int at : places) {
+            replaced.append(text, from, at).append(ranks.get(text.substring(at, at + SEQUENCE_DIGITS)));
             from = at + SEQUENCE_DIGITS;
         }
         return replaced.append(text, from, text.length()).toString();
