@@ -19,9 +19,12 @@ import io.mortise.lock.testkit.process.Await;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -40,8 +43,8 @@ class SplitVoteTest extends ThreeLinkedMastersTest {
         raw(2, "DEL", X.grant());
     }
 
-    /** A clock whose short timers fire when the script of the test has run, whatever their delay is. */
-    private record ScriptedClock(LockClock real, Runnable script) implements LockClock {
+    /** A clock whose short timers fire when the script of the test has run or failed, whatever their delay is. */
+    private record ScriptedClock(LockClock real, Runnable script, Consumer<Throwable> failed) implements LockClock {
         @Override
         public MonotonicInstant now() {
             return real.now();
@@ -52,7 +55,13 @@ class SplitVoteTest extends ThreeLinkedMastersTest {
             if (delay.compareTo(Duration.ofSeconds(1)) > 0) {
                 return real.schedule(delay, task); // the timeout of a cleanup
             }
-            CompletableFuture.runAsync(script).thenRun(task); // not on an I/O thread, which the script may wait for
+            CompletableFuture.runAsync(script) // not on an I/O thread, which the script may wait for
+                    .whenComplete((done, failure) -> {
+                        if (failure != null) {
+                            failed.accept(failure);
+                        }
+                        task.run();
+                    });
             return () -> {};
         }
     }
@@ -73,11 +82,15 @@ class SplitVoteTest extends ThreeLinkedMastersTest {
                 raw(master, "SCRIPT", "LOAD", each.script().text());
             }
         }
-        LockClock clock = new ScriptedClock(context().clock(), () -> {
-            long votes = before + pauses.incrementAndGet();
-            Await.until("it has voted and yielded", SOON, () -> votes() == votes && !has(0, X.grant()));
-            script.run();
-        });
+        Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+        LockClock clock = new ScriptedClock(
+                context().clock(),
+                () -> {
+                    long votes = before + pauses.incrementAndGet();
+                    Await.until("it has voted and yielded", SOON, () -> votes() == votes && !has(0, X.grant()));
+                    script.run();
+                },
+                failures::add);
         BackendContext scripted = (BackendContext) Proxy.newProxyInstance(
                 BackendContext.class.getClassLoader(), new Class<?>[] {BackendContext.class}, (proxy, method, args) -> {
                     try {
@@ -106,6 +119,7 @@ class SplitVoteTest extends ThreeLinkedMastersTest {
                 });
         AttemptResult result = contender.attempt().toCompletableFuture().get(60, TimeUnit.SECONDS);
         contender.end().toCompletableFuture().get(60, TimeUnit.SECONDS);
+        assertThat(failures).isEmpty();
         return result;
     }
 
