@@ -373,19 +373,21 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
     }
 
     /**
-     * Returns the outcome of a release. A missing grant means a loss, unless an earlier try may have removed it (S5). An earlier
-     * try would have kept it until the given instant: if it is missing before then, somebody else removed it, at any time.
+     * Returns the outcome of a release (S5). A missing grant means a loss, unless an earlier try may have removed it, or it ended
+     * at its deadline, which has passed since the release began. An earlier try would have kept it until the given instant: if it
+     * is missing before then, somebody else removed it, at any time.
      */
     private ReleaseOutcome outcome(boolean wasThere, boolean firstTry, MonotonicInstant keptUntil) {
         if (wasThere) {
             return ReleaseOutcome.RELEASED;
         }
+        if (!validity.isValid()) {
+            return ReleaseOutcome.UNKNOWN;
+        }
         if (firstTry) {
             return ReleaseOutcome.LOST;
         }
-        return validity.isValid() && with.clock().hasPassed(keptUntil)
-                ? ReleaseOutcome.RELEASED
-                : ReleaseOutcome.UNKNOWN;
+        return with.clock().hasPassed(keptUntil) ? ReleaseOutcome.RELEASED : ReleaseOutcome.UNKNOWN;
     }
 
     private void checkDeadlines() {

@@ -127,6 +127,18 @@ class HeldLeaseTest {
     }
 
     @Test
+    void S05_aGrantThatEndedWhileItsReleaseWasOnItsWayIsUnknown() {
+        HeldLease lease = held();
+        clock.advance(DURATION.minusMillis(10));
+        CompletableFuture<Boolean> slow = new CompletableFuture<>();
+        results.add(slow);
+        CompletableFuture<ReleaseOutcome> released = lease.releaseAsync();
+        clock.advance(Duration.ofMillis(100));
+        slow.complete(false);
+        assertThat(released).isCompletedWithValue(ReleaseOutcome.UNKNOWN);
+    }
+
+    @Test
     void S05_onlyACloseThatDidNotReleaseIsLogged() {
         held().close();
         assertThat(warned()).isEmpty();
