@@ -6,19 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.grpc.Status;
 import io.mortise.lock.BackendUnavailableException;
-import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.LossReason;
-import io.mortise.lock.connect.BackendClients;
-import io.mortise.lock.etcd.contender.EtcdContender;
 import io.mortise.lock.servers.etcd.EtcdServerOptions;
 import io.mortise.lock.servers.etcd.EtcdTestServer;
 import io.mortise.lock.servers.etcd.RawEtcd;
-import io.mortise.lock.spi.ContenderListener;
-import io.mortise.lock.spi.LockName;
-import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.testkit.process.Await;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -56,33 +49,6 @@ class EtcdLeftoversTest extends OneServerTest {
             Await.until("all are lost", SOON, () -> held.stream().noneMatch(Lease::isHeld));
             Await.until("the watches have ended", SOON, () -> wire.watching() == 1);
             assertThat(namespace.keys()).isEmpty();
-        }
-    }
-
-    /** The timer that registers the watch has taken the grant from its list just before the release. */
-    @Test
-    void S17_aWatchRegisteredAfterTheReleaseEnds() throws Exception {
-        CompletableFuture<EtcdBackend> opened = new CompletableFuture<>();
-        EtcdOptions options = namespace.options().interceptors(List.of(wire));
-        try (LockClient client = BackendClients.open(
-                context -> {
-                    EtcdBackend backend = EtcdBackend.open(options, context);
-                    opened.complete(backend);
-                    return backend;
-                },
-                ClientOptions.defaults())) {
-            Await.until("the session is watched", SOON, () -> wire.watching() == 1);
-            EtcdContender contender =
-                    (EtcdContender) opened.join().enqueue(new ExclusiveRequest(), new IgnoringListener());
-            contender.attempt().toCompletableFuture().get(5, TimeUnit.SECONDS);
-            contender.end().toCompletableFuture().get(5, TimeUnit.SECONDS);
-            // The watch may have been registered already if this thread stalled.
-            Await.until("only the session is watched", SOON, () -> wire.watching() == 1);
-            wire.reset();
-            contender.registerWatch();
-            Await.until("the watch is registered", SOON, () -> wire.counts().containsKey("Range"));
-            Await.until("the watch has ended", SOON, () -> wire.watching() == 1);
-            client.named("y").acquire().close();
         }
     }
 
@@ -177,40 +143,5 @@ class EtcdLeftoversTest extends OneServerTest {
             held.close();
             waiting.get(20, TimeUnit.SECONDS).close();
         }
-    }
-
-    private static final class ExclusiveRequest implements LockRequest {
-        @Override
-        public LockName name() {
-            return new LockName("x");
-        }
-
-        @Override
-        public String attemptId() {
-            return "0123456789abcdef0123456789abcdef";
-        }
-
-        @Override
-        public String ownerRecord() {
-            return attemptId() + " m1";
-        }
-
-        @Override
-        public Duration leaseDuration() {
-            return EtcdOptions.DEFAULT_LEASE;
-        }
-
-        @Override
-        public boolean mayWait() {
-            return true;
-        }
-    }
-
-    private static final class IgnoringListener implements ContenderListener {
-        @Override
-        public void wake() {}
-
-        @Override
-        public void lost(LossReason reason) {}
     }
 }

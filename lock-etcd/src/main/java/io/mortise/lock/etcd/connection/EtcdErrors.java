@@ -100,7 +100,7 @@ public final class EtcdErrors {
     }
 
     /** Returns whether it is unknown if the request was executed; it may be if it is sent again. */
-    static boolean hasUnknownOutcome(Throwable failure) {
+    public static boolean hasUnknownOutcome(Throwable failure) {
         return find(failure, BackendUnavailableException.class) != null;
     }
 

@@ -1,13 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.etcd.contender;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.etcd.jetcd.ByteSequence;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LossReason;
-import io.mortise.lock.etcd.connection.EtcdErrors;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.FailAttempt;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.FailEnd;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.GrantLease;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.LeaveQueue;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.NoteDelivery;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.PassTurn;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.Plain;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.ReportEnded;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.ReportGranted;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.RevokeLease;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.SendGiveWay;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.SendMove;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.SendPut;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.SendWithdrawal;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.SetRevision;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.Abandon;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.AcquireFailed;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.Attempt;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.End;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.EndAfter;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.Execution;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.FirstInQueue;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.InTurn;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.Joined;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.KeyDeleted;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.LockTaken;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.NoSession;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.NotSent;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.RemovalFailed;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.ResultDelivered;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.SessionEnded;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.SessionNotRemoved;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.SessionRemoved;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.WatchDue;
+import io.mortise.lock.etcd.queue.AcquireSequencer;
 import io.mortise.lock.etcd.queue.LocalContenderNotifier;
 import io.mortise.lock.etcd.queue.QueueReplica;
+import io.mortise.lock.etcd.queue.SessionLockQueue;
 import io.mortise.lock.etcd.session.EtcdSession;
 import io.mortise.lock.etcd.session.EtcdSessionManager;
 import io.mortise.lock.spi.AttemptResult;
@@ -16,21 +50,26 @@ import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.session.LongHoldWatchScheduler;
+import io.mortise.lock.spi.support.SerialMachine;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One attempt to acquire a lock on etcd, represented by a key in the lock's queue. The key is attached to the session's
  * lease. The contender whose key was created first holds the lock, and the revision of that creation is the fencing token.
- * This class handles notifications and the end of the contender. {@link AcquireTransactions} puts the key into the queue,
- * and the lock's queue decides which contender is notified.
- *
- * <p>The core does not overlap calls, but the reply to a request that timed out may still arrive. It is ignored, and the
- * request counts as one that may still be executed.
+ * {@link EtcdContenderState} decides what to do: calls, replies and notices are its events, and this class performs its effects.
+ * The core does not overlap calls; all else arrives on any thread.
  */
-public final class EtcdContender implements Contender, LocalContenderNotifier.Member, LongHoldWatchScheduler.Held {
+public final class EtcdContender
+        implements Contender,
+                SessionLockQueue.Contender,
+                LocalContenderNotifier.Member,
+                AcquireSequencer.Sender,
+                LongHoldWatchScheduler.Held {
     /**
      * The time for which a grant is held before its key is watched. Twice this and two round trips are well below 200 ms (S7).
      */
@@ -53,27 +92,16 @@ public final class EtcdContender implements Contender, LocalContenderNotifier.Me
     private final Unwrapper unwrapper;
     private final LockRequest request;
     private final ContenderListener listener;
-    private final AcquireTransactions transactions;
-    private final ContenderKeyRemoval removal;
-    private final InTurnAcquireSender sequencedAcquire;
+    private final EtcdContenderRequests requests;
+    private final SerialMachine<EtcdContenderState, EtcdContenderEvent, EtcdContenderEffect> machine;
 
-    @GuardedBy("this")
-    private boolean granted;
+    /** What the present call of the core has returned. */
+    private CompletableFuture<AttemptResult> attempt = new CompletableFuture<>();
 
-    /** Whether another client deleted the contender's key. */
-    @GuardedBy("this")
-    private boolean keyDeleted;
+    private CompletableFuture<Boolean> end = new CompletableFuture<>();
 
-    @GuardedBy("this")
-    private boolean ended;
-
-    /** Whether the deletion of its own key has started. */
-    @GuardedBy("this")
-    private boolean removalStarted;
-
-    /** Whether its slot was freed for another contender. */
-    @GuardedBy("this")
-    private boolean slotReleased;
+    /** The contender's entry in the queue of its session; null before it has joined. */
+    private volatile @Nullable EtcdQueueEntry entry;
 
     /** Creates a contender; sends nothing yet. */
     public EtcdContender(
@@ -89,10 +117,9 @@ public final class EtcdContender implements Contender, LocalContenderNotifier.Me
         this.unwrapper = unwrapper;
         this.request = request;
         this.listener = listener;
-        this.transactions = new AcquireTransactions(sessions.requests(), request);
-        this.removal =
-                new ContenderKeyRemoval(sessions.requests(), request.name().value(), transactions.record());
-        this.sequencedAcquire = new InTurnAcquireSender(WAITING, listener);
+        this.machine = new SerialMachine<>(
+                EtcdContenderState.initial(request.mayWait()), EtcdContenderState::on, this::perform);
+        this.requests = new EtcdContenderRequests(sessions.requests(), request, machine::accept);
     }
 
     /**
@@ -101,265 +128,252 @@ public final class EtcdContender implements Contender, LocalContenderNotifier.Me
      */
     @Override
     public CompletionStage<AttemptResult> attempt() {
-        return request.mayWait() ? tryOnce() : sessions.requests().retrying(this::tryOnce, () -> !isEnded());
+        return request.mayWait() ? tryOnce() : sessions.requests().retrying(this::tryOnce, listener::isStillWaiting);
     }
 
     private CompletionStage<AttemptResult> tryOnce() {
-        EtcdQueueEntry known = transactions.entry();
-        if (known != null) {
-            return sendAcquire(known);
-        }
-        EtcdSession session = sessions.current();
-        return session.validity().isPresent()
-                ? joinQueue(session)
-                : session.ready().thenCompose(validity -> joinQueue(session));
-    }
-
-    private CompletionStage<AttemptResult> joinQueue(EtcdSession session) {
-        if (isEnded()) {
-            throw new BackendUnavailableException("acquire of lock \"" + request.name() + "\": withdrawn");
-        }
-        EtcdSession.Slot slot = session.joinQueue(request.name());
-        EtcdQueueEntry first = EtcdQueueEntry.withoutKey(session, slot.queue(), slot.slot());
-        transactions.setEntry(first);
-        return sendAcquire(first);
-    }
-
-    private CompletionStage<AttemptResult> sendAcquire(EtcdQueueEntry entry) {
-        if (isKeyDeleted()) {
-            return CompletableFuture.completedFuture(displacedByDeletion(entry));
-        }
-        boolean isQueued = entry.createRevision() != 0;
-        if (isQueued || !request.mayWait()) { // an attempt that does not wait needs no order
-            return transactions.send().thenApply(this::toAttemptResult);
-        }
-        return sequencedAcquire.send(
-                entry.queue().sequencer(),
-                () -> transactions
-                        .send()
-                        .thenApply(result ->
-                                new InTurnAcquireSender.Reply(toAttemptResult(result), () -> isTaken(result))));
-    }
-
-    private AttemptResult toAttemptResult(AcquireTransactions.Result result) {
-        EtcdQueueEntry entry = result.entry();
-        return switch (result.state()) {
-            case FIRST -> grant(entry);
-            case BEHIND -> waitInQueue(entry);
-            case BUSY -> WAITING;
-            case KEY_DELETED -> displacedByDeletion(entry);
-            case SESSION_ENDED -> displacedBySessionEnd(entry);
-        };
-    }
-
-    /** Returns whether another contender, or this one, has the lock and is not about to leave. */
-    private boolean isTaken(AcquireTransactions.Result result) {
-        return switch (result.state()) {
-            case FIRST -> !isRemovalStarted();
-            case BEHIND -> result.entry().queue().isTaken(result.contenderCount(), isRemovalStarted());
-            default -> false;
-        };
-    }
-
-    private AttemptResult waitInQueue(EtcdQueueEntry entry) {
-        entry.queue().watchAsWaiter(this);
-        // A session that ended before the waiter was registered does not notify it.
-        return entry.session().hasEnded() ? displacedBySessionEnd(entry) : WAITING;
-    }
-
-    private AttemptResult grant(EtcdQueueEntry entry) {
-        synchronized (this) {
-            granted = true;
-        }
-        if (!entry.queue().becameHolder(this)) {
-            deferredWatches.add(this); // the grant is valid without a watch, which only reports a deletion of the key
-        }
-        return new AttemptResult.Granted(
-                entry.createRevision(), entry.session().validity().orElseThrow());
-    }
-
-    /** Reports the contender as displaced, which makes the core discard it. Its key ends with the session's lease. */
-    private AttemptResult displacedBySessionEnd(EtcdQueueEntry entry) {
-        releaseSlot(entry);
-        return new AttemptResult.Displaced("the session with " + sessions.endpoints() + " ended");
-    }
-
-    private AttemptResult displacedByDeletion(EtcdQueueEntry entry) {
-        if (transactions.inDoubt().mayStillExecute()) {
-            sessions.cleanUp("a request for lock \"" + request.name() + "\" without an answer", this::end);
-        } else {
-            releaseSlot(entry);
-        }
-        return new AttemptResult.Displaced("the key of lock \"" + request.name() + "\" in the queue at "
-                + sessions.endpoints() + " was deleted, but not by its owner");
-    }
-
-    private synchronized boolean isEnded() {
-        return ended;
-    }
-
-    private synchronized boolean isKeyDeleted() {
-        return keyDeleted;
-    }
-
-    private synchronized boolean isRemovalStarted() {
-        return removalStarted;
-    }
-
-    @Override
-    public QueueReplica.ContenderKey contenderKey() {
-        EtcdQueueEntry entry = currentEntry();
-        return new QueueReplica.ContenderKey(entry.key(), entry.createRevision());
-    }
-
-    private EtcdQueueEntry currentEntry() {
-        EtcdQueueEntry entry = transactions.entry();
-        if (entry == null) {
-            throw new IllegalStateException("the contender has no entry in the queue");
-        }
-        return entry;
-    }
-
-    @Override
-    public void firstInQueue() {
-        listener.wake();
-    }
-
-    @Override
-    public void deleted() {
-        boolean held;
-        synchronized (this) {
-            keyDeleted = true;
-            held = granted;
-        }
-        if (!held) {
-            listener.wake();
-            return;
-        }
-        // The end of a session deletes all its keys at once. Then the session's end is the reason, and not a deletion.
-        CompletableFuture<Boolean> checked = new CompletableFuture<>();
-        currentEntry().session().checkAlive().whenComplete((exists, failure) -> checked.complete(true));
-        clock.schedule(REASON_TIMEOUT, () -> checked.complete(true));
-        checked.whenComplete((exists, failure) ->
-                listener.lost(new LossReason(LossReason.Kind.REMOVED, "the lock's key was deleted")));
-    }
-
-    @Override
-    public void registerWatch() {
-        EtcdQueueEntry entry = transactions.entry();
-        if (entry != null && !entry.session().hasEnded()) {
-            entry.queue().watchAsHolder(this);
-            if (isEnded()) { // if the contender ended meanwhile, no other call would remove it
-                entry.queue().stopWatching(this);
-            }
-        }
+        CompletableFuture<AttemptResult> result = new CompletableFuture<>();
+        attempt = result;
+        machine.accept(new Attempt(epoch()));
+        return result;
     }
 
     @Override
     public CompletionStage<Boolean> end() {
-        deferredWatches.remove(this);
-        transactions.inDoubt().end();
-        EtcdQueueEntry entry = transactions.entry();
-        boolean startsRemoval;
-        synchronized (this) {
-            ended = true;
-            startsRemoval = entry != null && entry.createRevision() != 0 && !removalStarted && !slotReleased;
-            removalStarted |= startsRemoval;
-        }
-        if (entry == null) {
-            return CompletableFuture.completedFuture(false);
-        }
-        if (startsRemoval) {
-            entry.queue().removalStarted();
-        }
-        entry.queue().sequencer().remove(sequencedAcquire);
-        entry.queue().stopWatching(this);
-        if (entry.createRevision() == 0 && !transactions.inDoubt().mayHaveExecuted()) {
-            releaseSlot(entry);
-            return CompletableFuture.completedFuture(false);
-        }
-        if (entry.session().hasEnded()) {
-            return awaitSessionRemoval(entry);
-        }
-        return removed(
-                entry,
-                transactions.inDoubt().mayStillExecute()
-                        ? removal.withdraw(entry, transactions.inDoubt().latestEpoch())
-                        : removal.release(entry));
+        return end(new End(epoch()));
     }
 
     /** Keeps the key in the queue until its own lease ends. The session uses other keys from then on. */
     @Override
     public CompletionStage<Boolean> endAfter(Duration delay) {
-        deferredWatches.remove(this);
-        transactions.inDoubt().end();
-        EtcdQueueEntry entry = currentEntry();
-        synchronized (this) {
-            ended = true;
-        }
-        entry.queue().stopWatching(this);
-        if (entry.session().hasEnded()) {
-            return awaitSessionRemoval(entry);
-        }
-        entry.session().startKeySeries();
-        return removed(
-                entry,
-                removal.moveToOwnLease(entry, delay, transactions.inDoubt().mayStillExecute()));
+        return end(new EndAfter(delay, epoch()));
     }
 
-    private CompletionStage<Boolean> removed(EtcdQueueEntry entry, CompletionStage<Boolean> removed) {
-        return removed.handle((existed, failure) -> {
-                    if (failure == null) {
-                        releaseSlot(entry);
-                        return CompletableFuture.completedFuture(existed);
-                    }
-                    if (EtcdErrors.isLeaseNotFound(failure)) {
-                        entry.session().end("its etcd lease no longer exists");
-                    }
-                    return entry.session().hasEnded()
-                            ? awaitSessionRemoval(entry)
-                            : CompletableFuture.<Boolean>failedFuture(failure);
-                })
-                .thenCompose(result -> result);
-    }
-
-    private CompletableFuture<Boolean> awaitSessionRemoval(EtcdQueueEntry entry) {
-        return sessions.withTimeout("the end of a session", entry.session().removal())
-                .thenApply(removed -> {
-                    releaseSlot(entry);
-                    return false;
-                })
-                .toCompletableFuture();
-    }
-
-    private void releaseSlot(EtcdQueueEntry entry) {
-        entry.queue().sequencer().remove(sequencedAcquire);
-        entry.queue().stopWatching(this);
-        boolean first;
-        boolean wasRemovalStarted;
-        synchronized (this) {
-            first = !slotReleased;
-            slotReleased = true;
-            wasRemovalStarted = removalStarted;
-        }
-        if (first) {
-            entry.queue().removeContender(entry.slot(), wasRemovalStarted);
-        }
+    private CompletionStage<Boolean> end(EtcdContenderEvent call) {
+        CompletableFuture<Boolean> result = new CompletableFuture<>();
+        end = result;
+        machine.accept(call);
+        return result;
     }
 
     @Override
     public void abandon() {
-        EtcdQueueEntry entry = transactions.entry();
-        if (entry != null) {
-            entry.session().end("one of its keys could not be deleted for a whole lease duration");
+        machine.accept(new Abandon());
+    }
+
+    /** Returns the epoch of the session; 0 if there is none. */
+    private long epoch() {
+        EtcdQueueEntry joined = entry;
+        return joined == null ? 0 : joined.session().epoch();
+    }
+
+    @Override
+    public boolean isStillNeeded() {
+        return listener.isStillWaiting();
+    }
+
+    @Override
+    public void sendNow() {
+        machine.accept(new InTurn(epoch()));
+    }
+
+    @Override
+    public void lockTaken() {
+        machine.accept(new LockTaken());
+    }
+
+    @Override
+    public void notSent() {
+        machine.accept(new NotSent());
+    }
+
+    @Override
+    public QueueReplica.ContenderKey contenderKey() {
+        return new QueueReplica.ContenderKey(entry().key(), entry().createRevision());
+    }
+
+    @Override
+    public void firstInQueue() {
+        machine.accept(new FirstInQueue());
+    }
+
+    @Override
+    public void deleted() {
+        machine.accept(new KeyDeleted());
+    }
+
+    @Override
+    public void registerWatch() {
+        machine.accept(new WatchDue());
+    }
+
+    @Override
+    public void sessionEnded() {
+        machine.accept(new SessionEnded());
+    }
+
+    /** Performs an effect. If that fails at once, the core must not wait for what the effect was to lead to. */
+    private void perform(EtcdContenderEffect effect) {
+        try {
+            dispatch(effect);
+        } catch (RuntimeException e) {
+            if (effect == Plain.JOIN_QUEUE) {
+                machine.accept(new NoSession(e));
+            } else if (effect instanceof SendPut
+                    || effect instanceof SendGiveWay
+                    || effect == Plain.SEND_READ
+                    || effect == Plain.SEND_CHECK) {
+                machine.accept(new AcquireFailed(Execution.NEVER, e));
+            } else if (effect == Plain.SEND_DELETION
+                    || effect == Plain.SEND_DELETION_IF_OWN
+                    || effect instanceof SendWithdrawal
+                    || effect instanceof GrantLease
+                    || effect instanceof SendMove) {
+                machine.accept(new RemovalFailed(e));
+            } else {
+                throw e;
+            }
         }
+    }
+
+    private void dispatch(EtcdContenderEffect effect) {
+        if (effect instanceof Plain plain) {
+            dispatch(plain);
+        } else if (effect instanceof SendPut send) {
+            requests.put(entry(), send.epoch());
+        } else if (effect instanceof SetRevision set) {
+            entry = entry().withCreateRevision(set.revision());
+        } else if (effect instanceof SendGiveWay send) {
+            requests.giveWay(entry(), send.ahead());
+        } else if (effect instanceof NoteDelivery note) {
+            machine.afterwards(() -> machine.accept(new ResultDelivered(note.position())));
+        } else if (effect instanceof PassTurn pass) {
+            machine.afterwards(() -> passTurn(pass));
+        } else if (effect instanceof SendWithdrawal send) {
+            requests.withdraw(entry(), send.newEpoch());
+        } else if (effect instanceof GrantLease grant) {
+            requests.grantLease(entry(), grant.delay());
+        } else if (effect instanceof SendMove send) {
+            requests.move(entry(), send.leaseId(), send.newEpoch());
+        } else if (effect instanceof RevokeLease revoke) {
+            requests.revoke(revoke.leaseId());
+        } else if (effect instanceof LeaveQueue leave) {
+            queue().removeContender(this, entry().slot(), leave.removalCounted());
+        } else if (effect instanceof ReportGranted granted) {
+            machine.complete(
+                    attempt,
+                    new AttemptResult.Granted(
+                            granted.token(), entry().session().validity().orElseThrow()));
+        } else if (effect instanceof FailAttempt failure) {
+            machine.fail(attempt, failure.failure());
+        } else if (effect instanceof ReportEnded ended) {
+            machine.complete(end, ended.existed());
+        } else if (effect instanceof FailEnd failure) {
+            machine.fail(end, failure.failure());
+        }
+    }
+
+    private void dispatch(Plain effect) {
+        switch (effect) {
+            case JOIN_QUEUE -> joinQueue();
+            case REQUEST_TURN -> {
+                if (queue().sequencer().maySend(this)) {
+                    sendNow();
+                }
+            }
+            case RELEASE_TURNS -> machine.afterwards(queue().sequencer()::releaseAll);
+            case CHANGE_SLOT -> entry = entry().withSlot(queue().addSlot());
+            case SEND_READ -> requests.read(entry());
+            case SEND_CHECK -> requests.check(entry());
+            case WATCH_AS_WAITER -> queue().watchAsWaiter(this);
+            case WATCH_AS_HOLDER_LATER -> {
+                if (!queue().becameHolder(this)) {
+                    deferredWatches.add(this); // the grant is valid without a watch, which only reports a deletion
+                }
+            }
+            case WATCH_AS_HOLDER -> queue().watchAsHolder(this);
+            case UNSUBSCRIBE -> {
+                deferredWatches.remove(this);
+                queue().stopWatching(this);
+                machine.afterwards(() -> queue().sequencer().remove(this));
+            }
+            case COUNT_REMOVAL -> queue().removalStarted();
+            case START_KEY_SERIES -> entry().session().startKeySeries();
+            case SEND_DELETION -> requests.delete(entry());
+            case SEND_DELETION_IF_OWN -> requests.deleteIfOwn(entry());
+            case AWAIT_SESSION_REMOVAL ->
+                sessions.withTimeout("the end of a session", entry().session().removal())
+                        .whenComplete((removed, failure) -> machine.accept(
+                                failure == null ? new SessionRemoved() : new SessionNotRemoved(failure)));
+            case START_CLEANUP ->
+                sessions.cleanUp("a request for lock \"" + request.name() + "\" without an answer", this::end);
+            case END_SESSION ->
+                entry().session().end("one of its keys could not be deleted for a whole lease duration");
+            case WAKE_WAITER -> machine.afterwards(listener::wake);
+            case REPORT_LOSS -> reportLoss();
+            case REPORT_WAITING -> machine.complete(attempt, WAITING);
+            case REPORT_KEY_DELETED ->
+                displaced("the key of lock \"" + request.name() + "\" in the queue at " + sessions.endpoints()
+                        + " was deleted, but not by its owner");
+            case REPORT_SESSION_ENDED -> displaced("the session with " + sessions.endpoints() + " ended");
+            case FAIL_RESTLESS ->
+                failAttempt(
+                        requests.acquireDescription() + ": the queue changed too often during the request; try again");
+            case FAIL_NOT_SENT ->
+                failAttempt("not sent: no caller needs the lock any more, and the store does not respond");
+        }
+    }
+
+    private void joinQueue() {
+        EtcdSession session = sessions.current();
+        session.ready().whenComplete((validity, failure) -> {
+            if (failure != null) {
+                machine.accept(new NoSession(failure));
+                return;
+            }
+            EtcdSession.Slot slot = session.joinQueue(request.name(), this);
+            entry = EtcdQueueEntry.withoutKey(session, slot.queue(), slot.slot());
+            machine.accept(new Joined(session.epoch()));
+        });
+    }
+
+    private void passTurn(PassTurn pass) {
+        boolean isTaken = pass.position().isFirst()
+                ? !pass.isLeaving()
+                : queue().isTaken(pass.position().contenders(), pass.isLeaving());
+        queue().sequencer().onReply(this, isTaken);
+    }
+
+    /** The end of a session deletes all its keys at once. Then the session's end is the reason, and not a deletion. */
+    private void reportLoss() {
+        CompletableFuture<Boolean> checked = new CompletableFuture<>();
+        entry().session().checkAlive().whenComplete((exists, failure) -> checked.complete(true));
+        clock.schedule(REASON_TIMEOUT, () -> checked.complete(true));
+        checked.whenComplete((exists, failure) ->
+                listener.lost(new LossReason(LossReason.Kind.REMOVED, "the lock's key was deleted")));
+    }
+
+    private void displaced(String why) {
+        machine.complete(attempt, new AttemptResult.Displaced(why));
+    }
+
+    private void failAttempt(String message) {
+        machine.fail(attempt, new BackendUnavailableException(message));
+    }
+
+    private EtcdQueueEntry entry() {
+        return Objects.requireNonNull(entry);
+    }
+
+    private SessionLockQueue queue() {
+        return entry().queue();
     }
 
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
-        EtcdQueueEntry entry = transactions.entry();
-        return entry != null && entry.createRevision() != 0
-                ? unwrapper.unwrap(type, entry.key(), entry.createRevision())
+        EtcdQueueEntry joined = entry;
+        return joined != null && joined.createRevision() != 0
+                ? unwrapper.unwrap(type, joined.key(), joined.createRevision())
                 : Optional.empty();
     }
 }

@@ -21,7 +21,7 @@ public final class LocalContenderNotifier {
     public interface Member {
         QueueReplica.ContenderKey contenderKey();
 
-        /** Asks the contender to try again, since no other appears to be ahead of it, or since the session has ended. */
+        /** Asks the contender to try again, since no other appears to be ahead of it. */
         void firstInQueue();
 
         /** Reports that the contender's key was deleted, but not by the contender itself. */
@@ -81,14 +81,11 @@ public final class LocalContenderNotifier {
         earlyEvents.clear();
     }
 
-    /** Removes all contenders. Returns notifications that ask the waiters to try again. */
-    List<Runnable> clear() {
-        List<Runnable> notifications = new ArrayList<>();
-        waiting.values().forEach(member -> notifications.add(member::firstInQueue));
+    /** Removes all contenders. */
+    void clear() {
         waiting.clear();
         holding.clear();
         markOutdated();
-        return notifications;
     }
 
     List<Runnable> refreshed(GetResponse found) {

@@ -12,7 +12,9 @@ import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +27,12 @@ import org.slf4j.LoggerFactory;
  * <p>No callback runs under its monitor: notifications are collected there and run afterwards.
  */
 public final class SessionLockQueue implements SessionLockQueueWatch.Listener {
+    /** A contender that has joined the queue. */
+    public interface Contender {
+        /** Reports that the session has ended, once or more. Returns at once. */
+        void sessionEnded();
+    }
+
     private static final Logger log = LoggerFactory.getLogger(SessionLockQueue.class);
 
     /**
@@ -46,7 +54,7 @@ public final class SessionLockQueue implements SessionLockQueueWatch.Listener {
     private final AcquireSequencer sequencer = new AcquireSequencer();
 
     @GuardedBy("this")
-    private int contenderCount;
+    private final Set<Contender> contenders = new LinkedHashSet<>(); // in the order in which they joined
 
     @GuardedBy("this")
     private int removals;
@@ -111,8 +119,8 @@ public final class SessionLockQueue implements SessionLockQueueWatch.Listener {
     }
 
     /** Adds a contender and returns its slot, the lowest free one. */
-    public synchronized int addContender() {
-        contenderCount++;
+    public synchronized int addContender(Contender contender) {
+        contenders.add(contender);
         return addSlot();
     }
 
@@ -148,9 +156,9 @@ public final class SessionLockQueue implements SessionLockQueueWatch.Listener {
      *
      * @param removalStarted whether {@link #removalStarted} was called for it
      */
-    public void removeContender(int slot, boolean removalStarted) {
+    public void removeContender(Contender contender, int slot, boolean removalStarted) {
         synchronized (this) {
-            contenderCount--;
+            contenders.remove(contender);
             removals -= removalStarted ? 1 : 0;
             slots.clear(slot);
         }
@@ -159,7 +167,7 @@ public final class SessionLockQueue implements SessionLockQueueWatch.Listener {
 
     /** Returns whether the queue has no contenders and no watch. */
     public synchronized boolean isIdle() {
-        return contenderCount == 0 && watch == null;
+        return contenders.isEmpty() && watch == null;
     }
 
     /** Notifies this waiter from now on when it becomes the first, and when its key is deleted. */
@@ -241,21 +249,21 @@ public final class SessionLockQueue implements SessionLockQueueWatch.Listener {
         }
     }
 
-    /** Ends the queue with its session: waiters are notified of it, and no further notifications are sent. */
+    /** Ends the queue with its session: its contenders are notified of that, and of nothing more. */
     public void end() {
         SessionLockQueueWatch closing;
-        List<Runnable> notifications;
+        List<Contender> notified;
         synchronized (this) {
             ended = true;
             closing = watch;
             watch = null;
-            notifications = members.clear();
+            members.clear();
+            notified = List.copyOf(contenders);
         }
         if (closing != null) {
             closing.close();
         }
-        sequencer.releaseAll();
-        notifications.forEach(Runnable::run);
+        notified.forEach(Contender::sessionEnded);
     }
 
     @Override

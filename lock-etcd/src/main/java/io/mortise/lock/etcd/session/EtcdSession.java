@@ -170,13 +170,16 @@ public final class EtcdSession implements CurrentSession.Session {
         return ready.openSession();
     }
 
-    /** Adds a contender to the session's queue for this lock, and returns the queue with the contender's slot. */
-    public Slot joinQueue(LockName name) {
+    /**
+     * Adds a contender to the session's queue for this lock, and returns the queue with the contender's slot. The contender is
+     * notified of the session's end, also if that was before.
+     */
+    public Slot joinQueue(LockName name, SessionLockQueue.Contender contender) {
         int[] slot = new int[1];
         SessionLockQueue lockQueue = queues.compute(keys.contenderPrefix(name), (prefix, known) -> {
             SessionLockQueue queue =
                     known != null ? known : new SessionLockQueue(requests, context.clock(), prefix, this::discard);
-            slot[0] = queue.addContender();
+            slot[0] = queue.addContender(contender);
             return queue;
         });
         if (ended) {
