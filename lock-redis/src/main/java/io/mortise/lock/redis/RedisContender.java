@@ -57,7 +57,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
     private final ContenderListener waiter;
     private final RedisKeyLayout.OfLock keys;
     private final SerialMachine<RedisContenderState, RedisContenderEvent, RedisContenderEffect> machine =
-            new SerialMachine<>(RedisContenderState.INITIAL, RedisContenderState::on, this::perform);
+            new SerialMachine<>(RedisContenderState.INITIAL, RedisContenderState::on, this::perform, this::failed);
     private final RedisContenderRequests requests;
 
     /** What the present call of the core, or the present try of the cleanup, has returned. */
@@ -135,31 +135,26 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         return node != null && node != node();
     }
 
-    /** Performs an effect. If that fails at once, the core must not wait for what the effect was to lead to. */
-    private void perform(RedisContenderEffect effect) {
-        try {
-            dispatch(effect);
-        } catch (RuntimeException e) {
-            LockException cause = requests.failure(e, requests.what("request"));
-            if (effect instanceof Confirm) {
-                machine.accept(new NotConfirmed(cause));
-            } else if (effect instanceof CheckHandOff) {
-                machine.accept(new HandOffUnusable());
-            } else if (effect == Plain.SEND_ACQUIRE) {
-                machine.accept(acquireNotSent(cause));
-            } else if (effect instanceof SendRemoval) {
-                machine.accept(new RemovalFailed(true, cause));
-            } else if (effect instanceof SendDelayedRelease) {
-                machine.accept(new DelayFailed(cause));
-            } else {
-                throw e;
-            }
+    /** Returns the event for an effect that could not be performed. */
+    private @Nullable RedisContenderEvent failed(RedisContenderEffect effect, Throwable failure) {
+        LockException cause = requests.failure(failure, requests.what("request"));
+        if (effect instanceof Confirm) {
+            return new NotConfirmed(cause);
+        } else if (effect instanceof CheckHandOff) {
+            return new HandOffUnusable();
+        } else if (effect == Plain.SEND_ACQUIRE) {
+            return acquireFailed(failure);
+        } else if (effect instanceof SendRemoval) {
+            return new RemovalFailed(true, cause);
+        } else if (effect instanceof SendDelayedRelease) {
+            return new DelayFailed(cause);
         }
+        return null;
     }
 
-    private void dispatch(RedisContenderEffect effect) {
+    private void perform(RedisContenderEffect effect) {
         if (effect instanceof Plain plain) {
-            dispatch(plain);
+            perform(plain);
         } else if (effect instanceof CheckHandOff check) {
             checkHandOff(check);
         } else if (effect instanceof Confirm confirm) {
@@ -183,7 +178,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         }
     }
 
-    private void dispatch(Plain effect) {
+    private void perform(Plain effect) {
         switch (effect) {
             case SEND_ACQUIRE -> sendAcquire();
             case FAIL_LATE_ATTEMPT ->
@@ -227,13 +222,17 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         waitsAt = node; // not before it is open, because the first subscription wakes all who wait there
         try {
             requests.acquire(node);
-        } catch (RuntimeException e) {
-            machine.accept(acquireNotSent(requests.failure(e, requests.what("acquire"))));
+        } catch (RuntimeException | Error e) {
+            machine.accept(acquireFailed(e));
         }
     }
 
-    private static AcquireFailed acquireNotSent(LockException cause) {
-        return new AcquireFailed(true, 0, ServerTime.UNKNOWN, cause);
+    /** Returns the event for an acquire that was not sent; after an error nobody knows. */
+    private AcquireFailed acquireFailed(Throwable failure) {
+        LockException cause = requests.failure(failure, requests.what("acquire"));
+        RedisNodeClient node = waitsAt;
+        int epoch = node == null ? 0 : node.epoch();
+        return new AcquireFailed(!(failure instanceof Error), epoch, new ServerTime(Long.MAX_VALUE), cause);
     }
 
     private void reportGranted(ReportGranted granted) {

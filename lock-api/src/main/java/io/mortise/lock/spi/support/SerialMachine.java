@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 public final class SerialMachine<S, E, F> {
     private final BiFunction<S, E, ? extends Step<S, F>> transition;
     private final Consumer<F> performer;
+    private final BiFunction<F, Throwable, @Nullable E> onFailure;
     private final Queue<E> events = new ConcurrentLinkedQueue<>();
     private final AtomicInteger eventCount = new AtomicInteger(); // with the one that is being taken
     private S state; // only the thread at work uses it, as the next field
@@ -48,18 +49,25 @@ public final class SerialMachine<S, E, F> {
      * @param transition returns what an event leads to in a state. It is pure; for an event that is impossible in that state
      *     it throws, and the state remains
      * @param performer performs one effect. It must not block, and may call {@link #accept} and {@link #afterwards}
+     * @param onFailure returns the event that comes instead of what an effect was to lead to, if the performer throws an exception
+     *     or an error; null if the effect leads to nothing
      */
-    public SerialMachine(S initial, BiFunction<S, E, ? extends Step<S, F>> transition, Consumer<F> performer) {
+    public SerialMachine(
+            S initial,
+            BiFunction<S, E, ? extends Step<S, F>> transition,
+            Consumer<F> performer,
+            BiFunction<F, Throwable, @Nullable E> onFailure) {
         this.state = initial;
         this.transition = transition;
         this.performer = performer;
+        this.onFailure = onFailure;
     }
 
     /**
      * Takes an event now, or leaves it to the thread that is at work. The events of one thread are taken in their order.
      *
-     * @throws RuntimeException the first exception of a transition, an effect or an action while this call was at work, with later ones
-     *     suppressed; all other effects and events have been taken care of nevertheless
+     * @throws RuntimeException the first exception of a transition, an action, or an effect that leads to nothing, while this call was
+     *     at work, with later ones suppressed; all other effects and events have been taken care of nevertheless
      */
     public void accept(E event) {
         events.add(event);
@@ -101,12 +109,25 @@ public final class SerialMachine<S, E, F> {
         }
         for (F effect : effects) {
             try {
-                performer.accept(effect);
+                perform(effect);
             } catch (RuntimeException | Error e) { // the other effects and events must not be lost
                 failure = first(failure, e);
             }
         }
         return failure;
+    }
+
+    /** Performs an effect. If that fails, nobody must wait for what the effect was to lead to. */
+    private void perform(F effect) {
+        try {
+            performer.accept(effect);
+        } catch (RuntimeException | Error e) {
+            @Nullable E instead = onFailure.apply(effect, e);
+            if (instead == null) {
+                throw e;
+            }
+            accept(instead);
+        }
     }
 
     /**

@@ -15,6 +15,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Tests a machine that counts its events, and whose effect of each event is the event's number after counting. */
@@ -22,7 +23,12 @@ class SerialMachineTest {
     private record Counted(Integer state, List<Integer> effects) implements SerialMachine.Step<Integer, Integer> {}
 
     private static SerialMachine<Integer, Integer, Integer> machine(Consumer<Integer> performer) {
-        return new SerialMachine<>(0, SerialMachineTest::count, performer);
+        return new SerialMachine<>(0, SerialMachineTest::count, performer, SerialMachineTest::failed);
+    }
+
+    /** The failure of an effect above 1,000 leads to an event of a thousandth. */
+    private static @Nullable Integer failed(Integer effect, Throwable failure) {
+        return effect > 1_000 ? effect / 1_000 : null;
     }
 
     /** Negative numbers are impossible events; an event of a multiple of ten has a second effect, which is its negative. */
@@ -204,6 +210,24 @@ class SerialMachineTest {
                 .satisfies(failure -> assertThat(failure.getSuppressed()[0]).hasMessage("effect 1"));
         self.get(0).accept(2);
         assertThat(performed).containsExactly(10, -10, 1, 2);
+    }
+
+    /** Whether it was an exception or an error: a call of the core waits for the event. */
+    @Test
+    void theFailureOfAnEffectLeadsToItsEvent() {
+        List<Integer> performed = new ArrayList<>();
+        SerialMachine<Integer, Integer, Integer> machine = machine(effect -> {
+            performed.add(effect);
+            if (effect == 2_000) {
+                throw new IllegalArgumentException("as planned");
+            }
+            if (effect == 3_000) {
+                throw new StackOverflowError("as planned");
+            }
+        });
+        machine.accept(2_000);
+        machine.accept(3_000);
+        assertThat(performed).containsExactly(2_000, -2_000, 2, 3_000, -3_000, 3);
     }
 
     @Test

@@ -118,7 +118,10 @@ public final class EtcdContender
         this.request = request;
         this.listener = listener;
         this.machine = new SerialMachine<>(
-                EtcdContenderState.initial(request.mayWait()), EtcdContenderState::on, this::perform);
+                EtcdContenderState.initial(request.mayWait()),
+                EtcdContenderState::on,
+                this::perform,
+                EtcdContender::failed);
         this.requests = new EtcdContenderRequests(sessions.requests(), request, machine::accept);
     }
 
@@ -212,33 +215,30 @@ public final class EtcdContender
         machine.accept(new SessionEnded());
     }
 
-    /** Performs an effect. If that fails at once, the core must not wait for what the effect was to lead to. */
-    private void perform(EtcdContenderEffect effect) {
-        try {
-            dispatch(effect);
-        } catch (RuntimeException e) {
-            if (effect == Plain.JOIN_QUEUE) {
-                machine.accept(new NoSession(e));
-            } else if (effect instanceof SendPut
-                    || effect instanceof SendGiveWay
-                    || effect == Plain.SEND_READ
-                    || effect == Plain.SEND_CHECK) {
-                machine.accept(new AcquireFailed(Execution.NEVER, e));
-            } else if (effect == Plain.SEND_DELETION
-                    || effect == Plain.SEND_DELETION_IF_OWN
-                    || effect instanceof SendWithdrawal
-                    || effect instanceof GrantLease
-                    || effect instanceof SendMove) {
-                machine.accept(new RemovalFailed(e));
-            } else {
-                throw e;
-            }
+    /** Returns the event for an effect that could not be performed. A put may have been sent nevertheless. */
+    private static @Nullable EtcdContenderEvent failed(EtcdContenderEffect effect, Throwable cause) {
+        if (effect == Plain.JOIN_QUEUE) {
+            return new NoSession(cause);
+        } else if (effect instanceof SendPut
+                || effect instanceof SendGiveWay
+                || effect == Plain.SEND_READ
+                || effect == Plain.SEND_CHECK) {
+            return new AcquireFailed(Execution.AT_ANY_TIME, cause);
+        } else if (effect == Plain.SEND_DELETION
+                || effect == Plain.SEND_DELETION_IF_OWN
+                || effect instanceof SendWithdrawal
+                || effect instanceof GrantLease
+                || effect instanceof SendMove) {
+            return new RemovalFailed(cause);
+        } else if (effect == Plain.AWAIT_SESSION_REMOVAL) {
+            return new SessionNotRemoved(cause);
         }
+        return null;
     }
 
-    private void dispatch(EtcdContenderEffect effect) {
+    private void perform(EtcdContenderEffect effect) {
         if (effect instanceof Plain plain) {
-            dispatch(plain);
+            perform(plain);
         } else if (effect instanceof SendPut send) {
             requests.put(entry(), send.epoch());
         } else if (effect instanceof SetRevision set) {
@@ -273,7 +273,7 @@ public final class EtcdContender
         }
     }
 
-    private void dispatch(Plain effect) {
+    private void perform(Plain effect) {
         switch (effect) {
             case JOIN_QUEUE -> joinQueue();
             case REQUEST_TURN -> {
@@ -326,15 +326,19 @@ public final class EtcdContender
 
     private void joinQueue() {
         EtcdSession session = sessions.current();
-        session.ready().whenComplete((validity, failure) -> {
-            if (failure != null) {
-                machine.accept(new NoSession(failure));
-                return;
-            }
+        session.ready()
+                .whenComplete((validity, failure) ->
+                        machine.accept(failure == null ? joined(session) : new NoSession(failure)));
+    }
+
+    private EtcdContenderEvent joined(EtcdSession session) {
+        try {
             EtcdSession.Slot slot = session.joinQueue(request.name(), this);
             entry = EtcdQueueEntry.withoutKey(session, slot.queue(), slot.slot());
-            machine.accept(new Joined(session.epoch()));
-        });
+            return new Joined(session.epoch());
+        } catch (RuntimeException | Error e) {
+            return new NoSession(e);
+        }
     }
 
     private void passTurn(PassTurn pass) {

@@ -97,7 +97,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         this.request = request;
         this.listener = listener;
         this.current = RedlockContenderState.initial(services.masters().all().size(), request.mayWait());
-        this.machine = new SerialMachine<>(current, this::transition, this::perform);
+        this.machine = new SerialMachine<>(current, this::transition, this::perform, this::failed);
         this.requests = new RedlockContenderRequests(services, request, machine::accept, this::voteSeen);
     }
 
@@ -152,18 +152,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         return LockClock.deadline(now(), request.leaseDuration());
     }
 
-    /** Performs an effect. If a request cannot be sent, the machine must not wait for its outcome. */
     private void perform(RedlockContenderEffect effect) {
-        try {
-            dispatch(effect);
-        } catch (RuntimeException e) {
-            if (!requests.reportNotSent(effect, e)) {
-                throw e;
-            }
-        }
-    }
-
-    private void dispatch(RedlockContenderEffect effect) {
         if (effect instanceof Plain plain) {
             performPlain(plain);
         } else if (effect instanceof SendAcquire send) {
@@ -193,6 +182,10 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         } else {
             report(effect);
         }
+    }
+
+    private @Nullable RedlockContenderEvent failed(RedlockContenderEffect effect, Throwable cause) {
+        return requests.failed(effect, cause);
     }
 
     private void performPlain(Plain effect) {

@@ -38,6 +38,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** Sends the scripts of one contender to the masters, and has the replies turned into events. Thread-safe. */
 final class RedlockContenderRequests {
@@ -102,26 +103,32 @@ final class RedlockContenderRequests {
         return services.context().clock().now();
     }
 
-    /** Reports that a request was certainly not sent. Returns false if the effect is no request. */
-    boolean reportNotSent(RedlockContenderEffect request, RuntimeException why) {
+    /** Returns the event for a request that could not be sent; null if the effect is no request. After an error nobody knows. */
+    @Nullable
+    RedlockContenderEvent failed(RedlockContenderEffect request, Throwable why) {
         LockException cause = new BackendUnavailableException(what("a request") + " was not sent: " + why, why);
+        boolean mayExecute = why instanceof Error;
         if (request instanceof SendAcquire send) {
-            MasterVote vote = new MasterVote.Failed(cause, false);
-            events.accept(new Voted(send.master(), send.round(), vote, new NotExecuted(), now()));
+            MasterVote vote = new MasterVote.Failed(cause, mayExecute);
+            return new Voted(send.master(), send.round(), vote, execution(send.master(), mayExecute), now());
         } else if (request instanceof SendToken send) {
-            tokenStored(send, Answer.NONE);
+            return new TokenStored(send.master(), send.round(), Answer.NONE, now());
         } else if (request instanceof SendYield send) {
-            events.accept(new YieldFailed(send.master()));
+            return new YieldFailed(send.master());
         } else if (request instanceof SendRecovery send) {
-            events.accept(new Recovered(send.master(), new NotExecuted()));
+            return new Recovered(send.master(), execution(send.master(), mayExecute));
         } else if (request instanceof SendRemoval send) {
-            events.accept(new RemovalFailed(send.master(), send.forCleanup(), cause, now()));
+            return new RemovalFailed(send.master(), send.forCleanup(), cause, now());
         } else if (request instanceof SendDelayedRelease send) {
-            events.accept(new KeepFailed(send.master(), String.valueOf(cause.getMessage())));
-        } else {
-            return false;
+            return new KeepFailed(send.master(), String.valueOf(cause.getMessage()));
         }
-        return true;
+        return null;
+    }
+
+    private RedlockContenderEvent.Execution execution(int master, boolean mayExecute) {
+        return mayExecute
+                ? new RedlockContenderEvent.InDoubt(master(master).node().epoch(), Long.MAX_VALUE)
+                : new NotExecuted();
     }
 
     void acquire(SendAcquire send) {

@@ -122,7 +122,7 @@ public final class ZooKeeperContender
                 lockNodes.paths().lockNode(request.name()),
                 ContenderNode.prefix(request.attemptId()),
                 request.mayWait());
-        this.machine = new SerialMachine<>(initial, ZooKeeperContenderState::on, this::perform);
+        this.machine = new SerialMachine<>(initial, ZooKeeperContenderState::on, this::perform, this::failed);
     }
 
     @Override
@@ -182,32 +182,27 @@ public final class ZooKeeperContender
         }
     }
 
-    /** Performs an effect. If that fails at once, the core must not wait for what the effect was to lead to. */
-    private void perform(ZooKeeperContenderEffect effect) {
-        try {
-            dispatch(effect);
-        } catch (RuntimeException e) {
-            if (effect == Plain.AWAIT_SESSION) {
-                machine.accept(new NoSession(e));
-            } else if (effect == Plain.SEND_CREATE || effect == Plain.SEND_CREATE_WITH_LOCK_NODE) {
-                machine.accept(new CreateFailed(e));
-            } else if (effect instanceof SendList) {
-                machine.accept(new ListFailed(e));
-            } else if (effect instanceof SendRead) {
-                machine.accept(new ReadFailed(e));
-            } else if (effect instanceof Watch watch) {
-                machine.accept(new WatchFailed(watch.path(), connection(), e));
-            } else if (effect instanceof SendRemoval) {
-                machine.accept(new RemovalFailed(e));
-            } else {
-                throw e;
-            }
+    /** Returns the event for an effect that could not be performed. */
+    private @Nullable ZooKeeperContenderEvent failed(ZooKeeperContenderEffect effect, Throwable cause) {
+        if (effect == Plain.AWAIT_SESSION) {
+            return new NoSession(cause);
+        } else if (effect == Plain.SEND_CREATE || effect == Plain.SEND_CREATE_WITH_LOCK_NODE) {
+            return new CreateFailed(cause);
+        } else if (effect instanceof SendList) {
+            return new ListFailed(cause);
+        } else if (effect instanceof SendRead) {
+            return new ReadFailed(cause);
+        } else if (effect instanceof Watch watch) {
+            return new WatchFailed(watch.path(), connection(), cause);
+        } else if (effect instanceof SendRemoval) {
+            return new RemovalFailed(cause);
         }
+        return null;
     }
 
-    private void dispatch(ZooKeeperContenderEffect effect) {
+    private void perform(ZooKeeperContenderEffect effect) {
         if (effect instanceof Plain plain) {
-            dispatch(plain);
+            perform(plain);
         } else if (effect instanceof SendList send) {
             requests().list(send.syncFirst());
         } else if (effect instanceof SendRead send) {
@@ -250,7 +245,7 @@ public final class ZooKeeperContender
         }
     }
 
-    private void dispatch(Plain effect) {
+    private void perform(Plain effect) {
         switch (effect) {
             case AWAIT_SESSION -> awaitSession();
             case SEND_CREATE -> {

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd.contender;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.etcd.jetcd.ByteSequence;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.etcd.connection.EtcdFailoverConnection;
+import io.mortise.lock.etcd.connection.EtcdRequestSender;
+import io.mortise.lock.etcd.connection.EtcdSettings;
+import io.mortise.lock.etcd.queue.EtcdKeyLayout;
+import io.mortise.lock.etcd.session.EtcdSessionManager;
+import io.mortise.lock.spi.AttemptResult;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.session.LongHoldWatchScheduler;
+import io.mortise.lock.spi.testing.ManualClock;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Tests contenders and their session on a client whose requests the test answers. */
+class EtcdContenderTest {
+    private static final Duration LEASE = Duration.ofSeconds(10);
+    private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(5);
+
+    private final ManualClock clock = new ManualClock();
+    private final PendingEtcdClient store = new PendingEtcdClient();
+    private final List<Supplier<CompletionStage<?>>> cleanups = new ArrayList<>();
+    private final BackendContext context = (BackendContext) Proxy.newProxyInstance(
+            EtcdContenderTest.class.getClassLoader(),
+            new Class<?>[] {BackendContext.class},
+            (proxy, method, arguments) -> switch (method.getName()) {
+                case "clock" -> clock;
+                case "clientId" -> "c";
+                case "connectTimeout", "requestTimeout" -> REQUEST_TIMEOUT;
+                case "blocking" -> (Executor) Runnable::run;
+                case "register" -> null;
+                case "withRequestTimeout" -> arguments[1];
+                case "cleanUp" -> {
+                    cleanups.add(cleanup(arguments[1]));
+                    yield null;
+                }
+                default -> throw new UnsupportedOperationException(method.getName());
+            });
+    private final EtcdFailoverConnection connection = new EtcdFailoverConnection(
+            new EtcdSettings(
+                    List.of(),
+                    Optional.of(store.client()),
+                    "mortise/",
+                    LEASE,
+                    Optional.empty(),
+                    Optional.empty(),
+                    List.of()),
+            context);
+    private final EtcdRequestSender requests = new EtcdRequestSender(connection, context);
+    private final EtcdSessionManager sessions =
+            new EtcdSessionManager(requests, new EtcdKeyLayout("mortise/"), context, LEASE);
+    private final LongHoldWatchScheduler deferredWatches = new LongHoldWatchScheduler(clock, LEASE);
+
+    @SuppressWarnings("unchecked")
+    private static Supplier<CompletionStage<?>> cleanup(Object supplier) {
+        return (Supplier<CompletionStage<?>>) supplier;
+    }
+
+    private record Request(boolean mayWait, Supplier<LockName> lock) implements LockRequest {
+        @Override
+        public LockName name() {
+            return lock.get();
+        }
+
+        @Override
+        public String attemptId() {
+            return "a";
+        }
+
+        @Override
+        public String ownerRecord() {
+            return "owner";
+        }
+
+        @Override
+        public Duration leaseDuration() {
+            return LEASE;
+        }
+    }
+
+    private static final ContenderListener IDLE = listener(() -> {});
+
+    private static ContenderListener listener(Runnable onWake) {
+        return new ContenderListener() {
+            @Override
+            public void wake() {
+                onWake.run();
+            }
+
+            @Override
+            public void lost(LossReason reason) {}
+        };
+    }
+
+    private EtcdContender contender(boolean mayWait, ContenderListener listener) {
+        return contender(new Request(mayWait, () -> new LockName("x")), listener);
+    }
+
+    private EtcdContender contender(Request request, ContenderListener listener) {
+        EtcdContender.Unwrapper nothing = new EtcdContender.Unwrapper() {
+            @Override
+            public <T> Optional<T> unwrap(Class<T> type, ByteSequence key, long revision) {
+                return Optional.empty();
+            }
+        };
+        return new EtcdContender(sessions, clock, deferredWatches, nothing, request, listener);
+    }
+
+    @BeforeEach
+    void open() {
+        connection.open();
+        sessions.current();
+        store.grantLease(7);
+        store.put(1, 0); // the session's key
+    }
+
+    @Test
+    void S08_aPutThatThrewAnErrorIsWithdrawn() {
+        StackOverflowError error = new StackOverflowError("as planned");
+        store.throwAfterNextRequest(error);
+        EtcdContender contender = contender(true, IDLE);
+        assertThat(contender.attempt().toCompletableFuture())
+                .failsWithin(Duration.ZERO)
+                .withThrowableThat()
+                .withCause(error);
+        CompletableFuture<AttemptResult> next = contender(true, IDLE).attempt().toCompletableFuture();
+        store.put(2, 1); // the put that threw: its reply has no handler
+        store.put(3, 1);
+        assertThat(next).as("it has the turn").isCompleted();
+        assertThat(contender.end().toCompletableFuture()).isNotDone();
+        assertThat(store.pending()).as("the withdrawal").containsExactly("commit");
+    }
+
+    @Test
+    void S09_anAttemptThatCannotJoinTheQueueForAnErrorFails() {
+        EtcdContender contender = contender(
+                new Request(true, () -> {
+                    throw new StackOverflowError("as planned");
+                }),
+                IDLE);
+        assertThat(contender.attempt().toCompletableFuture()).isCompletedExceptionally();
+    }
+}

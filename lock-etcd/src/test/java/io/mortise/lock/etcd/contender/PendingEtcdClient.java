@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd.contender;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.KV;
+import io.etcd.jetcd.Lease;
+import io.etcd.jetcd.Maintenance;
+import io.etcd.jetcd.Txn;
+import io.etcd.jetcd.Watch;
+import io.etcd.jetcd.api.PutResponse;
+import io.etcd.jetcd.api.RangeResponse;
+import io.etcd.jetcd.api.ResponseHeader;
+import io.etcd.jetcd.api.ResponseOp;
+import io.etcd.jetcd.kv.TxnResponse;
+import io.etcd.jetcd.lease.LeaseGrantResponse;
+import io.etcd.jetcd.lease.LeaseRevokeResponse;
+import io.mortise.lock.BackendUnavailableException;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** A jetcd client without a server: its requests wait for the test to answer them. */
+final class PendingEtcdClient implements InvocationHandler {
+    private final List<Request> pending = new ArrayList<>();
+    private @Nullable Error thrown;
+
+    private record Request(String method, CompletableFuture<Object> response) {}
+
+    Client client() {
+        return proxy(Client.class);
+    }
+
+    private <T> T proxy(Class<T> type) {
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, this));
+    }
+
+    @Override
+    public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments) {
+        return switch (method.getName()) {
+            case "getKVClient" -> proxy(KV.class);
+            case "getLeaseClient" -> proxy(Lease.class);
+            case "getWatchClient" -> proxy(Watch.class);
+            case "getMaintenanceClient" -> proxy(Maintenance.class);
+            case "watch" -> proxy(Watch.Watcher.class);
+            case "txn" -> proxy(Txn.class);
+            case "If", "Then", "Else" -> proxy;
+            case "commit", "delete", "get", "grant", "revoke" -> send(method.getName());
+            case "close" -> null;
+            default -> throw new UnsupportedOperationException(method.getName());
+        };
+    }
+
+    private CompletableFuture<Object> send(String method) {
+        CompletableFuture<Object> response = new CompletableFuture<>();
+        pending.add(new Request(method, response));
+        if (thrown != null) {
+            Error now = thrown;
+            thrown = null;
+            throw now;
+        }
+        return response;
+    }
+
+    /** Throws an error once a request has been sent. */
+    void throwAfterNextRequest(Error error) {
+        thrown = error;
+    }
+
+    /** Returns the methods of the requests that have no response. */
+    List<String> pending() {
+        return pending.stream().map(Request::method).toList();
+    }
+
+    private CompletableFuture<Object> take(String method) {
+        Request request = pending.stream()
+                .filter(each -> each.method.equals(method))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("no " + method + " in " + pending()));
+        pending.remove(request);
+        return request.response;
+    }
+
+    /** Lets the oldest request of that method have no response. */
+    void fail(String method) {
+        take(method).completeExceptionally(new BackendUnavailableException("as planned"));
+    }
+
+    void grantLease(long id) {
+        take("grant")
+                .complete(new LeaseGrantResponse(io.etcd.jetcd.api.LeaseGrantResponse.newBuilder()
+                        .setID(id)
+                        .setTTL(10)
+                        .build()));
+    }
+
+    void revokeLease() {
+        take("revoke").complete(new LeaseRevokeResponse(io.etcd.jetcd.api.LeaseRevokeResponse.getDefaultInstance()));
+    }
+
+    /** Executes the oldest transaction, which puts a key. It finds that many contenders. */
+    void put(long revision, long contenders) {
+        take("commit")
+                .complete(new TxnResponse(
+                        io.etcd.jetcd.api.TxnResponse.newBuilder()
+                                .setHeader(ResponseHeader.newBuilder().setRevision(revision))
+                                .setSucceeded(true)
+                                .addResponses(ResponseOp.newBuilder().setResponsePut(PutResponse.getDefaultInstance()))
+                                .addResponses(ResponseOp.newBuilder()
+                                        .setResponseRange(
+                                                RangeResponse.newBuilder().setCount(contenders)))
+                                .build(),
+                        ByteSequence.EMPTY));
+    }
+}
