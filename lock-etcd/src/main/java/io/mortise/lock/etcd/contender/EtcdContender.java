@@ -122,7 +122,7 @@ public final class EtcdContender
                 EtcdContenderState::on,
                 this::perform,
                 EtcdContender::failed);
-        this.requests = new EtcdContenderRequests(sessions.requests(), request, machine::accept);
+        this.requests = new EtcdContenderRequests(sessions.requests(), request, this::accept);
     }
 
     /**
@@ -137,7 +137,7 @@ public final class EtcdContender
     private CompletionStage<AttemptResult> tryOnce() {
         CompletableFuture<AttemptResult> result = new CompletableFuture<>();
         attempt = result;
-        machine.accept(new Attempt(epoch()));
+        accept(new Attempt(epoch()));
         return result;
     }
 
@@ -155,13 +155,22 @@ public final class EtcdContender
     private CompletionStage<Boolean> end(EtcdContenderEvent call) {
         CompletableFuture<Boolean> result = new CompletableFuture<>();
         end = result;
-        machine.accept(call);
+        accept(call);
         return result;
     }
 
     @Override
     public void abandon() {
         machine.accept(new Abandon());
+    }
+
+    /** Brings a call or a response. If the session has ended, its notice comes first: it may still be on its way. */
+    private void accept(EtcdContenderEvent event) {
+        EtcdQueueEntry joined = entry;
+        if (joined != null && joined.session().hasEnded()) {
+            machine.accept(new SessionEnded());
+        }
+        machine.accept(event);
     }
 
     /** Returns the epoch of the session; 0 if there is none. */

@@ -28,7 +28,7 @@ sealed interface EtcdContenderEvent {
     /** The core has been told the result of an attempt that had the turn. It may have given the grant back meanwhile. */
     record ResultDelivered(Position position) implements EtcdContenderEvent {}
 
-    /** The outcome of a request. It means nothing after the session or the contender has ended. */
+    /** The outcome of a request. It means nothing after the contender has ended, and little after the session has. */
     sealed interface Response extends EtcdContenderEvent {}
 
     /** The contender has joined the queue of an open session. */

@@ -582,10 +582,19 @@ record EtcdContenderState(boolean mayWait, Phase phase, InDoubtRequests inDoubt,
         }
     }
 
-    /** The store is about to delete the session, with the contender's key. */
+    /**
+     * The store is about to delete the session, with the contender's key. A request that was sent before may have removed the
+     * contender, as its reply then shows.
+     */
     record AwaitingSessionRemoval() implements Ending {
         @Override
         public Move on(EtcdContenderEvent event, EtcdContenderState known) {
+            if (event instanceof Removed removed) {
+                return ended(removed.existed(), false);
+            }
+            if (event instanceof Moved moved && moved.existed()) {
+                return ended(true, false);
+            }
             if (event instanceof SessionRemoved) {
                 return ended(false, false);
             }

@@ -6,8 +6,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Lets the waiters of one lock send their acquire requests one at a time, in the order of their calls. Thus they are queued
@@ -34,8 +32,6 @@ public final class AcquireSequencer {
         /** Returns false once no caller waits for the request any more, which is final. */
         boolean isStillNeeded();
     }
-
-    private static final Logger log = LoggerFactory.getLogger(AcquireSequencer.class);
 
     @GuardedBy("this")
     private final Set<Sender> waiting = new LinkedHashSet<>();
@@ -88,7 +84,7 @@ public final class AcquireSequencer {
             }
             next = successorOf(sender);
         }
-        toNotify.forEach(other -> run(other::lockTaken));
+        toNotify.forEach(other -> IsolatedCallback.run(other::lockTaken));
         startNext(next);
     }
 
@@ -102,7 +98,14 @@ public final class AcquireSequencer {
             waiting.clear();
             unnotified.clear();
         }
-        all.forEach(other -> run(other.isStillNeeded() ? other::sendNow : other::notSent));
+        all.forEach(other -> IsolatedCallback.run(other.isStillNeeded() ? other::sendNow : other::notSent));
+    }
+
+    /** Forgets all senders. Called when their session has ended, of which the queue notifies them. */
+    synchronized void end() {
+        active = null;
+        waiting.clear();
+        unnotified.clear();
     }
 
     /** Removes a sender that has nothing more to send and no request in flight. Idempotent. */
@@ -142,19 +145,10 @@ public final class AcquireSequencer {
             synchronized (this) {
                 next = successorOf(skipped);
             }
-            run(skipped::lockTaken);
+            IsolatedCallback.run(skipped::lockTaken);
         }
         if (next != null) {
-            run(next::sendNow);
-        }
-    }
-
-    /** Runs a callback. Its failure must not keep the other senders from being called. */
-    private static void run(Runnable callback) {
-        try {
-            callback.run();
-        } catch (RuntimeException | Error e) {
-            log.error("event=ordered-callback-failed", e);
+            IsolatedCallback.run(next::sendNow);
         }
     }
 }

@@ -196,7 +196,7 @@ public final class SessionLockQueue implements SessionLockQueueWatch.Listener {
         if (opening != null) {
             opening.open();
         }
-        notifications.forEach(Runnable::run);
+        notifications.forEach(IsolatedCallback::run);
     }
 
     /** Marks a contender as the holder. Returns whether it is notified of a deletion of its key without further calls. */
@@ -206,7 +206,7 @@ public final class SessionLockQueue implements SessionLockQueueWatch.Listener {
         synchronized (this) {
             isNotified = members.becameHolder(member, notifications);
         }
-        notifications.forEach(Runnable::run);
+        notifications.forEach(IsolatedCallback::run);
         return isNotified;
     }
 
@@ -259,11 +259,13 @@ public final class SessionLockQueue implements SessionLockQueueWatch.Listener {
             watch = null;
             members.clear();
             notified = List.copyOf(contenders);
+            contenders.clear(); // some never leave, since the core discards them
         }
+        sequencer.end();
         if (closing != null) {
-            closing.close();
+            IsolatedCallback.run(closing::close);
         }
-        notified.forEach(Contender::sessionEnded);
+        notified.forEach(contender -> IsolatedCallback.run(contender::sessionEnded));
     }
 
     @Override
@@ -272,7 +274,7 @@ public final class SessionLockQueue implements SessionLockQueueWatch.Listener {
         synchronized (this) {
             notifications = watch == from ? members.refreshed(found) : List.of();
         }
-        notifications.forEach(Runnable::run);
+        notifications.forEach(IsolatedCallback::run);
     }
 
     @Override
@@ -281,7 +283,7 @@ public final class SessionLockQueue implements SessionLockQueueWatch.Listener {
         synchronized (this) {
             notifications = watch == from ? members.changed(events) : List.of();
         }
-        notifications.forEach(Runnable::run);
+        notifications.forEach(IsolatedCallback::run);
     }
 
     /** Opens the watch again, if a contender still needs it. */

@@ -12,6 +12,7 @@ import io.mortise.lock.etcd.connection.EtcdErrors;
 import io.mortise.lock.etcd.connection.EtcdRequestSender;
 import io.mortise.lock.etcd.queue.EtcdKeyLayout;
 import io.mortise.lock.etcd.queue.EtcdTransactionParts;
+import io.mortise.lock.etcd.queue.IsolatedCallback;
 import io.mortise.lock.etcd.queue.SessionLockQueue;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockName;
@@ -238,8 +239,8 @@ public final class EtcdSession implements CurrentSession.Session {
                         () -> log.debug(
                                 "event=session-not-opened lease={} cause=\"{}\"", leaseIdHex(), failure.toString()));
         ready.fail(EtcdErrors.of(failure, "opening a session", requests.endpoints()));
-        watch.close();
-        queues.values().forEach(SessionLockQueue::end);
+        IsolatedCallback.run(watch::close);
+        queues.values().forEach(queue -> IsolatedCallback.run(queue::end));
         if (leaseId == 0) {
             closed.complete(null);
             removal.complete(true); // nothing was attached to the lease, which may still be granted

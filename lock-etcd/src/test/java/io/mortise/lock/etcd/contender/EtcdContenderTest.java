@@ -9,10 +9,13 @@ import io.mortise.lock.etcd.connection.EtcdFailoverConnection;
 import io.mortise.lock.etcd.connection.EtcdRequestSender;
 import io.mortise.lock.etcd.connection.EtcdSettings;
 import io.mortise.lock.etcd.queue.EtcdKeyLayout;
+import io.mortise.lock.etcd.queue.SessionLockQueue;
+import io.mortise.lock.etcd.session.EtcdSession;
 import io.mortise.lock.etcd.session.EtcdSessionManager;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.session.LongHoldWatchScheduler;
@@ -131,6 +134,44 @@ class EtcdContenderTest {
         store.put(1, 0); // the session's key
     }
 
+    /** Runs an action in the middle of the session's end, when it has not notified its contenders. */
+    private void whileTheSessionEnds(Runnable action) {
+        EtcdSession session = sessions.current();
+        session.validity().orElseThrow().attach(new GrantValidity.Listener() {
+            @Override
+            public void lost(LossReason reason) {}
+
+            @Override
+            public void afterLoss(LossReason reason) {
+                action.run();
+            }
+        });
+        session.end("as planned");
+    }
+
+    @Test
+    void S05_aLeaseThatIsLostWithItsSessionSendsNoDeletion() {
+        EtcdContender contender = contender(true, IDLE);
+        CompletionStage<AttemptResult> attempt = contender.attempt();
+        store.put(2, 1);
+        assertThat(attempt.toCompletableFuture().join()).isInstanceOf(AttemptResult.Granted.class);
+        List<CompletionStage<Boolean>> ended = new ArrayList<>();
+        whileTheSessionEnds(() -> ended.add(contender.end()));
+        assertThat(store.pending()).containsExactly("revoke");
+        assertThat(ended.get(0).toCompletableFuture()).isNotDone();
+        store.revokeLease();
+        assertThat(ended.get(0).toCompletableFuture()).isCompletedWithValue(false);
+    }
+
+    /** An attempt that does not wait would fail for good. */
+    @Test
+    void S15_anAttemptThatFailsBecauseItsSessionEndsGetsAnotherSession() {
+        CompletableFuture<AttemptResult> attempt =
+                contender(false, IDLE).attempt().toCompletableFuture();
+        whileTheSessionEnds(() -> store.fail("commit"));
+        assertThat(attempt.join()).isInstanceOf(AttemptResult.Displaced.class);
+    }
+
     @Test
     void S08_aPutThatThrewAnErrorIsWithdrawn() {
         StackOverflowError error = new StackOverflowError("as planned");
@@ -156,5 +197,28 @@ class EtcdContenderTest {
                 }),
                 IDLE);
         assertThat(contender.attempt().toCompletableFuture()).isCompletedExceptionally();
+    }
+
+    @Test
+    void S17_aListenerThatThrowsWhenASessionEndsSilencesNeitherOthersNorTheStore() {
+        EtcdContender bad = contender(true, listener(() -> {
+            throw new IllegalStateException("as planned");
+        }));
+        CompletionStage<AttemptResult> queued = bad.attempt();
+        store.put(2, 2);
+        assertThat(queued.toCompletableFuture().join()).isInstanceOf(AttemptResult.Waiting.class);
+        CompletableFuture<AttemptResult> other = contender(true, IDLE).attempt().toCompletableFuture();
+        sessions.current().end("as planned");
+        assertThat(other.join()).isInstanceOf(AttemptResult.Displaced.class);
+        assertThat(store.pending()).contains("revoke");
+    }
+
+    @Test
+    void S17_anEndedSessionKeepsNoContender() {
+        SessionLockQueue queue =
+                sessions.current().joinQueue(new LockName("x"), () -> {}).queue();
+        assertThat(queue.isIdle()).isFalse();
+        sessions.current().end("as planned");
+        assertThat(queue.isIdle()).isTrue();
     }
 }

@@ -111,6 +111,15 @@ class AcquireSequencerTest {
     }
 
     @Test
+    void S17_noSenderIsKeptAfterTheEndOfTheSession() {
+        allRequestToSend();
+        sequencer.end();
+        sequencer.onReply(a, true);
+        assertThat(events).isEmpty();
+        assertThat(sequencer.maySend(c)).isTrue();
+    }
+
+    @Test
     void S15_whileTheStoreDoesNotRespondNoSenderWaitsForAnother() {
         allRequestToSend();
         sequencer.releaseAll();

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd.contender;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.ReportEnded;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.Attempt;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.End;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.EndAfter;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.InTurn;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.Joined;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.KeyPut;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.LeaseGranted;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.Moved;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.Position;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.Removed;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.SessionEnded;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Tests sequences of events; {@link EtcdProtocolPageTest} checks what holds for each single step. */
+class EtcdContenderStateTest {
+    private static final EndAfter END_AFTER = new EndAfter(Duration.ofSeconds(9), 1);
+    private static final Position FIRST = Position.last(1);
+
+    private EtcdContenderState state = EtcdContenderState.initial(true);
+    private List<EtcdContenderEffect> effects = List.of();
+
+    /** Takes the events, and remembers the effects of the last one. */
+    private void on(EtcdContenderEvent... events) {
+        for (EtcdContenderEvent event : events) {
+            EtcdContenderState.Step step = EtcdContenderState.on(state, event);
+            state = step.state();
+            effects = step.effects();
+        }
+    }
+
+    private void grant() {
+        on(new Attempt(1), new Joined(1), new InTurn(1), new KeyPut(5, FIRST));
+    }
+
+    @Test
+    void S05_aDeletionBeforeTheEndOfTheSessionIsARelease() {
+        grant();
+        on(new End(1), new SessionEnded(), new Removed(true));
+        assertThat(effects).contains(new ReportEnded(true));
+    }
+
+    /** The lock stays taken, since the key has another lease. */
+    @Test
+    void S05_aMoveBeforeTheEndOfTheSessionIsADelayedRelease() {
+        grant();
+        on(END_AFTER, new LeaseGranted(9), new SessionEnded(), new Moved(true));
+        assertThat(effects).contains(new ReportEnded(true));
+    }
+}
