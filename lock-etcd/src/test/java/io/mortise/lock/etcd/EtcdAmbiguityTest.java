@@ -96,6 +96,36 @@ class EtcdAmbiguityTest extends OneServerTest {
         assertThat(namespace.keys()).isEmpty();
     }
 
+    /**
+     * Before the first request of the release an operator deletes the key of the grant, and the acquire that had no reply puts it
+     * again. The request is sent on the thread of the test.
+     */
+    private void replaceKeyBefore(String method, CompletableFuture<Wire.DelayedRequest> delayed) {
+        String key = namespace.queue("x").get(0).key();
+        wire.before(method, () -> {
+            namespace.raw().delete(key);
+            assertThat(delayed.join().arrive().join().isOk()).isTrue();
+        });
+    }
+
+    @Test
+    void S05_aReleaseThatFindsOnlyTheKeyOfALateAcquireIsALoss() throws Exception {
+        CompletableFuture<Wire.DelayedRequest> delayed = wire.delayNext("Txn");
+        Lease lease = client.named("x").acquire();
+        replaceKeyBefore("Txn", delayed);
+        assertThat(lease.release()).isEqualTo(ReleaseOutcome.LOST);
+        assertThat(namespace.keys()).isEmpty();
+    }
+
+    @Test
+    void S05_aDelayedReleaseThatFindsOnlyTheKeyOfALateAcquireKeepsNothing() throws Exception {
+        CompletableFuture<Wire.DelayedRequest> delayed = wire.delayNext("Txn");
+        Lease lease = client.named("x").acquire();
+        replaceKeyBefore("LeaseGrant", delayed);
+        assertThat(lease.releaseAfter(Duration.ofSeconds(30))).isEqualTo(ReleaseOutcome.LOST);
+        assertThat(namespace.keys()).isEmpty();
+    }
+
     /** A session without its key has ended: nothing may put it again. */
     @Test
     void S08_aDelayedReleaseDoesNotPutTheDeletedKeyOfItsSessionAgain() throws Exception {

@@ -109,7 +109,7 @@ sealed interface EtcdContenderEvent {
     /**
      * The contender's key does not exist any more, and will not be put again.
      *
-     * @param existed whether this request deleted it
+     * @param existed whether this request deleted it; if the key's revision was known, whether it deleted that very key
      */
     record Removed(boolean existed) implements Response {}
 

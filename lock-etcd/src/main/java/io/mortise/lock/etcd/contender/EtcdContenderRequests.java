@@ -3,6 +3,7 @@ package io.mortise.lock.etcd.contender;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.kv.DeleteResponse;
 import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.op.Cmp;
@@ -160,7 +161,7 @@ final class EtcdContenderRequests {
         Cmp[] sessionExists = {EtcdTransactionParts.exists(sessionKey)};
         Op undo = Op.txn(
                 new Cmp[] {EtcdTransactionParts.hasValue(entry.key(), record)},
-                new Op[] {EtcdTransactionParts.delete(entry.key())},
+                new Op[] {EtcdTransactionParts.deleteAndRead(entry.key())},
                 new Op[] {});
         Op readEpoch = EtcdTransactionParts.getWithoutValue(sessionKey);
         Op[] then = newEpoch ? new Op[] {undo, entry.session().putKey(), readEpoch} : new Op[] {undo, readEpoch};
@@ -169,8 +170,16 @@ final class EtcdContenderRequests {
                 throw sessionDeleted(entry.session());
             }
             observeEpoch(entry.session(), response.getGetResponses().get(0));
-            return new Removed(response.getTxnResponses().get(0).isSucceeded());
+            TxnResponse undone = response.getTxnResponses().get(0);
+            return new Removed(undone.isSucceeded()
+                    && isOf(entry, undone.getDeleteResponses().get(0)));
         });
+    }
+
+    /** Returns whether the deleted key was the known one. Otherwise that was gone, and a late put had put the key again. */
+    private static boolean isOf(EtcdQueueEntry entry, DeleteResponse deleted) {
+        return entry.createRevision() == 0
+                || deleted.getPrevKvs().stream().anyMatch(key -> key.getCreateRevision() == entry.createRevision());
     }
 
     void grantLease(EtcdQueueEntry entry, Duration delay) {

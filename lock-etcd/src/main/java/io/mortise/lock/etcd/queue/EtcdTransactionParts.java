@@ -54,6 +54,11 @@ public final class EtcdTransactionParts {
         return Op.delete(key, DeleteOption.DEFAULT);
     }
 
+    /** Returns the operation that deletes a key, with the key in its response. */
+    public static Op deleteAndRead(ByteSequence key) {
+        return Op.delete(key, DeleteOption.builder().withPrevKV(true).build());
+    }
+
     /** Returns the operation that counts the contenders without reading them. */
     public static Op count(ByteSequence prefix) {
         return Op.get(prefix, withPrefix(prefix).withCountOnly(true).build());
