@@ -315,7 +315,8 @@ public final class EtcdContender
                         .whenComplete((removed, failure) -> machine.accept(
                                 failure == null ? new SessionRemoved() : new SessionNotRemoved(failure)));
             case START_CLEANUP ->
-                sessions.cleanUp("a request for lock \"" + request.name() + "\" without an answer", this::end);
+                sessions.cleanUp(
+                        "a request for lock \"" + request.name() + "\" without an answer", this::end, this::abandon);
             case END_SESSION ->
                 entry().session().end("one of its keys could not be deleted for a whole lease duration");
             case WAKE_WAITER -> machine.afterwards(listener::wake);

@@ -4,6 +4,7 @@ package io.mortise.lock.etcd.session;
 import io.mortise.lock.etcd.connection.EtcdRequestSender;
 import io.mortise.lock.etcd.queue.EtcdKeyLayout;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.session.CurrentSession;
 import io.mortise.lock.spi.support.BoundedCloseWait;
 import java.time.Duration;
@@ -67,9 +68,23 @@ public final class EtcdSessionManager {
         return context.withRequestTimeout(what + " at " + endpoints(), request);
     }
 
-    /** Repeats a cleanup until the store replies, for at most one lease duration. */
-    public void cleanUp(String what, Supplier<? extends CompletionStage<?>> cleanup) {
-        context.cleanUp(what, cleanup, context.clock().now().plus(leaseDuration));
+    /**
+     * Repeats a cleanup on a session until the store replies. After a whole lease duration without success the session is given up
+     * (S8), and the cleanup goes on for one request timeout, in which the session may end.
+     *
+     * @param abandon ends the session
+     */
+    public void cleanUp(String what, Supplier<? extends CompletionStage<?>> cleanup, Runnable abandon) {
+        MonotonicInstant until = context.clock().now().plus(leaseDuration);
+        Supplier<CompletionStage<?>> attempt = () -> {
+            CompletionStage<?> tried = cleanup.get();
+            return tried.whenComplete((done, failure) -> {
+                if (failure != null && context.clock().hasPassed(until)) {
+                    abandon.run();
+                }
+            });
+        };
+        context.cleanUp(what, attempt, until.plus(context.requestTimeout()));
     }
 
     /** Ends the session without waiting, since a server that has not responded before would not respond to this either. */

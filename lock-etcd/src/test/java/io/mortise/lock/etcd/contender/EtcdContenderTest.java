@@ -221,4 +221,33 @@ class EtcdContenderTest {
         sessions.current().end("as planned");
         assertThat(queue.isIdle()).isTrue();
     }
+
+    /** The core has discarded the contender, since another client deleted its key. A first put is still in doubt. */
+    @Test
+    void S08_aCleanupWithoutReplyForAWholeLeaseEndsTheSession() {
+        EtcdContender contender = contender(true, IDLE);
+        CompletionStage<AttemptResult> failed = contender.attempt();
+        store.fail("commit");
+        assertThat(failed.toCompletableFuture()).isCompletedExceptionally();
+        CompletionStage<AttemptResult> queued = contender.attempt();
+        store.put(2, 2);
+        assertThat(queued.toCompletableFuture().join()).isInstanceOf(AttemptResult.Waiting.class);
+        contender.deleted();
+        assertThat(contender.attempt().toCompletableFuture().join()).isInstanceOf(AttemptResult.Displaced.class);
+        EtcdSession session = sessions.current();
+        assertThat(cleanups).hasSize(1);
+        CompletionStage<?> early = cleanups.get(0).get();
+        clock.advance(LEASE.minusMillis(1));
+        store.fail("commit");
+        assertThat(early.toCompletableFuture()).isCompletedExceptionally();
+        assertThat(session.hasEnded()).isFalse();
+        CompletionStage<?> late = cleanups.get(0).get();
+        clock.advance(Duration.ofMillis(1));
+        store.fail("commit");
+        assertThat(late.toCompletableFuture()).isCompletedExceptionally();
+        assertThat(session.hasEnded()).isTrue();
+        CompletionStage<?> last = cleanups.get(0).get();
+        store.revokeLease();
+        assertThat(last.toCompletableFuture()).isCompleted();
+    }
 }
