@@ -92,9 +92,15 @@ record EtcdContenderState(boolean mayWait, Phase phase, InDoubtRequests inDoubt,
             return to(phase, Plain.END_SESSION);
         }
         if (event instanceof ResultDelivered delivered) {
-            return to(phase, new PassTurn(delivered.position(), phase instanceof Ending || phase instanceof Gone));
+            return to(phase, new PassTurn(delivered.position(), isLeaving()));
         }
         return phase.on(event, this);
+    }
+
+    /** Returns whether the contender is about to leave the lock to others, or did. A delayed release keeps it taken. */
+    private boolean isLeaving() {
+        boolean keepsLock = phase instanceof LeasingDelay || phase instanceof Moving;
+        return phase instanceof Gone || (phase instanceof Ending && !keepsLock);
     }
 
     private EtcdContenderState afterFailedPut(Execution execution, long epoch) {

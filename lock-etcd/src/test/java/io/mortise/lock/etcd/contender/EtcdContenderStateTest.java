@@ -3,6 +3,7 @@ package io.mortise.lock.etcd.contender;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.PassTurn;
 import io.mortise.lock.etcd.contender.EtcdContenderEffect.ReportEnded;
 import io.mortise.lock.etcd.contender.EtcdContenderEvent.Attempt;
 import io.mortise.lock.etcd.contender.EtcdContenderEvent.End;
@@ -14,6 +15,7 @@ import io.mortise.lock.etcd.contender.EtcdContenderEvent.LeaseGranted;
 import io.mortise.lock.etcd.contender.EtcdContenderEvent.Moved;
 import io.mortise.lock.etcd.contender.EtcdContenderEvent.Position;
 import io.mortise.lock.etcd.contender.EtcdContenderEvent.Removed;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.ResultDelivered;
 import io.mortise.lock.etcd.contender.EtcdContenderEvent.SessionEnded;
 import java.time.Duration;
 import java.util.List;
@@ -53,5 +55,15 @@ class EtcdContenderStateTest {
         grant();
         on(END_AFTER, new LeaseGranted(9), new SessionEnded(), new Moved(true));
         assertThat(effects).contains(new ReportEnded(true));
+    }
+
+    /** The next contender learns that the lock is taken, unless it is about to be free. */
+    @Test
+    void S09_aDelayedReleaseKeepsTheLockTakenForTheNextInTurn() {
+        grant();
+        on(END_AFTER, new ResultDelivered(FIRST));
+        assertThat(effects).containsExactly(new PassTurn(FIRST, false));
+        on(new LeaseGranted(9), new ResultDelivered(FIRST));
+        assertThat(effects).containsExactly(new PassTurn(FIRST, false));
     }
 }
