@@ -40,7 +40,6 @@ import org.junit.jupiter.api.Test;
  */
 class EtcdProtocolPageTest {
     private static final ProtocolPage PAGE = new ProtocolPage("etcd");
-    private static final Throwable FAILURE = new BackendRefusedException("as planned");
     private static final Set<Class<? extends Phase>> ENDING = Set.of(
             EtcdContenderState.Removing.class,
             EtcdContenderState.LeasingDelay.class,
@@ -68,10 +67,11 @@ class EtcdProtocolPageTest {
     }
 
     private static List<EtcdContenderEvent> events() {
+        Throwable failure = new BackendRefusedException("as planned");
         ContenderKey ahead = new ContenderKey(EtcdKeyLayout.bytes("a/1"), 3);
         List<EtcdContenderEvent> events = new ArrayList<>(List.of(
                 new EtcdContenderEvent.Abandon(),
-                new EtcdContenderEvent.NoSession(FAILURE),
+                new EtcdContenderEvent.NoSession(failure),
                 new EtcdContenderEvent.KeyNotPut(),
                 new EtcdContenderEvent.KeyGone(),
                 new EtcdContenderEvent.GaveWay(),
@@ -80,9 +80,9 @@ class EtcdProtocolPageTest {
                 new EtcdContenderEvent.LeaseGranted(9),
                 new EtcdContenderEvent.Moved(true),
                 new EtcdContenderEvent.Moved(false),
-                new EtcdContenderEvent.RemovalFailed(FAILURE),
+                new EtcdContenderEvent.RemovalFailed(failure),
                 new EtcdContenderEvent.SessionRemoved(),
-                new EtcdContenderEvent.SessionNotRemoved(FAILURE),
+                new EtcdContenderEvent.SessionNotRemoved(failure),
                 new EtcdContenderEvent.LockTaken(),
                 new EtcdContenderEvent.NotSent(),
                 new EtcdContenderEvent.FirstInQueue(),
@@ -96,7 +96,7 @@ class EtcdProtocolPageTest {
             events.add(new EtcdContenderEvent.ResultDelivered(position));
         }
         for (Execution execution : Execution.values()) {
-            events.add(new EtcdContenderEvent.AcquireFailed(execution, FAILURE));
+            events.add(new EtcdContenderEvent.AcquireFailed(execution, failure));
         }
         for (long epoch : List.of(1L, 2L)) {
             events.add(new EtcdContenderEvent.Attempt(epoch));
