@@ -21,8 +21,6 @@ import java.util.stream.Collectors;
  * {@code -Dupdate.docs} they are written to it first. Not thread-safe.
  */
 public final class ProtocolPage {
-    private static final Pattern DIAGRAM = Pattern.compile("(?s)(?<=```mermaid\n).*?(?=```)");
-
     private final Path file;
 
     /** @param name the name of the file without {@code .md} */
@@ -31,16 +29,16 @@ public final class ProtocolPage {
     }
 
     /**
-     * Returns the text of a state diagram that begins in the phase {@code Idle}.
+     * Returns the text of a state diagram.
      *
      * @param labels the names of the events of each arrow, such as {@code Idle --> Queued}
-     * @param phases the names of all phases in the order of their arrows; the last one is final
+     * @param phases the names of all phases in the order of their arrows, from the initial to the final one
      */
     public static String diagram(Map<String, ? extends Collection<String>> labels, List<String> phases) {
         Map<String, Collection<String>> sorted =
                 new TreeMap<>(Comparator.comparing((String arrow) -> position(arrow, phases)));
         sorted.putAll(labels);
-        StringBuilder text = new StringBuilder("stateDiagram-v2\n  [*] --> Idle\n");
+        StringBuilder text = new StringBuilder("stateDiagram-v2\n  [*] --> " + phases.get(0) + "\n");
         sorted.forEach((arrow, events) -> text.append("  " + arrow + ": " + String.join(", ", events) + "\n"));
         return text.append("  " + phases.get(phases.size() - 1) + " --> [*]\n").toString();
     }
@@ -53,12 +51,14 @@ public final class ProtocolPage {
     }
 
     /**
-     * Returns the diagram that the page shows; empty if it has none.
+     * Returns the diagram of the same initial phase that the page shows; empty if it has none.
      *
      * @param expected the diagram to write first, with {@code -Dupdate.docs}
      */
     public String shownDiagram(String expected) {
-        Matcher shown = DIAGRAM.matcher(updated(DIAGRAM, expected));
+        String start = expected.lines().limit(2).collect(Collectors.joining("\n", "", "\n"));
+        Pattern diagram = Pattern.compile("(?s)(?<=```mermaid\n)" + Pattern.quote(start) + ".*?(?=```)");
+        Matcher shown = diagram.matcher(updated(diagram, expected));
         return shown.find() ? shown.group() : "";
     }
 

@@ -2,61 +2,58 @@
 package io.mortise.lock.core.acquire;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.ClientClosedException;
+import io.mortise.lock.LockException;
 import io.mortise.lock.LockOptions;
+import io.mortise.lock.core.acquire.AcquireEvent.Plain;
 import io.mortise.lock.core.lease.HeldLease;
 import io.mortise.lock.core.listener.AcquireNotifier;
 import io.mortise.lock.core.runtime.RandomIds;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.MonotonicInstant;
+import io.mortise.lock.spi.support.StageFailures;
 import io.mortise.lock.spi.support.Trampoline;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One acquire request, from the application's call until the single outcome of the request.
  *
- * <p>Results of attempts, hints, timers and withdrawals arrive on any thread. Each event is decided under the monitor and acted
- * on outside it, so that no backend is called under the monitor. The first event that ends the operation determines the
- * outcome. The operation stays registered with the client until its last request has completed.
+ * <p>Results of attempts, hints, timers and withdrawals arrive on any thread. {@link AcquireState} decides each event under the
+ * monitor; the effects are performed outside it, so that no backend is called under the monitor, and a caller that gives up
+ * does not wait for one. The operation stays registered with the client until its last request has completed.
  */
 public final class AcquireOperation {
     private final AcquireServices with;
     private final LockName name;
     private final LockOptions options;
-    private final Duration leaseDuration;
     private final WaitPolicy waitPolicy;
     private final Consumer<AcquireOutcome> sink;
     private final @Nullable AcquireNotifier observers; // null if nobody observes this acquire
 
-    @GuardedBy("this")
-    private final AcquireRetryPolicy retryPolicy;
+    /** The contender that was enqueued last. The state tells whether it still counts. */
+    private volatile @Nullable CurrentContenderListener contender;
 
     @GuardedBy("this")
-    private boolean ended;
+    private AcquireState state;
 
     @GuardedBy("this")
-    private @Nullable CurrentContenderListener contender;
-
-    /** Whether an attempt has no result yet, so that the next call on the contender must wait for it. */
-    @GuardedBy("this")
-    private boolean attemptPending;
-
-    /** Whether a hint arrived while an attempt was pending. */
-    @GuardedBy("this")
-    private boolean woken;
+    private @Nullable DueTimer retry;
 
     @GuardedBy("this")
-    private LockClock.@Nullable Timer retry;
+    private @Nullable DueTimer deadline;
 
     @GuardedBy("this")
-    private LockClock.@Nullable Timer deadline;
+    private @Nullable DueTimer selfWait;
 
-    @GuardedBy("this")
-    private LockClock.@Nullable Timer selfWait;
+    /** A timer and the instant at which it fires. */
+    private record DueTimer(MonotonicInstant at, LockClock.Timer timer) {}
 
     /**
      * Starts an acquire operation.
@@ -84,38 +81,22 @@ public final class AcquireOperation {
         this.with = with;
         this.name = name;
         this.options = options;
-        this.leaseDuration = with.backend().leaseDuration(options.leaseDuration());
+        Duration leaseDuration = with.backend().leaseDuration(options.leaseDuration());
         this.waitPolicy = new WaitPolicy(
-                with.clock(),
-                with.lastResponse(),
                 maxWait,
                 with.options().requestTimeout(),
                 with.options().unavailableAfter().orElse(leaseDuration),
                 leaseDuration,
-                with.clock().now());
+                now());
         this.sink = sink;
         this.observers = with.listeners().acquireStarted(name);
-        this.retryPolicy = new AcquireRetryPolicy(name, waitPolicy, with.lastResponse(), with.random());
+        this.state = AcquireState.initial(waitPolicy);
     }
 
     private void start() {
-        if (!with.open().enter(this)) {
-            end(closed());
-            return;
-        }
-        if (!waitsInLocalQueue()) {
-            attempt();
-        } else {
-            if (with.queues().join(name, this)) {
-                attempt();
-            } else {
-                notifyWaiting();
-            }
-            if (hasEnded()) { // a concurrent close() may have run before join(), so that it did not leave the queue
-                leaveLocalQueue(false);
-            }
-        }
-        scheduleDeadline();
+        boolean open = with.open().enter(this);
+        Plain first = waitsInLocalQueue() ? Plain.START_IN_QUEUE : Plain.START;
+        accept(open ? first : Plain.CLOSE);
     }
 
     /** Returns whether the operation waits in the local queue of this process, because the store has no queue. */
@@ -123,12 +104,11 @@ public final class AcquireOperation {
         return waitPolicy.mayWait() && !with.backend().queuesWaiters();
     }
 
-    private synchronized void scheduleDeadline() {
-        Duration left = waitPolicy.remaining();
-        if (!ended && left != null) {
-            deadline = with.clock().schedule(left, () -> end(null));
-        }
+    private MonotonicInstant now() {
+        return with.clock().now();
     }
+
+    // ---- events
 
     /**
      * Makes the first attempt, now that the operation is the first in the local queue.
@@ -137,73 +117,35 @@ public final class AcquireOperation {
      *     waited long enough too, it fails at once, so that the waiters do not each wait for another outage
      */
     void firstInQueue(boolean storeSilent) {
-        if (with.open().isClosing()) {
-            return; // closing() ends this operation
-        }
-        if (storeSilent && waitPolicy.waitedThroughOutage()) {
-            String endpoints = with.backend().endpoints();
-            BackendUnavailableException silent;
-            synchronized (this) {
-                silent = retryPolicy.unavailable(endpoints);
-            }
-            end(new AcquireOutcome.Failed(silent));
-        } else {
-            attempt();
-        }
+        accept(
+                with.open().isClosing()
+                        ? Plain.CLOSE
+                        : new AcquireEvent.FirstInQueue(
+                                storeSilent, now(), with.lastResponse().contact()));
     }
 
-    /** Handles a hint for one contender. A hint for a contender that was replaced is ignored. */
+    /** Handles a hint for one contender. */
     void hint(CurrentContenderListener hinted) {
-        synchronized (this) {
-            if (contender != hinted) {
-                return;
-            }
-        }
-        hint();
+        accept(new AcquireEvent.Hint(hinted.number(), now()));
     }
 
-    /** Makes an attempt now, or as soon as the pending attempt has completed. */
-    void hint() {
-        synchronized (this) {
-            if (attemptPending) {
-                woken = true;
-                return;
-            }
-        }
-        attempt();
+    /** Handles a hint from this process, which has released the lock. */
+    void lockFreed() {
+        accept(new AcquireEvent.LockFreed(now()));
     }
 
-    private void attempt() {
-        CurrentContenderListener existing;
-        synchronized (this) {
-            if (ended || attemptPending) {
-                return;
-            }
-            attemptPending = true;
-            woken = false;
-            retry = cancel(retry);
-            existing = contender;
-            retryPolicy.attemptSent(with.clock().now());
-        }
-        // An exception of the backend, or null instead of a stage, fails this attempt, so that the caller does not wait
-        // forever.
-        try {
-            CurrentContenderListener mine = existing != null ? existing : newContender();
-            mine.contender().attempt().whenComplete((result, failure) -> completed(mine, result, failure));
-        } catch (RuntimeException | Error e) {
-            failed(e);
-        }
+    /**
+     * Withdraws the request on behalf of the caller.
+     *
+     * @return false if the operation already has an outcome, which the sink has received or is about to receive
+     */
+    public boolean withdraw() {
+        return accept(Plain.WITHDRAW).decides();
     }
 
-    private CurrentContenderListener newContender() {
-        CurrentContenderListener created = new CurrentContenderListener(
-                this,
-                with.backend(),
-                new AttemptRequest(name, RandomIds.attempt(), leaseDuration, waitPolicy.mayWait(), options.metadata()));
-        synchronized (this) {
-            contender = created;
-        }
-        return created;
+    /** Ends the operation because the client closes. */
+    void closing() {
+        accept(Plain.CLOSE);
     }
 
     private void completed(CurrentContenderListener from, @Nullable AttemptResult result, @Nullable Throwable failure) {
@@ -220,11 +162,12 @@ public final class AcquireOperation {
             granted(from, granted);
         } else if (result instanceof AttemptResult.Waiting waiting) {
             with.lastResponse().received();
-            scheduleSelfWaitWarning();
-            notifyWaiting();
-            proceed(policy -> policy.busy(waiting.retryAfter()), false);
+            acceptResult(new AcquireEvent.Busy(waiting.retryAfter(), now(), jitter()), null);
         } else if (result instanceof AttemptResult.Displaced displaced) {
-            displaced(displaced.why());
+            acceptResult(
+                    new AcquireEvent.Displaced(
+                            displaced.why(), now(), with.lastResponse().contact(), jitter()),
+                    null);
         } else {
             failed(new IllegalStateException("attempt() completed with null"));
         }
@@ -232,156 +175,194 @@ public final class AcquireOperation {
 
     private void granted(CurrentContenderListener from, AttemptResult.Granted granted) {
         with.lastResponse().received();
-        HeldLease lease =
-                new HeldLease(with.leases(), name, from.contender(), from.attemptId(), granted, options, leaseDuration);
+        HeldLease lease = new HeldLease(
+                with.leases(), name, from.contender(), from.attemptId(), granted, options, waitPolicy.leaseDuration());
         from.attach(lease);
-        boolean usable = !hasEnded() && lease.begin();
-        boolean delivered;
-        synchronized (this) {
-            delivered = usable && !ended;
-            if (delivered) {
-                attemptPending = false;
-                contender = null;
-                markEnded();
-            }
-        }
-        if (delivered) {
-            if (observers != null) {
-                lease.observe(observers);
-            }
-            try {
-                sink.accept(new AcquireOutcome.Leased(lease));
-            } finally {
-                with.open().leave(this);
-                leaveLocalQueue(false);
-            }
-            return;
-        }
-        // The grant has ended already: request the lock again by a new contender, and never deliver a lease that is
-        // lost. Until
-        // then the attempt counts as pending, because the withdrawal may wake this same operation.
-        lease.discard();
-        displaced("the grant had ended before its reply arrived");
+        boolean usable = isOpen() && lease.begin();
+        acceptResult(
+                usable
+                        ? Plain.GRANTED
+                        : new AcquireEvent.GrantEnded(now(), with.lastResponse().contact(), jitter()),
+                lease);
     }
 
     private void failed(Throwable failure) {
-        String endpoints = with.backend().endpoints();
-        proceed(policy -> policy.failed(failure, endpoints), false);
+        Throwable cause = StageFailures.unwrap(failure);
+        LockException known = cause instanceof LockException lockFailure
+                ? lockFailure
+                : new BackendRefusedException("the backend failed: " + cause, cause);
+        acceptResult(new AcquireEvent.Failed(known, now(), with.lastResponse().contact(), jitter()), null);
     }
 
-    private void displaced(String why) {
-        String endpoints = with.backend().endpoints();
-        proceed(policy -> policy.displaced(why, endpoints), true);
+    private double jitter() {
+        return with.random().nextDouble();
     }
 
-    /** Passes the result of one attempt to the retry policy, under the monitor. */
-    private interface AttemptReport {
-        AcquireRetryPolicy.Next report(AcquireRetryPolicy policy);
+    private void deadlineReached() {
+        boolean queueBusy = waitsInLocalQueue() && with.queues().lastResultBusy(name);
+        accept(new AcquireEvent.DeadlineReached(
+                queueBusy, now(), with.lastResponse().contact()));
     }
 
-    /** Continues after an attempt: ends the operation, also if it ended while the attempt was pending, or retries. */
-    private void proceed(AttemptReport report, boolean displaced) {
-        AcquireRetryPolicy.Next next;
-        boolean ends;
-        boolean now = false;
-        synchronized (this) {
-            attemptPending = false;
-            if (displaced) {
-                contender = null;
-                woken = false;
-            }
-            next = report.report(retryPolicy);
-            ends = ended || next.outcome() != null || with.open().isClosing();
-            if (!ends) {
-                now = woken || next.pause().isZero();
-                if (!now) {
-                    retry = with.clock().schedule(next.pause(), this::attempt);
-                }
-            }
-        }
-        if (ends) {
-            end(with.open().isClosing() ? closed() : next.outcome());
-        } else if (now) {
-            Trampoline.run(this::attempt);
-        }
-    }
+    // ---- the machine
 
-    private synchronized void scheduleSelfWaitWarning() {
-        if (!ended && waitPolicy.mayWait() && selfWait == null) {
-            selfWait = with.clock()
-                    .schedule(leaseDuration, () -> with.leases().holders().warnOfSelfWait(name, attemptId()));
-        }
+    private AcquireState.Step accept(AcquireEvent event) {
+        AcquireState.Step step = decide(event);
+        perform(step, null);
+        return step;
     }
 
     /**
-     * Withdraws the request on behalf of the caller.
+     * Handles the result of an attempt. The next attempt runs on the trampoline: with a backend that completes attempts on the
+     * calling thread, each would otherwise add its frames to one stack.
      *
-     * @return false if the operation already has an outcome, which the sink has received or is about to receive
+     * @param lease the lease of the grant, if the result is one
      */
-    public boolean withdraw() {
-        return end(new AcquireOutcome.Withdrawn());
+    private void acceptResult(AcquireEvent result, @Nullable HeldLease lease) {
+        AcquireState.Step step = decide(result);
+        if (step.state().phase() instanceof AcquireState.Attempting) {
+            Trampoline.run(() -> perform(step, lease));
+        } else {
+            perform(step, lease);
+        }
     }
 
-    /** Ends the operation because the client closes. */
-    void closing() {
-        end(closed());
+    private synchronized AcquireState.Step decide(AcquireEvent event) {
+        AcquireState.Step step = AcquireState.on(state, event);
+        state = step.state();
+        return step;
     }
 
-    private AcquireOutcome closed() {
-        return new AcquireOutcome.Failed(
-                new ClientClosedException("lock \"" + name + "\" was not acquired: the client is closed"));
-    }
-
-    /**
-     * Ends the operation if it has not ended. If no attempt is pending, also removes the contender from the store; otherwise
-     * the end of the attempt calls this method again.
-     *
-     * @param outcome the outcome; null if the time limit has passed and the retry policy decides
-     * @return whether this call ended the operation
-     */
-    private boolean end(@Nullable AcquireOutcome outcome) {
-        CurrentContenderListener orphan = null;
-        AcquireOutcome decided = null;
-        boolean idle;
-        String endpoints = outcome == null ? with.backend().endpoints() : "";
-        boolean queueBusy =
-                outcome == null && waitsInLocalQueue() && with.queues().lastResultBusy(name);
-        synchronized (this) {
-            if (!ended) {
-                decided = outcome != null ? outcome : retryPolicy.atDeadline(queueBusy, endpoints);
-                markEnded();
-            }
-            idle = !attemptPending;
-            if (idle) {
-                orphan = contender;
-                contender = null;
-            }
-        }
-        if (orphan != null) {
-            with.leases().removals().remove(name, orphan.contender(), leaseDuration);
-        }
-        if (idle) {
-            with.open().leave(this);
-        }
-        if (decided == null) {
-            return false;
-        }
-        notifyEnd(decided);
+    private void perform(AcquireState.Step step, @Nullable HeldLease lease) {
         try {
-            if (!(decided instanceof AcquireOutcome.Withdrawn)) {
-                sink.accept(decided);
+            for (AcquireEffect effect : step.effects()) {
+                perform(effect, lease);
             }
         } finally {
-            leaveLocalQueue(decided instanceof AcquireOutcome.Failed failed
-                    && failed.cause() instanceof BackendUnavailableException);
+            followTimers();
         }
-        return true;
     }
 
-    private void notifyWaiting() {
-        if (observers != null && waitPolicy.mayWait()) {
-            observers.waiting();
+    private void perform(AcquireEffect effect, @Nullable HeldLease lease) {
+        if (effect instanceof AcquireEffect.Plain plain) {
+            perform(plain, lease);
+        } else if (effect instanceof AcquireEffect.Attempt attempt) {
+            attempt(attempt.contender());
+        } else if (effect instanceof AcquireEffect.Remove remove) {
+            remove(remove.contender());
+        } else if (effect instanceof AcquireEffect.RecordFailure failure) {
+            with.lastResponse().failed(failure.sent());
+        } else if (effect instanceof AcquireEffect.End end) {
+            end(end);
         }
+    }
+
+    private void perform(AcquireEffect.Plain effect, @Nullable HeldLease lease) {
+        switch (effect) {
+            case JOIN_QUEUE ->
+                accept(
+                        with.queues().join(name, this)
+                                ? new AcquireEvent.JoinedAsFirst(now())
+                                : Plain.JOINED_BEHIND_OTHERS);
+            case LEAVE_QUEUE -> leaveLocalQueue(false);
+            case NOTIFY_WAITING -> {
+                if (observers != null) {
+                    observers.waiting();
+                }
+            }
+            case DELIVER -> deliver(Objects.requireNonNull(lease));
+            case DISCARD -> Objects.requireNonNull(lease).discard();
+            case LEAVE_CLIENT -> with.open().leave(this);
+        }
+    }
+
+    private void attempt(int number) {
+        // An exception of the backend, or null instead of a stage, fails this attempt, so that the caller does not wait
+        // forever.
+        try {
+            CurrentContenderListener mine = contender(number);
+            mine.contender().attempt().whenComplete((result, failure) -> completed(mine, result, failure));
+        } catch (RuntimeException | Error e) {
+            failed(e);
+        }
+    }
+
+    private CurrentContenderListener contender(int number) {
+        CurrentContenderListener present = contender;
+        if (present != null && present.number() == number) {
+            return present;
+        }
+        CurrentContenderListener created = new CurrentContenderListener(
+                this,
+                number,
+                with.backend(),
+                new AttemptRequest(
+                        name,
+                        RandomIds.attempt(),
+                        waitPolicy.leaseDuration(),
+                        waitPolicy.mayWait(),
+                        options.metadata()));
+        contender = created;
+        return created;
+    }
+
+    private void remove(int number) {
+        CurrentContenderListener present = contender;
+        if (present != null && present.number() == number) {
+            with.leases().removals().remove(name, present.contender(), waitPolicy.leaseDuration());
+        }
+    }
+
+    private void deliver(HeldLease lease) {
+        if (observers != null) {
+            lease.observe(observers);
+        }
+        try {
+            sink.accept(new AcquireOutcome.Leased(lease));
+        } finally {
+            with.open().leave(this);
+            leaveLocalQueue(false);
+        }
+    }
+
+    private void end(AcquireEffect.End end) {
+        AcquireOutcome outcome = outcome(end);
+        notifyEnd(outcome);
+        try {
+            if (!(outcome instanceof AcquireOutcome.Withdrawn)) {
+                sink.accept(outcome);
+            }
+        } finally {
+            leaveLocalQueue(outcome instanceof AcquireOutcome.Failed failed
+                    && failed.cause() instanceof BackendUnavailableException);
+        }
+    }
+
+    private AcquireOutcome outcome(AcquireEffect.End end) {
+        if (end instanceof AcquireEffect.FailedForGood failure) {
+            return new AcquireOutcome.Failed(failure.cause());
+        }
+        if (end instanceof AcquireEffect.Unavailable unavailable) {
+            return new AcquireOutcome.Failed(unavailable(unavailable));
+        }
+        return switch ((AcquireEffect.PlainEnd) end) {
+            case BUSY -> new AcquireOutcome.Busy();
+            case WITHDRAWN -> new AcquireOutcome.Withdrawn();
+            case CLOSED ->
+                new AcquireOutcome.Failed(
+                        new ClientClosedException("lock \"" + name + "\" was not acquired: the client is closed"));
+        };
+    }
+
+    private BackendUnavailableException unavailable(AcquireEffect.Unavailable end) {
+        String endpoints = with.backend().endpoints();
+        LockException cause = end.last();
+        return new BackendUnavailableException(
+                "lock \"" + name + "\" was not acquired: its requests have had no successful response for "
+                        + end.silence().toMillis() + " ms (" + endpoints + ")"
+                        + (cause == null ? "" : ": " + cause.getMessage()),
+                endpoints,
+                cause);
     }
 
     private void notifyEnd(AcquireOutcome outcome) {
@@ -404,31 +385,52 @@ public final class AcquireOperation {
         }
     }
 
-    @GuardedBy("this")
-    private void markEnded() {
-        ended = true;
-        retry = cancel(retry);
-        deadline = cancel(deadline);
-        selfWait = cancel(selfWait);
+    /** Sets and cancels the timers as the present state wants them. */
+    private synchronized void followTimers() {
+        boolean open = state.isOpen();
+        retry = follow(retry, state.retryAt(), Due.RETRY);
+        deadline = follow(deadline, open ? waitPolicy.deadline() : null, Due.DEADLINE);
+        selfWait = follow(selfWait, open ? state.selfWaitAt() : null, Due.SELF_WAIT);
     }
 
-    private synchronized boolean hasEnded() {
-        return ended;
+    /** What a timer is for. */
+    private enum Due {
+        RETRY,
+        DEADLINE,
+        SELF_WAIT
+    }
+
+    private @Nullable DueTimer follow(@Nullable DueTimer known, @Nullable MonotonicInstant at, Due what) {
+        if (known == null ? at == null : known.at.equals(at)) {
+            return known;
+        }
+        if (known != null) {
+            known.timer.cancel();
+        }
+        return at == null
+                ? null
+                : new DueTimer(at, with.clock().schedule(with.clock().until(at), () -> due(what)));
+    }
+
+    private void due(Due what) {
+        switch (what) {
+            case RETRY -> accept(new AcquireEvent.RetryDue(now()));
+            case DEADLINE -> deadlineReached();
+            case SELF_WAIT -> with.leases().holders().warnOfSelfWait(name, attemptId());
+        }
+    }
+
+    private synchronized boolean isOpen() {
+        return state.isOpen();
     }
 
     /** Returns whether the operation still waits for a grant of that contender. */
     synchronized boolean waitsFor(CurrentContenderListener candidate) {
-        return !ended && contender == candidate;
+        return state.isOpen() && state.contender() == candidate.number();
     }
 
-    private synchronized String attemptId() {
-        return contender == null ? "none" : contender.attemptId();
-    }
-
-    private static LockClock.@Nullable Timer cancel(LockClock.@Nullable Timer timer) {
-        if (timer != null) {
-            timer.cancel();
-        }
-        return null;
+    private String attemptId() {
+        CurrentContenderListener present = contender;
+        return present == null || !waitsFor(present) ? "none" : present.attemptId();
     }
 }

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CurrentContenderListener implements ContenderListener {
     private final AcquireOperation owner;
+    private final int number;
     private final String attemptId;
     private final Contender contender;
 
@@ -26,10 +27,16 @@ public final class CurrentContenderListener implements ContenderListener {
     private @Nullable HeldLease lease;
 
     @SuppressWarnings("this-escape") // the backend does not call the listener before the first attempt
-    CurrentContenderListener(AcquireOperation owner, LockBackend backend, LockRequest request) {
+    CurrentContenderListener(AcquireOperation owner, int number, LockBackend backend, LockRequest request) {
         this.owner = owner;
+        this.number = number;
         this.attemptId = request.attemptId();
         this.contender = backend.enqueue(request, this);
+    }
+
+    /** Returns the number of the contender in its operation, counted from 1. */
+    int number() {
+        return number;
     }
 
     String attemptId() {

@@ -73,7 +73,7 @@ public final class LocalQueues {
     public void wakeFirst(LockName name) {
         AcquireOperation first = first(name);
         if (first != null) {
-            Trampoline.run(first::hint);
+            Trampoline.run(first::lockFreed);
         }
     }
 

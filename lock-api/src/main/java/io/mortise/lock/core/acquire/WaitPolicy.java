@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.core.acquire;
 
-import io.mortise.lock.core.runtime.LastResponse;
-import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.core.runtime.StoreContact;
 import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
@@ -10,14 +9,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Calculates how long one acquire operation waits for a busy lock, and for a store that does not respond. See S9 and S15.
- * Immutable.
+ * Pure: the caller passes the present instant, and what is known of the store. Immutable.
  *
  * @param maxWait the longest wait; null for no limit, zero for one attempt
  * @param started when the operation started
  */
 public record WaitPolicy(
-        LockClock clock,
-        LastResponse lastResponse,
         @Nullable Duration maxWait,
         Duration requestTimeout,
         Duration unavailableAfter,
@@ -28,28 +25,29 @@ public record WaitPolicy(
         return maxWait == null || !maxWait.isZero();
     }
 
-    /** Returns the time until the limit, which is one request timeout for a single attempt; null if there is no limit. */
+    /** Returns when the wait ends, which is after one request timeout for a single attempt; null if there is no limit. */
     @Nullable
-    Duration remaining() {
+    MonotonicInstant deadline() {
         if (maxWait == null) {
             return null;
         }
-        return (mayWait() ? maxWait : requestTimeout).minus(waited());
+        return started.plus(mayWait() ? maxWait : requestTimeout);
     }
 
     /** Returns whether the wait has no limit and the store has not responded for too long. */
-    boolean outageTooLong(MonotonicInstant failingSince) {
-        return maxWait == null && outage(failingSince).compareTo(unavailableAfter) >= 0;
+    boolean outageTooLong(MonotonicInstant failingSince, MonotonicInstant now, StoreContact contact) {
+        return maxWait == null && outage(failingSince, now, contact).compareTo(unavailableAfter) >= 0;
     }
 
     /** Returns whether the operation has itself waited for as long as an outage may last, behind another one in the queue. */
-    boolean waitedThroughOutage() {
-        return outageTooLong(started);
+    boolean waitedThroughOutage(MonotonicInstant now, StoreContact contact) {
+        return outageTooLong(started, now, contact);
     }
 
     /** Returns the pause after a failure, shortened so that {@link #outageTooLong} is checked in time. */
-    Duration pauseAfterFailure(Duration backoff, MonotonicInstant failingSince) {
-        Duration left = unavailableAfter.minus(outage(failingSince));
+    Duration pauseAfterFailure(
+            Duration backoff, MonotonicInstant failingSince, MonotonicInstant now, StoreContact contact) {
+        Duration left = unavailableAfter.minus(outage(failingSince, now, contact));
         return maxWait == null ? Durations.shorter(left, backoff) : backoff;
     }
 
@@ -58,9 +56,9 @@ public record WaitPolicy(
      * client while this operation waited. It counts from the first request without a response; time without requests does not
      * count.
      */
-    private Duration outage(MonotonicInstant failingSince) {
-        Duration own = since(failingSince);
-        Duration clients = Durations.shorter(lastResponse.failing(), waited());
+    private Duration outage(MonotonicInstant failingSince, MonotonicInstant now, StoreContact contact) {
+        Duration own = failingSince.until(now);
+        Duration clients = Durations.shorter(contact.failing(now), started.until(now));
         return Durations.longer(own, clients);
     }
 
@@ -80,20 +78,12 @@ public record WaitPolicy(
      * Returns whether "busy" still counts: the last response is younger than a request timeout or a renewal period, whichever is
      * longer.
      */
-    boolean busyIsRecent() {
-        return lastResponse.within(longestAgeOfBusy());
+    boolean busyIsRecent(MonotonicInstant now, StoreContact contact) {
+        return contact.since(now).compareTo(longestAgeOfBusy()) < 0;
     }
 
     private Duration longestAgeOfBusy() {
         Duration renewal = Durations.divide(leaseDuration, 3);
         return Durations.longer(requestTimeout, renewal);
-    }
-
-    Duration since(MonotonicInstant then) {
-        return clock.since(then);
-    }
-
-    private Duration waited() {
-        return since(started);
     }
 }

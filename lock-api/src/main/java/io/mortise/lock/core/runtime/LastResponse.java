@@ -4,13 +4,14 @@ package io.mortise.lock.core.runtime;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.MonotonicInstant;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** Records when the store last responded to a request of the client, including renewals. Rule S15. Thread-safe. */
 public final class LastResponse {
     private final LockClock clock;
-    private volatile MonotonicInstant last;
+
+    @GuardedBy("this")
+    private MonotonicInstant last;
 
     @GuardedBy("this")
     private @Nullable MonotonicInstant failingSince;
@@ -38,18 +39,8 @@ public final class LastResponse {
         }
     }
 
-    /** Returns for how long requests have had no response; zero if the latest one had. Excludes time without requests. */
-    public synchronized Duration failing() {
-        return failingSince == null ? Duration.ZERO : clock.since(failingSince);
-    }
-
-    /** Returns the time since the last response. */
-    public Duration since() {
-        return clock.since(last);
-    }
-
-    /** Returns whether the last response is younger than the limit. */
-    public boolean within(Duration limit) {
-        return since().compareTo(limit) < 0;
+    /** Returns what is known now. */
+    public synchronized StoreContact contact() {
+        return new StoreContact(last, failingSince);
     }
 }

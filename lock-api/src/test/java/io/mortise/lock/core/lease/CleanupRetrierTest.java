@@ -80,7 +80,7 @@ class CleanupRetrierTest {
         result = CompletableFuture.completedFuture(false);
         clock.advance(Duration.ofSeconds(2));
         assertThat(events).as("an earlier try may have removed it").containsExactly("may be free: x", "ended");
-        assertThat(lastResponse.failing()).as("S15").isZero();
+        assertThat(lastResponse.contact().failing(clock.now())).as("S15").isZero();
         assertThat(retrier.isEmpty()).isTrue();
         assertThat(clock.timerCount()).isZero();
     }

@@ -332,10 +332,10 @@ class LeaseKeeperTest {
         clock.advance(PERIOD.minusSeconds(1));
         lastResponse.failed(clock.now());
         clock.advance(Duration.ofMillis(500));
-        assertThat(lastResponse.failing()).isEqualTo(Duration.ofMillis(500));
+        assertThat(lastResponse.contact().failing(clock.now())).isEqualTo(Duration.ofMillis(500));
         clock.advance(Duration.ofMillis(500));
-        assertThat(lastResponse.failing()).isZero();
-        assertThat(lastResponse.since()).isZero();
+        assertThat(lastResponse.contact().failing(clock.now())).isZero();
+        assertThat(lastResponse.contact().since(clock.now())).isZero();
     }
 
     @Test

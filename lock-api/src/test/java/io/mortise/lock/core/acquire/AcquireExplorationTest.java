@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core.acquire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.core.acquire.AcquireState.Attempting;
+import io.mortise.lock.core.acquire.AcquireState.Ending;
+import io.mortise.lock.core.acquire.AcquireState.PlainPhase;
+import io.mortise.lock.core.acquire.AcquireState.Step;
+import io.mortise.lock.core.acquire.AcquireWorld.Fault;
+import io.mortise.lock.core.acquire.AcquireWorld.Option;
+import io.mortise.lock.core.acquire.AcquireWorld.Scope;
+import io.mortise.lock.explorer.Exploration;
+import io.mortise.lock.explorer.ProtocolPage;
+import io.mortise.lock.explorer.World.Kind;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.BiFunction;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Explores the interleavings of acquire operations: the production state machine against a model of a backend. */
+class AcquireExplorationTest {
+    private static final int MOST_STATES = 200_000;
+    private static final ProtocolPage PAGE = new ProtocolPage("core");
+
+    /** Explored without fallback times, which hide each lost wake-up, unless another client releases without a hint. */
+    @ParameterizedTest
+    @MethodSource
+    void S08_S09_S11_S12_S16_everyInterleavingKeepsTheRules(Scope scope) {
+        Exploration<AcquireWorld> explored = Exploration.of(new AcquireWorld(scope), MOST_STATES);
+        assertThat(explored.counterexample()).isEmpty();
+        assertThat(explored.isComplete()).as(explored.toString()).isTrue();
+        assertThat(stuck(scope, explored)).isEmpty();
+        assertThat(explored.situations()).containsKeys("ENDED");
+        assertThat(explored.situations().containsKey("ended during an attempt"))
+                .isEqualTo(scope.options().stream()
+                        .anyMatch(Set.of(Option.WITHDRAWAL, Option.LIMIT, Option.CLOSE)::contains));
+        String start = String.format(
+                "| acquires: %d | %s | %s |",
+                scope.operations(),
+                names(scope.options()),
+                scope.faults() == 0 ? "none" : scope.faults() + " of " + faults(scope.possible()));
+        String row = ProtocolPage.row(start, explored);
+        assertThat(PAGE.lines(start, row))
+                .as("-Dupdate.docs writes the numbers again")
+                .contains(row);
+    }
+
+    private static String faults(Set<Fault> faults) {
+        return faults.size() == Fault.values().length ? "all" : names(faults);
+    }
+
+    @Test
+    void thePageShowsTheStateMachine() {
+        Map<String, Set<String>> arrows = new HashMap<>();
+        for (Option limit : List.of(Option.WITHDRAWAL, Option.SINGLE_ATTEMPT)) {
+            Set<String> seen = new HashSet<>();
+            Deque<AcquireState> open = new ArrayDeque<>(List.of(AcquireState.initial(AcquireWorld.policy(limit))));
+            while (!open.isEmpty()) {
+                AcquireState from = open.remove();
+                if (seen.add(name(from)
+                        + from.history().displaced()
+                        + from.phase().toString().contains("woken=true"))) {
+                    for (AcquireEvent event : AcquireWorld.events(from.contender())) {
+                        try {
+                            Step step = AcquireState.on(from, event);
+                            open.add(step.state());
+                            if (!name(step.state()).equals(name(from))
+                                    || !step.effects().isEmpty()) {
+                                arrows.computeIfAbsent(
+                                                name(from) + " --> " + name(step.state()), arrow -> new TreeSet<>())
+                                        .add(AcquireWorld.name(event));
+                            }
+                        } catch (IllegalStateException e) {
+                            assertThat(e).hasMessageContaining("is impossible in"); // so it has no arrow
+                        }
+                    }
+                }
+            }
+        }
+        String expected = ProtocolPage.diagram(
+                arrows, List.of("NEW", "JOINING", "QUEUED", "Attempting", "Waiting", "BackingOff", "Ending", "ENDED"));
+        assertThat(PAGE.shownDiagram(expected)).isEqualTo(expected);
+    }
+
+    private static String name(AcquireState state) {
+        return state.phase() instanceof PlainPhase plain
+                ? plain.name()
+                : state.phase().getClass().getSimpleName();
+    }
+
+    private static Optional<String> stuck(Scope scope, Exploration<AcquireWorld> explored) {
+        boolean hinted = !scope.options().contains(Option.LOCAL_QUEUE)
+                || !scope.options().contains(Option.HELD);
+        boolean retries = scope.possible().contains(Fault.NO_REPLY)
+                || scope.possible().contains(Fault.DISPLACED)
+                || scope.possible().contains(Fault.NOT_ENQUEUED)
+                || scope.possible().contains(Fault.GRANT_ENDED);
+        return hinted && !retries ? explored.stuck(Kind.PROGRESS) : explored.stuck(Kind.PROGRESS, Kind.FALLBACK);
+    }
+
+    private static String names(Set<? extends Enum<?>> values) {
+        return values.isEmpty()
+                ? "none"
+                : values.stream().sorted().map(Enum::name).collect(Collectors.joining(", "));
+    }
+
+    static Stream<Scope> S08_S09_S11_S12_S16_everyInterleavingKeepsTheRules() {
+        return Stream.of(
+                Scope.of(2, Option.HELD, Option.WITHDRAWAL, Option.CLOSE),
+                Scope.of(2, Option.HELD, Option.LIMIT).faults(1, Fault.SPURIOUS_HINT, Fault.LATE_TIMER),
+                Scope.of(2, Option.LOCAL_QUEUE, Option.WITHDRAWAL, Option.CLOSE),
+                Scope.of(3, Option.LOCAL_QUEUE),
+                Scope.of(2, Option.LOCAL_QUEUE, Option.HELD, Option.LIMIT)
+                        .faults(1, Fault.NO_REPLY, Fault.OUTAGE, Fault.REFUSED, Fault.DISPLACED, Fault.GRANT_ENDED),
+                Scope.of(1, Option.HELD, Option.LIMIT, Option.WITHDRAWAL, Option.CLOSE)
+                        .faults(1, Fault.values()),
+                Scope.of(1, Option.LIMIT).faults(2, Fault.values()),
+                Scope.of(1, Option.HELD, Option.SINGLE_ATTEMPT, Option.CLOSE).faults(2, Fault.values()),
+                Scope.of(2, Option.WITHDRAWAL)
+                        .faults(1, Fault.NO_REPLY, Fault.OUTAGE, Fault.REFUSED, Fault.DISPLACED, Fault.GRANT_ENDED));
+    }
+
+    /** A machine with a defect, and the rule that is found to be broken. */
+    record Defect(String name, String rule, Scope scope) {
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource
+    void aDefectIsFound(Defect defect) {
+        Exploration<AcquireWorld> explored = Exploration.of(new AcquireWorld(defect.scope), MOST_STATES);
+        assertThat(explored.counterexample()
+                        .or(() -> stuck(defect.scope, explored).map(what -> "S11: " + what)))
+                .hasValueSatisfying(what -> assertThat(what).contains(defect.rule));
+        Exploration<AcquireWorld> sound =
+                Exploration.of(new AcquireWorld(defect.scope.with(AcquireState::on)), MOST_STATES);
+        assertThat(sound.counterexample().or(() -> stuck(defect.scope, sound))).isEmpty();
+    }
+
+    static Stream<Defect> aDefectIsFound() {
+        Scope held = Scope.of(1, Option.HELD);
+        return Stream.of(
+                new Defect(
+                        "a hint during an attempt is forgotten",
+                        "S11: ",
+                        held.with((state, event) ->
+                                state.phase() instanceof Attempting && event instanceof AcquireEvent.Hint
+                                        ? new Step(state, List.of())
+                                        : AcquireState.on(state, event))),
+                new Defect(
+                        "a late grant is not given back",
+                        "S08: ",
+                        Scope.of(1, Option.WITHDRAWAL).with(without(effect -> effect == AcquireEffect.Plain.DISCARD))),
+                new Defect(
+                        "a grant that has ended is not given back",
+                        "S11: ",
+                        Scope.of(1)
+                                .faults(1, Fault.GRANT_ENDED)
+                                .with(without(effect -> effect == AcquireEffect.Plain.DISCARD))),
+                new Defect(
+                        "a waiter that gives up stays queued",
+                        "S08: ",
+                        Scope.of(1, Option.HELD, Option.WITHDRAWAL)
+                                .with(without(effect -> effect instanceof AcquireEffect.Remove))),
+                new Defect(
+                        "a withdrawal forgets the pending attempt",
+                        "S16: ",
+                        Scope.of(1, Option.WITHDRAWAL).with((state, event) -> {
+                            Step step = AcquireState.on(state, event);
+                            return event == AcquireEvent.Plain.WITHDRAW
+                                            && step.state().phase() instanceof Ending
+                                    ? new Step(
+                                            in(state, PlainPhase.ENDED),
+                                            List.of(AcquireEffect.Plain.LEAVE_CLIENT, AcquireEffect.PlainEnd.WITHDRAWN))
+                                    : step;
+                        })),
+                new Defect(
+                        "a withdrawal removes the contender during an attempt",
+                        "SPI: ",
+                        Scope.of(1, Option.WITHDRAWAL).with((state, event) -> {
+                            Step step = AcquireState.on(state, event);
+                            return event == AcquireEvent.Plain.WITHDRAW
+                                            && step.state().phase() instanceof Ending
+                                    ? new Step(
+                                            step.state(),
+                                            List.of(
+                                                    new AcquireEffect.Remove(state.contender()),
+                                                    AcquireEffect.PlainEnd.WITHDRAWN))
+                                    : step;
+                        })),
+                new Defect(
+                        "a hint during an attempt leads to another one at once",
+                        "SPI: ",
+                        held.with((state, event) ->
+                                state.phase() instanceof Attempting && event instanceof AcquireEvent.Hint
+                                        ? new Step(state, List.of(new AcquireEffect.Attempt(state.contender())))
+                                        : AcquireState.on(state, event))),
+                new Defect(
+                        "a displaced contender is used again",
+                        "SPI: ",
+                        Scope.of(1).faults(1, Fault.DISPLACED).with((state, event) -> {
+                            Step step = AcquireState.on(state, event);
+                            return event instanceof AcquireEvent.Displaced
+                                    ? new Step(
+                                            new AcquireState(
+                                                    state.policy(),
+                                                    step.state().phase(),
+                                                    state.contender(),
+                                                    step.state().history(),
+                                                    null),
+                                            List.of(AcquireEffect.Attempt.FIRST))
+                                    : step;
+                        })),
+                new Defect(
+                        "a grant after the end is delivered",
+                        "S09: ",
+                        Scope.of(1, Option.WITHDRAWAL)
+                                .with((state, event) -> state.phase() instanceof Ending
+                                                && event == AcquireEvent.Plain.GRANTED
+                                        ? new Step(in(state, PlainPhase.ENDED), List.of(AcquireEffect.Plain.DELIVER))
+                                        : AcquireState.on(state, event))),
+                new Defect(
+                        "an operation that ends while it joins the local queue stays in it",
+                        "S17: ",
+                        Scope.of(1, Option.LOCAL_QUEUE, Option.CLOSE)
+                                .with(without(effect -> effect == AcquireEffect.Plain.LEAVE_QUEUE))),
+                new Defect(
+                        "an operation that becomes the first while it joins the local queue does not notice",
+                        "S11: ",
+                        Scope.of(2, Option.LOCAL_QUEUE)
+                                .with((state, event) -> state.phase() == PlainPhase.JOINING
+                                                && event instanceof AcquireEvent.FirstInQueue
+                                        ? new Step(state, List.of())
+                                        : AcquireState.on(state, event))),
+                new Defect(
+                        "a close before the start is forgotten",
+                        "S16: ",
+                        Scope.of(1, Option.CLOSE)
+                                .with((state, event) ->
+                                        state.phase() == PlainPhase.NEW && event == AcquireEvent.Plain.CLOSE
+                                                ? new Step(state, List.of())
+                                                : AcquireState.on(state, event))),
+                new Defect(
+                        "a newcomer does not wait for the local queue",
+                        "S12: ",
+                        Scope.of(2, Option.LOCAL_QUEUE)
+                                .with((state, event) -> event == AcquireEvent.Plain.JOINED_BEHIND_OTHERS
+                                        ? AcquireState.on(
+                                                state,
+                                                new AcquireEvent.JoinedAsFirst(
+                                                        state.policy().started()))
+                                        : AcquireState.on(state, event))));
+    }
+
+    private static AcquireState in(AcquireState state, AcquireState.Phase phase) {
+        return new AcquireState(state.policy(), phase, state.contender(), state.history(), state.selfWaitAt());
+    }
+
+    private static BiFunction<AcquireState, AcquireEvent, Step> without(Predicate<AcquireEffect> missing) {
+        return (state, event) -> {
+            Step step = AcquireState.on(state, event);
+            return new Step(
+                    step.state(),
+                    step.effects().stream().filter(missing.negate()).toList());
+        };
+    }
+}
