@@ -64,6 +64,22 @@ class LockListenerTest {
     }
 
     @Test
+    void S07_aLeaseThatAListenerReleasesAtItsGrantHasAnEndToo() throws Exception {
+        LockListener impatient = (backend, name) -> new LockListener.AcquireObserver() {
+            @Override
+            public LockListener.@Nullable LeaseObserver granted(Lease lease) {
+                lease.releaseAsync();
+                return null;
+            }
+        };
+        try (LockClient observed =
+                MemoryLocks.connect(store, DIRECT.listener(events).listener(impatient))) {
+            observed.named("x").acquire();
+            assertThat(events.take()).containsExactly("start memory x", "granted 1", "released RELEASED after 0");
+        }
+    }
+
+    @Test
     void S12_anAcquireThatWaitsSaysSoOnce() throws Exception {
         Lease first = other.named("x").acquire();
         CompletableFuture<Lease> waiting = lock.acquireAsync();

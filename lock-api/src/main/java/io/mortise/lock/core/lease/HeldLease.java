@@ -7,6 +7,7 @@ import io.mortise.lock.LeaseLostException;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.core.lease.LeaseEvent.Plain;
 import io.mortise.lock.core.listener.AcquireNotifier;
 import io.mortise.lock.core.runtime.InterruptibleWait;
 import io.mortise.lock.internal.DurationLimits;
@@ -18,6 +19,7 @@ import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -29,16 +31,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The default {@link Lease}, which ends exactly once, by a release or by a loss. */
+/**
+ * The default {@link Lease}, which ends exactly once, by a release or by a loss.
+ *
+ * <p>{@link LeaseState} decides, by compare-and-set, so that a query waits for nothing. The thread that brings an event performs
+ * its effects.
+ */
 public final class HeldLease implements Lease, GrantValidity.Listener {
     private static final Logger log = LoggerFactory.getLogger(HeldLease.class);
-
-    /** The end of the lease: a loss with this reason, or a release if the reason is null. */
-    private record End(@Nullable LossReason loss) {}
-
-    private static final End RELEASE = new End(null);
-    private static final LossReason FOUND_BY_RELEASE =
-            new LossReason(LossReason.Kind.REMOVED, "the store no longer had the grant when it was released");
 
     private final LeaseServices with;
     private final LockName name;
@@ -48,15 +48,16 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
     private final GrantValidity validity;
     private final Duration leaseDuration;
     private final @Nullable MonotonicInstant holdUntil;
-    private final AtomicReference<@Nullable End> end = new AtomicReference<>();
+    private final AtomicReference<LeaseState> state = new AtomicReference<>(LeaseState.Open.GRANTED);
     private final CompletableFuture<ReleaseOutcome> released = new CompletableFuture<>();
     private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
     private final Set<ExpiryWarningCallback> expiryWarnings = ConcurrentHashMap.newKeySet();
-    private final AtomicBoolean held = new AtomicBoolean(); // whether the keeper counts this lease
-    private final AtomicBoolean lossHandled = new AtomicBoolean();
     private final AtomicBoolean selfWaitWarned = new AtomicBoolean();
-    private volatile LockClock.@Nullable Timer maxHold;
-    private volatile @Nullable AcquireNotifier observers; // null if nobody observes this lease
+
+    // Set before the event REGISTERED or OBSERVED, and used only by effects of later states.
+    private boolean renewed; // whether the keeper counts this lease
+    private LockClock.@Nullable Timer maxHold;
+    private @Nullable AcquireNotifier observers;
 
     public HeldLease(
             LeaseServices with,
@@ -83,42 +84,81 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
      */
     public boolean begin() {
         boolean open = with.holders().add(this);
-        held.set(validity.isValid() && with.keeper().hold(validity));
-        boolean attached = open && held.get() && validity.attach(this);
+        renewed = validity.isValid() && with.keeper().hold(validity);
+        boolean attached = open && renewed && validity.attach(this);
         if (holdUntil != null) {
             maxHold = with.clock().schedule(with.clock().until(holdUntil), this::checkDeadlines);
         }
-        if (!attached || hasEnded()) {
-            stopWatching(); // a concurrent loss may have reverted only a part of what this method did
-            return false;
+        boolean usable = accept(attached ? Plain.REGISTERED : Plain.NOT_REGISTERED) == LeaseState.Open.HELD;
+        if (usable) {
+            log.debug("event=granted lock=\"{}\" owner={} token={}", name, ownerId, token);
         }
-        log.debug("event=granted lock=\"{}\" owner={} token={}", name, ownerId, token);
-        return true;
+        return usable;
     }
 
-    /** Notifies the observers of the grant, and from now on of renewals and of the end. A loss before this call is passed on. */
+    /** Notifies the observers of the grant, and from now on of renewals and of the end. An end before this call is passed on. */
     public void observe(AcquireNotifier notifier) {
         notifier.granted(this, validity.validUntil());
         observers = notifier;
-        End ended = end.get();
-        if (ended != null && ended.loss() != null) {
-            notifier.lost(ended.loss());
-        }
+        accept(Plain.OBSERVED);
     }
 
     @Override
     public void extended() {
-        AcquireNotifier observing = observers;
-        if (observing != null && !hasEnded()) {
-            observing.renewed(validity.validUntil(), leaseDuration);
+        if (state.get() == LeaseState.Open.OBSERVED) {
+            observers().renewed(validity.validUntil(), leaseDuration);
         }
+    }
+
+    private AcquireNotifier observers() {
+        return Objects.requireNonNull(observers);
     }
 
     /** Ends a lease that is not delivered, and removes its grant from the store, unless a loss has already done so. */
     public void discard() {
-        if (end.compareAndSet(null, RELEASE)) {
+        accept(Plain.DISCARD);
+    }
+
+    private LeaseState accept(LeaseEvent event) {
+        LeaseState before;
+        LeaseState.Step step;
+        do {
+            before = state.get();
+            step = before.on(event);
+        } while (!state.compareAndSet(before, step.state()));
+        perform(step.effects(), 0);
+        return step.state();
+    }
+
+    /** Performs the effects from one on; a failure of one does not keep the others. */
+    private void perform(List<LeaseEffect> effects, int from) {
+        if (from < effects.size()) {
+            try {
+                perform(effects.get(from));
+            } finally {
+                perform(effects, from + 1);
+            }
+        }
+    }
+
+    private void perform(LeaseEffect effect) {
+        if (effect == LeaseEffect.Plain.STOP_WATCHING) {
             stopWatching();
+        } else if (effect == LeaseEffect.Plain.REMOVE_GRANT) {
             with.removals().remove(name, contender, leaseDuration);
+        } else if (effect instanceof LeaseEffect.SendRelease send) {
+            sendRelease(send.keptUntil());
+        } else if (effect instanceof LeaseEffect.CompleteRelease complete) {
+            released.complete(complete.outcome());
+        } else if (effect instanceof LeaseEffect.NotifyReleased notify) {
+            notifyReleased(notify);
+        } else if (effect instanceof LeaseEffect.AnnounceLoss announce) {
+            with.callbacks().execute(() -> lost.complete(announce.reason()));
+            released.complete(ReleaseOutcome.LOST);
+        } else if (effect instanceof LeaseEffect.LogLoss loss) {
+            logLoss(loss.reason());
+        } else if (effect instanceof LeaseEffect.NotifyLoss loss) {
+            observers().lost(loss.reason());
         }
     }
 
@@ -158,16 +198,16 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
 
     /** Returns why the lease is not held. If the application released it, the reason is {@link LossReason.Kind#REMOVED}. */
     public LossReason lossReason() {
-        End ended = end.get();
-        if (ended != null && ended.loss() != null) {
-            return ended.loss();
+        LeaseState now = state.get();
+        if (now instanceof LeaseState.Lost loss) {
+            return loss.reason();
         }
-        if (ended == null) {
+        if (now.isOpen()) {
             return validity.reason()
                     .orElseGet(() -> new LossReason(LossReason.Kind.EXPIRED, "the deadline has passed"));
         }
-        return released.getNow(ReleaseOutcome.UNKNOWN) == ReleaseOutcome.LOST
-                ? FOUND_BY_RELEASE
+        return now instanceof LeaseState.Released done && done.outcome() == ReleaseOutcome.LOST
+                ? LeaseState.FOUND_BY_RELEASE
                 : new LossReason(LossReason.Kind.REMOVED, "the lease was released");
     }
 
@@ -178,7 +218,7 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
 
     /** Returns whether the lease was released, lost or discarded. Unlike {@link #isHeld}, does not compare the clock. */
     public boolean hasEnded() {
-        return end.get() != null;
+        return !state.get().isOpen();
     }
 
     /** Returns the time until the deadline or the maximum hold, whichever is earlier. Once zero, it stays zero. */
@@ -227,26 +267,13 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
     /** Marks the lease as lost immediately; the callbacks of the application follow on their executor (S7). */
     @Override
     public void lost(LossReason reason) {
-        if (end.compareAndSet(null, new End(reason))) {
-            stopWatching();
-            with.callbacks().execute(() -> lost.complete(reason));
-            released.complete(ReleaseOutcome.LOST);
-        }
+        accept(new LeaseEvent.Loss(reason));
     }
 
     /** Logs the loss, and removes the grant that the store may still have. Has an effect only once, and only after a loss. */
     @Override
     public void afterLoss(LossReason announced) {
-        End ended = end.get();
-        LossReason reason = ended == null ? null : ended.loss();
-        if (reason != null && lossHandled.compareAndSet(false, true)) {
-            logLoss(reason);
-            AcquireNotifier observing = observers;
-            if (observing != null) {
-                observing.lost(reason);
-            }
-            with.removals().remove(name, contender, leaseDuration);
-        }
+        accept(Plain.AFTER_LOSS);
     }
 
     private void logLoss(LossReason reason) {
@@ -320,55 +347,40 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         if (hasEnded()) {
             return;
         }
-        MonotonicInstant at = with.clock().now().plus(delay);
+        MonotonicInstant now = with.clock().now();
         checkDeadlines(); // if the deadline has passed, this is a loss, even if the timer has not run yet
-        if (!end.compareAndSet(null, RELEASE)) {
-            return;
-        }
-        stopWatching();
+        accept(new LeaseEvent.Release(now, now.plus(delay)));
+    }
+
+    private void sendRelease(MonotonicInstant keptUntil) {
         log.debug("event=releasing lock=\"{}\" owner={} token={}", name, ownerId, token);
-        CompletableFuture<ReleaseOutcome> outcome = releaseOutcome();
-        LockClock.Timer bound =
-                with.clock().schedule(with.requestTimeout(), () -> outcome.complete(ReleaseOutcome.UNKNOWN));
-        outcome.thenRun(bound::cancel);
-        with.removals().removeAt(name, contender, leaseDuration, at, new PendingCleanup.Listener<Boolean>() {
+        LockClock.Timer bound = with.clock().schedule(with.requestTimeout(), () -> released(ReleaseOutcome.UNKNOWN));
+        with.removals().removeAt(name, contender, leaseDuration, keptUntil, new PendingCleanup.Listener<Boolean>() {
             @Override
             public void completed(Boolean wasThere, boolean firstTry) {
-                outcome.complete(outcome(wasThere, firstTry, at));
+                released(outcome(wasThere, firstTry, keptUntil));
+                bound.cancel();
             }
 
             @Override
             public void givenUp(Throwable last) {
-                outcome.complete(ReleaseOutcome.UNKNOWN);
+                released(ReleaseOutcome.UNKNOWN);
+                bound.cancel();
             }
         });
     }
 
-    /** Returns the future to complete with the outcome of the release: log and observers have it before the application. */
-    private CompletableFuture<ReleaseOutcome> releaseOutcome() {
-        AcquireNotifier observing = observers;
-        Duration heldFor = observing == null ? Duration.ZERO : observing.held();
-        CompletableFuture<ReleaseOutcome> outcome = new CompletableFuture<>();
-        outcome.thenAccept(decided -> {
-            try {
-                report(decided, observing, heldFor);
-            } finally {
-                released.complete(decided);
-            }
-        });
-        return outcome;
+    private void released(ReleaseOutcome outcome) {
+        accept(new LeaseEvent.ReleaseEnded(outcome));
     }
 
-    /** Reports the outcome of a release. A loss that it found is reported as any other loss. */
-    private void report(ReleaseOutcome outcome, @Nullable AcquireNotifier observing, Duration heldFor) {
-        boolean loss = outcome == ReleaseOutcome.LOST;
-        if (loss) {
-            logLoss(FOUND_BY_RELEASE);
-        }
-        if (observing != null && loss) {
-            observing.lost(FOUND_BY_RELEASE, heldFor);
-        } else if (observing != null) {
-            observing.released(outcome, heldFor);
+    /** A loss that a release found is reported as any other loss. */
+    private void notifyReleased(LeaseEffect.NotifyReleased notify) {
+        Duration heldFor = observers().heldUntil(notify.releasedAt());
+        if (notify.outcome() == ReleaseOutcome.LOST) {
+            observers().lost(LeaseState.FOUND_BY_RELEASE, heldFor);
+        } else {
+            observers().released(notify.outcome(), heldFor);
         }
     }
 
@@ -398,16 +410,15 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         }
     }
 
-    /** Stops renewals and timers of this lease. Idempotent, because begin() repeats it after a concurrent loss. */
+    /** Stops renewals and timers of this lease. */
     private void stopWatching() {
         validity.detach(this);
-        if (held.getAndSet(false)) {
+        if (renewed) {
             with.keeper().unhold(validity);
         }
         with.holders().remove(this);
-        LockClock.Timer timer = maxHold;
-        if (timer != null) {
-            timer.cancel();
+        if (maxHold != null) {
+            maxHold.cancel();
         }
         expiryWarnings.forEach(ExpiryWarningCallback::cancel);
         expiryWarnings.clear();

@@ -113,13 +113,13 @@ public final class AcquireNotifier {
 
     /** Notifies of a loss now. */
     public void lost(LossReason reason) {
-        lost(reason, held());
+        lost(reason, clock.since(grantedAt));
     }
 
     /**
      * Notifies of a loss.
      *
-     * @param held the value of {@link #held} at the loss, or when the release that found it was called
+     * @param held the value of {@link #heldUntil} at the loss, or when the release that found it was called
      */
     public void lost(LossReason reason, Duration held) {
         endLease(() -> with.notifyEach("lost", leaseObservers, observer -> observer.lost(reason, held)));
@@ -128,15 +128,15 @@ public final class AcquireNotifier {
     /**
      * Notifies of the outcome of a release.
      *
-     * @param held the value of {@link #held} when the release was called
+     * @param held the value of {@link #heldUntil} when the release was called
      */
     public void released(ReleaseOutcome outcome, Duration held) {
         endLease(() -> with.notifyEach("released", leaseObservers, observer -> observer.released(outcome, held)));
     }
 
-    /** Returns the time since the grant. */
-    public Duration held() {
-        return clock.since(grantedAt);
+    /** Returns the time from the grant to an instant; zero if that was before the grant. */
+    public Duration heldUntil(MonotonicInstant at) {
+        return grantedAt.until(at.orLater(grantedAt));
     }
 
     private void endAcquire(Runnable notification) {

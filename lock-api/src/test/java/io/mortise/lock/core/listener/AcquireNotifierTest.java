@@ -96,7 +96,7 @@ class AcquireNotifierTest {
         notifier.granted(NO_LEASE, clock.now().plus(LEASE));
         clock.advance(Duration.ofSeconds(10));
         notifier.renewed(clock.now().plus(LEASE), LEASE);
-        Duration held = notifier.held();
+        Duration held = notifier.heldUntil(clock.now());
         clock.advance(Duration.ofSeconds(5));
         notifier.released(ReleaseOutcome.RELEASED, held);
         arrived.countDown();

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core.lease;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.LossReason;
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.core.lease.LeaseEvent.Plain;
+import io.mortise.lock.core.lease.LeaseState.Lost;
+import io.mortise.lock.core.lease.LeaseState.Released;
+import io.mortise.lock.core.lease.LeaseState.Releasing;
+import io.mortise.lock.core.lease.LeaseState.Step;
+import io.mortise.lock.core.lease.LeaseWorld.Option;
+import io.mortise.lock.core.lease.LeaseWorld.Scope;
+import io.mortise.lock.explorer.Exploration;
+import io.mortise.lock.explorer.ProtocolPage;
+import io.mortise.lock.explorer.World.Kind;
+import io.mortise.lock.spi.MonotonicInstant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.BiFunction;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Explores the interleavings in the life of one lease: the production state machine in a model of the core and of the store. */
+class LeaseExplorationTest {
+    private static final int MOST_STATES = 200_000;
+    private static final ProtocolPage PAGE = new ProtocolPage("core");
+    private static final LossReason LOSS = new LossReason(LossReason.Kind.REMOVED, "test");
+
+    @ParameterizedTest
+    @MethodSource
+    void S02_S05_S07_S08_everyInterleavingKeepsTheRules(Scope scope) {
+        Exploration<LeaseWorld> explored = Exploration.of(new LeaseWorld(scope), MOST_STATES);
+        assertThat(explored.counterexample()).isEmpty();
+        assertThat(explored.isComplete()).as(explored.toString()).isTrue();
+        assertThat(explored.stuck(Kind.PROGRESS)).isEmpty();
+        assertThat(explored.situations()).containsKeys("HELD", "lost while it is registered");
+        if (scope.options().contains(Option.NOT_DELIVERED)) {
+            assertThat(explored.situations()).containsKeys("DISCARDED");
+        } else {
+            assertThat(explored.situations())
+                    .containsKeys("lost before it is observed", "released before it is observed", "RELEASED", "LOST");
+        }
+        String start = "| a lease | " + names(scope) + " | none |";
+        String row = ProtocolPage.row(start, explored);
+        assertThat(PAGE.lines(start, row))
+                .as("-Dupdate.docs writes the numbers again")
+                .contains(row);
+    }
+
+    private static String names(Scope scope) {
+        return scope.options().stream().sorted().map(Enum::name).collect(Collectors.joining(", "));
+    }
+
+    private static Scope allBut(Option... without) {
+        Set<Option> options = EnumSet.allOf(Option.class);
+        List.of(without).forEach(options::remove);
+        return Scope.of(options.toArray(Option[]::new));
+    }
+
+    static Stream<Scope> S02_S05_S07_S08_everyInterleavingKeepsTheRules() {
+        return Stream.of(
+                allBut(Option.NOT_DELIVERED, Option.CLOSE),
+                allBut(Option.NOT_DELIVERED, Option.GRANT_LOST, Option.SECOND_RELEASE),
+                allBut(Option.OBSERVED, Option.SECOND_RELEASE, Option.SLOW_RELEASE));
+    }
+
+    /** A machine with a defect, and the rule that is found to be broken. */
+    record Defect(String name, String rule, Scope scope) {
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource
+    void aDefectIsFound(Defect defect) {
+        assertThat(found(defect.scope))
+                .hasValueSatisfying(what -> assertThat(what).startsWith(defect.rule));
+        assertThat(found(Scope.of(defect.scope.options().toArray(Option[]::new))))
+                .isEmpty();
+    }
+
+    private static Optional<String> found(Scope scope) {
+        Exploration<LeaseWorld> explored = Exploration.of(new LeaseWorld(scope), MOST_STATES);
+        return explored.counterexample().or(() -> explored.stuck(Kind.PROGRESS).map(what -> "stuck: " + what));
+    }
+
+    static Stream<Defect> aDefectIsFound() {
+        return Stream.of(
+                new Defect(
+                        "a loss during the registration undoes nothing",
+                        "S17: ",
+                        Scope.of(Option.GRANT_LOST)
+                                .with((state, event) -> state instanceof Lost lost && lost.registering()
+                                        ? without(LeaseEffect.Plain.STOP_WATCHING::equals)
+                                                .apply(state, event)
+                                        : state.on(event))),
+                new Defect(
+                        "a loss during the registration ends the renewals at once",
+                        "S17: ",
+                        Scope.of(Option.GRANT_LOST).with((state, event) -> {
+                            Step step = state.on(event);
+                            return state == LeaseState.Open.GRANTED && step.state() instanceof Lost
+                                    ? new Step(
+                                            step.state(),
+                                            List.of(
+                                                    LeaseEffect.Plain.STOP_WATCHING,
+                                                    step.effects().get(0)))
+                                    : step;
+                        })),
+                new Defect(
+                        "two losses are handled twice",
+                        "S08: ",
+                        Scope.of(Option.GRANT_LOST, Option.VALIDITY_LOST)
+                                .with((state, event) -> event == Plain.AFTER_LOSS && state instanceof Lost lost
+                                        ? new Lost(lost.reason(), lost.observed(), false, lost.registering()).on(event)
+                                        : state.on(event))),
+                new Defect(
+                        "a loss replaces a release",
+                        "S07: ",
+                        Scope.of(Option.GRANT_LOST)
+                                .with((state, event) -> state instanceof Releasing && event instanceof LeaseEvent.Loss
+                                        ? new Step(
+                                                new Lost(LOSS, true, false, false),
+                                                List.of(new LeaseEffect.AnnounceLoss(LOSS)))
+                                        : state.on(event))),
+                new Defect(
+                        "a late outcome replaces an earlier one",
+                        "S05: ",
+                        Scope.of(Option.SLOW_RELEASE)
+                                .with((state, event) ->
+                                        state instanceof Released released && event instanceof LeaseEvent.ReleaseEnded
+                                                ? new Releasing(released.since(), false).on(event)
+                                                : state.on(event))),
+                new Defect(
+                        "the grant of a lost lease is not removed",
+                        "S08: ",
+                        Scope.of(Option.GRANT_LOST).with(without(LeaseEffect.Plain.REMOVE_GRANT::equals))),
+                new Defect(
+                        "a lease that is not delivered is discarded after its loss, too",
+                        "S08: ",
+                        Scope.of(Option.GRANT_LOST, Option.NOT_DELIVERED)
+                                .with((state, event) -> state instanceof Lost && event == Plain.DISCARD
+                                        ? new Step(state, List.of(LeaseEffect.Plain.REMOVE_GRANT))
+                                        : state.on(event))),
+                new Defect(
+                        "observers are not told of a loss before they observe",
+                        "S07: ",
+                        Scope.of(Option.OBSERVED, Option.GRANT_LOST)
+                                .with((state, event) -> state instanceof Lost && event == Plain.OBSERVED
+                                        ? new Step(state, List.of())
+                                        : state.on(event))),
+                new Defect( // as it was before the state machine
+                        "observers are not told of a release by an observer",
+                        "S07: ",
+                        Scope.of(Option.OBSERVED)
+                                .with((state, event) -> (state instanceof Releasing || state instanceof Released)
+                                                && event == Plain.OBSERVED
+                                        ? new Step(state, List.of())
+                                        : state.on(event))));
+    }
+
+    private static BiFunction<LeaseState, LeaseEvent, Step> without(Predicate<LeaseEffect> missing) {
+        return (state, event) -> {
+            Step step = state.on(event);
+            return new Step(
+                    step.state(),
+                    step.effects().stream().filter(missing.negate()).toList());
+        };
+    }
+
+    @Test
+    void thePageShowsTheStateMachine() {
+        MonotonicInstant now = new MonotonicInstant(0);
+        List<LeaseEvent> events = new ArrayList<>(List.of(Plain.values()));
+        events.add(new LeaseEvent.Loss(LOSS));
+        events.add(new LeaseEvent.Release(now, now));
+        events.add(new LeaseEvent.ReleaseEnded(ReleaseOutcome.RELEASED));
+        Map<String, Set<String>> arrows = new HashMap<>();
+        Set<LeaseState> seen = new HashSet<>();
+        Deque<LeaseState> open = new ArrayDeque<>(List.of(LeaseState.Open.GRANTED));
+        while (!open.isEmpty()) {
+            LeaseState from = open.remove();
+            if (seen.add(from)) {
+                for (LeaseEvent event : events) {
+                    try {
+                        Step step = from.on(event);
+                        open.add(step.state());
+                        if (!step.state().equals(from) || !step.effects().isEmpty()) {
+                            arrows.computeIfAbsent(
+                                            LeaseWorld.name(from) + " --> " + LeaseWorld.name(step.state()),
+                                            arrow -> new TreeSet<>())
+                                    .add(LeaseWorld.name(event));
+                        }
+                    } catch (IllegalStateException e) {
+                        assertThat(e).hasMessageContaining("is impossible in"); // so it has no arrow
+                    }
+                }
+            }
+        }
+        String expected = ProtocolPage.diagram(
+                arrows,
+                List.of("GRANTED", "UNUSABLE", "HELD", "OBSERVED", "Releasing", "Lost", "DISCARDED", "Released"));
+        assertThat(PAGE.shownDiagram(expected)).isEqualTo(expected);
+    }
+}
