@@ -16,7 +16,7 @@ sealed interface AcquireEffect {
         /** Leave the local queue, if the operation has joined it after its end. */
         LEAVE_QUEUE,
 
-        /** Notify the observers that the operation waits. */
+        /** Notify the observers that the operation waits in the local queue. */
         NOTIFY_WAITING,
 
         /** Deliver the lease, then leave the client and the local queue. */

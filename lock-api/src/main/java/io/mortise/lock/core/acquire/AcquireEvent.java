@@ -22,6 +22,9 @@ sealed interface AcquireEvent {
         /** The store has granted the lock, and the lease of the grant is ready to be delivered. */
         GRANTED,
 
+        /** The attempt was not sent, because the operation has ended since it was decided. */
+        NOT_SENT,
+
         /** The caller withdraws the request. */
         WITHDRAW,
 

@@ -18,6 +18,7 @@ import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.StageFailures;
 import io.mortise.lock.spi.support.Trampoline;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -162,6 +163,9 @@ public final class AcquireOperation {
             granted(from, granted);
         } else if (result instanceof AttemptResult.Waiting waiting) {
             with.lastResponse().received();
+            if (waitPolicy.mayWait()) {
+                notifyWaiting(); // before the decision, so that no later grant comes first
+            }
             acceptResult(new AcquireEvent.Busy(waiting.retryAfter(), now(), jitter()), null);
         } else if (result instanceof AttemptResult.Displaced displaced) {
             acceptResult(
@@ -219,6 +223,9 @@ public final class AcquireOperation {
      * @param lease the lease of the grant, if the result is one
      */
     private void acceptResult(AcquireEvent result, @Nullable HeldLease lease) {
+        if (with.open().isClosing()) {
+            accept(Plain.CLOSE); // the client may not have come to this operation yet
+        }
         AcquireState.Step step = decide(result);
         if (step.state().phase() instanceof AcquireState.Attempting) {
             Trampoline.run(() -> perform(step, lease));
@@ -235,11 +242,20 @@ public final class AcquireOperation {
 
     private void perform(AcquireState.Step step, @Nullable HeldLease lease) {
         try {
-            for (AcquireEffect effect : step.effects()) {
-                perform(effect, lease);
-            }
+            perform(step.effects(), 0, lease);
         } finally {
             followTimers();
+        }
+    }
+
+    /** Performs the effects from one on; a failure of one does not keep the others. */
+    private void perform(List<AcquireEffect> effects, int from, @Nullable HeldLease lease) {
+        if (from < effects.size()) {
+            try {
+                perform(effects.get(from), lease);
+            } finally {
+                perform(effects, from + 1, lease);
+            }
         }
     }
 
@@ -265,11 +281,7 @@ public final class AcquireOperation {
                                 ? new AcquireEvent.JoinedAsFirst(now())
                                 : Plain.JOINED_BEHIND_OTHERS);
             case LEAVE_QUEUE -> leaveLocalQueue(false);
-            case NOTIFY_WAITING -> {
-                if (observers != null) {
-                    observers.waiting();
-                }
-            }
+            case NOTIFY_WAITING -> notifyWaiting();
             case DELIVER -> deliver(Objects.requireNonNull(lease));
             case DISCARD -> Objects.requireNonNull(lease).discard();
             case LEAVE_CLIENT -> with.open().leave(this);
@@ -277,6 +289,10 @@ public final class AcquireOperation {
     }
 
     private void attempt(int number) {
+        if (!isOpen()) { // it has ended since the attempt was decided
+            acceptResult(Plain.NOT_SENT, null);
+            return;
+        }
         // An exception of the backend, or null instead of a stage, fails this attempt, so that the caller does not wait
         // forever.
         try {
@@ -365,6 +381,12 @@ public final class AcquireOperation {
                 cause);
     }
 
+    private void notifyWaiting() {
+        if (observers != null) {
+            observers.waiting();
+        }
+    }
+
     private void notifyEnd(AcquireOutcome outcome) {
         if (observers == null) {
             return;
@@ -416,7 +438,11 @@ public final class AcquireOperation {
         switch (what) {
             case RETRY -> accept(new AcquireEvent.RetryDue(now()));
             case DEADLINE -> deadlineReached();
-            case SELF_WAIT -> with.leases().holders().warnOfSelfWait(name, attemptId());
+            case SELF_WAIT -> {
+                if (isOpen()) { // otherwise the lease may be its own
+                    with.leases().holders().warnOfSelfWait(name, attemptId());
+                }
+            }
         }
     }
 

@@ -52,7 +52,12 @@ record AcquireState(
     record Step(AcquireState state, List<AcquireEffect> effects) {
         /** Returns whether the event has decided the outcome. */
         boolean decides() {
-            return effects == DELIVERY || effects.stream().anyMatch(End.class::isInstance);
+            for (AcquireEffect effect : effects) {
+                if (effect == AcquireEffect.Plain.DELIVER || effect instanceof End) {
+                    return true;
+                }
+            }
+            return false;
         }
     }
 
@@ -149,7 +154,10 @@ record AcquireState(
                 if (event instanceof JoinedAsFirst || event == Plain.JOINED_BEHIND_OTHERS) {
                     return state.to(this, AcquireEffect.Plain.LEAVE_QUEUE);
                 }
-                boolean isResult = event == Plain.GRANTED || event instanceof Busy || event instanceof Unanswered;
+                boolean isResult = event == Plain.GRANTED
+                        || event == Plain.NOT_SENT
+                        || event instanceof Busy
+                        || event instanceof Unanswered;
                 return isResult ? state.impossible(event) : state.stay();
             }
         }
@@ -236,7 +244,7 @@ record AcquireState(
                         new Remove(state.contender),
                         AcquireEffect.Plain.LEAVE_CLIENT);
             }
-            if (event instanceof Busy || event instanceof Failed) {
+            if (event instanceof Busy || event instanceof Failed || event == Plain.NOT_SENT) {
                 return state.to(PlainPhase.ENDED, new Remove(state.contender), AcquireEffect.Plain.LEAVE_CLIENT);
             }
             return event == Plain.JOINED_BEHIND_OTHERS ? state.to(this, AcquireEffect.Plain.LEAVE_QUEUE) : state.stay();
@@ -262,10 +270,10 @@ record AcquireState(
         MonotonicInstant warnAt = selfWaitAt == null ? now.plus(policy.leaseDuration()) : selfWaitAt;
         AcquireState next = new AcquireState(policy, phase, contender, history.afterBusy(), warnAt);
         if (woken) {
-            return next.attempt(now, List.of(AcquireEffect.Plain.NOTIFY_WAITING));
+            return next.attempt(now, NOTHING);
         }
         Duration pause = policy.pauseAfterBusy(AttemptHistory.pauseAfterBusy(busy.retryAfter(), busy.jitter()));
-        return next.to(new Waiting(now.plus(pause)), AcquireEffect.Plain.NOTIFY_WAITING);
+        return next.to(new Waiting(now.plus(pause)));
     }
 
     /** Retries at once with a new contender; after a pause if the contender was displaced twice in a row. */

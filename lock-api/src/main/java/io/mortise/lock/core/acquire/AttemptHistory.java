@@ -64,6 +64,7 @@ record AttemptHistory(
 
     /** @param jitter from 0 to 1, for up to a fifth more */
     private static Duration jittered(Duration pause, double jitter) {
-        return pause.plusNanos((long) (pause.toNanos() / 5 * jitter));
+        long fifth = pause.toNanos() / 5;
+        return pause.plusNanos((long) (fifth * jitter));
     }
 }

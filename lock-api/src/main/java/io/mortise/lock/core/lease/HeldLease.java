@@ -26,7 +26,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,6 +40,9 @@ import org.slf4j.LoggerFactory;
 public final class HeldLease implements Lease, GrantValidity.Listener {
     private static final Logger log = LoggerFactory.getLogger(HeldLease.class);
 
+    private static final AtomicReferenceFieldUpdater<HeldLease, LeaseState> STATE =
+            AtomicReferenceFieldUpdater.newUpdater(HeldLease.class, LeaseState.class, "state");
+
     private final LeaseServices with;
     private final LockName name;
     private final Contender contender;
@@ -48,7 +51,7 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
     private final GrantValidity validity;
     private final Duration leaseDuration;
     private final @Nullable MonotonicInstant holdUntil;
-    private final AtomicReference<LeaseState> state = new AtomicReference<>(LeaseState.Open.GRANTED);
+    private volatile LeaseState state = LeaseState.Open.GRANTED;
     private final CompletableFuture<ReleaseOutcome> released = new CompletableFuture<>();
     private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
     private final Set<ExpiryWarningCallback> expiryWarnings = ConcurrentHashMap.newKeySet();
@@ -105,7 +108,7 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
 
     @Override
     public void extended() {
-        if (state.get() == LeaseState.Open.OBSERVED) {
+        if (state == LeaseState.Open.OBSERVED) {
             observers().renewed(validity.validUntil(), leaseDuration);
         }
     }
@@ -123,9 +126,9 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         LeaseState before;
         LeaseState.Step step;
         do {
-            before = state.get();
+            before = state;
             step = before.on(event);
-        } while (!state.compareAndSet(before, step.state()));
+        } while (!STATE.compareAndSet(this, before, step.state()));
         perform(step.effects(), 0);
         return step.state();
     }
@@ -153,8 +156,11 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         } else if (effect instanceof LeaseEffect.NotifyReleased notify) {
             notifyReleased(notify);
         } else if (effect instanceof LeaseEffect.AnnounceLoss announce) {
-            with.callbacks().execute(() -> lost.complete(announce.reason()));
-            released.complete(ReleaseOutcome.LOST);
+            try {
+                with.callbacks().execute(() -> lost.complete(announce.reason()));
+            } finally {
+                released.complete(ReleaseOutcome.LOST);
+            }
         } else if (effect instanceof LeaseEffect.LogLoss loss) {
             logLoss(loss.reason());
         } else if (effect instanceof LeaseEffect.NotifyLoss loss) {
@@ -198,7 +204,7 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
 
     /** Returns why the lease is not held. If the application released it, the reason is {@link LossReason.Kind#REMOVED}. */
     public LossReason lossReason() {
-        LeaseState now = state.get();
+        LeaseState now = state;
         if (now instanceof LeaseState.Lost loss) {
             return loss.reason();
         }
@@ -218,7 +224,7 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
 
     /** Returns whether the lease was released, lost or discarded. Unlike {@link #isHeld}, does not compare the clock. */
     public boolean hasEnded() {
-        return !state.get().isOpen();
+        return !state.isOpen();
     }
 
     /** Returns the time until the deadline or the maximum hold, whichever is earlier. Once zero, it stays zero. */

@@ -54,7 +54,9 @@ sealed interface LeaseState {
                 if (event instanceof Loss loss) {
                     return to(new Lost(loss.reason(), false, false, true), new AnnounceLoss(loss.reason()));
                 }
-                return UNUSABLE.on(event);
+                return event == Plain.DISCARD
+                        ? to(Discarded.DISCARDED, LeaseEffect.Plain.REMOVE_GRANT)
+                        : impossible(this, event);
             }
         },
 
@@ -158,12 +160,13 @@ sealed interface LeaseState {
             if (event instanceof ReleaseEnded ended) {
                 Released next = new Released(ended.outcome(), since);
                 CompleteRelease complete = new CompleteRelease(ended.outcome());
-                LeaseEffect notify = new NotifyReleased(ended.outcome(), since);
                 if (ended.outcome() == ReleaseOutcome.LOST) {
                     LeaseEffect log = new LogLoss(FOUND_BY_RELEASE);
-                    return observed ? to(next, log, notify, complete) : to(next, log, complete);
+                    return observed
+                            ? to(next, log, new NotifyReleased(ended.outcome(), since), complete)
+                            : to(next, log, complete);
                 }
-                return observed ? to(next, notify, complete) : to(next, complete);
+                return observed ? to(next, new NotifyReleased(ended.outcome(), since), complete) : to(next, complete);
             }
             return event == Plain.OBSERVED ? to(new Releasing(since, true)) : unchanged(this, event);
         }

@@ -180,7 +180,7 @@ class AcquireExplorationTest {
                                 .with(without(effect -> effect instanceof AcquireEffect.Remove))),
                 new Defect(
                         "a withdrawal forgets the pending attempt",
-                        "S16: ",
+                        "NOT_SENT is impossible in ENDED",
                         Scope.of(1, Option.WITHDRAWAL).with((state, event) -> {
                             Step step = AcquireState.on(state, event);
                             return event == AcquireEvent.Plain.WITHDRAW

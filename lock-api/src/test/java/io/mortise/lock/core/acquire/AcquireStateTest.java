@@ -141,7 +141,7 @@ class AcquireStateTest {
     @Test
     void S11_aHintAndTheFallbackTimeEachLeadToAnAttempt() {
         after(Plain.START);
-        on(busy(), AcquireEffect.Plain.NOTIFY_WAITING);
+        on(busy());
         assertPhase(new Waiting(now().plus(FALLBACK)));
         RetryDue due = retryDue();
         on(new Hint(1, now()), new Attempt(1));
@@ -156,7 +156,7 @@ class AcquireStateTest {
         on(new Hint(1, now()));
         on(new LockFreed(now()));
         assertPhase(new Attempting(now(), true));
-        on(busy(), AcquireEffect.Plain.NOTIFY_WAITING, new Attempt(1));
+        on(busy(), new Attempt(1));
         assertPhase(new Attempting(now(), false));
     }
 

@@ -458,6 +458,9 @@ final class AcquireWorld implements World<AcquireWorld> {
 
     private void bring(int i, AcquireEvent event) {
         Operation operation = operations.get(i);
+        if (isResult(event) && closing != Closing.OPEN && operation.state.isOpen()) {
+            bring(i, AcquireEvent.Plain.CLOSE);
+        }
         operation.toldOfClose |= event == AcquireEvent.Plain.CLOSE;
         AcquireState.Step step = scope.machine.apply(operation.state, event);
         operation.state = step.state();
@@ -466,6 +469,12 @@ final class AcquireWorld implements World<AcquireWorld> {
                 || operation.deadline != wantsDeadline(operation)) {
             performed(i, step.effects());
         }
+    }
+
+    private static boolean isResult(AcquireEvent event) {
+        return event == AcquireEvent.Plain.GRANTED
+                || event instanceof AcquireEvent.Busy
+                || event instanceof AcquireEvent.Unanswered;
     }
 
     private static boolean wantsTimer(Operation operation) {
@@ -570,13 +579,17 @@ final class AcquireWorld implements World<AcquireWorld> {
 
     private void attempt(int i, int contender) {
         Operation operation = operations.get(i);
+        if (!operation.state.isOpen()) {
+            bring(i, AcquireEvent.Plain.NOT_SENT);
+            return;
+        }
         if (operation.call != Call.NONE) {
             broken = Optional.of("SPI: operation " + i + " overlaps calls on its contender");
         } else if (contender == operation.enqueued && operation.removed) {
             broken = Optional.of("SPI: operation " + i + " makes an attempt with a contender that has ended");
-        } else if (operation.toldOfClose && operation.state.isOpen()) {
+        } else if (operation.toldOfClose) {
             broken = Optional.of("S16: operation " + i + " goes on after the close");
-        } else if (usesLocalQueue() && operation.state.isOpen() && queue.indexOf(i) != 0) {
+        } else if (usesLocalQueue() && queue.indexOf(i) != 0) {
             broken = Optional.of("S12: operation " + i + " overtakes the local queue");
         }
         if (contender != operation.enqueued) {

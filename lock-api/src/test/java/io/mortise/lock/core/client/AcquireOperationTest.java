@@ -17,6 +17,7 @@ import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.support.Trampoline;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -210,6 +211,29 @@ class AcquireOperationTest {
         client.close();
         assertThat(clock.timerCount()).isZero();
         assertThat(client.queues.size()).isZero();
+    }
+
+    /** The close has begun, but has not come to the second operation yet. */
+    @Test
+    void S16_aBusyReplyDuringTheCloseIsNoOutcome() {
+        CompletableFuture<Lease> first = client.named("x").acquireAsync();
+        CompletableFuture<Optional<Lease>> second = client.named("y").tryAcquireAsync(Duration.ZERO);
+        first.whenComplete((lease, failure) -> contenders.get(1).last().complete(new AttemptResult.Waiting(LEASE)));
+        client.beginClose();
+        assertThatThrownBy(second::join).hasCauseInstanceOf(ClientClosedException.class);
+        assertThat(contenders.get(1).ends).isEqualTo(1);
+    }
+
+    @Test
+    void S10_anAttemptThatWasDecidedBeforeTheEndIsNotSentAfterIt() {
+        CompletableFuture<Lease> future = client.named("x").acquireAsync();
+        Trampoline.run(
+                () -> { // the next attempt follows when this task has ended
+                    contenders.get(0).last().complete(new AttemptResult.Displaced("test"));
+                    future.cancel(true);
+                });
+        assertThat(contenders).hasSize(1);
+        assertThat(client.acquires.size()).isZero();
     }
 
     @Test
