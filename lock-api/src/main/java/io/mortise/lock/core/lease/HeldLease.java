@@ -364,7 +364,8 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         with.removals().removeAt(name, contender, leaseDuration, keptUntil, new PendingCleanup.Listener<Boolean>() {
             @Override
             public void completed(Boolean wasThere, boolean firstTry) {
-                released(outcome(wasThere, firstTry, keptUntil));
+                released(LeaseState.outcome(
+                        wasThere, firstTry, validity.isValid(), with.clock().hasPassed(keptUntil)));
                 bound.cancel();
             }
 
@@ -388,24 +389,6 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         } else {
             observers().released(notify.outcome(), heldFor);
         }
-    }
-
-    /**
-     * Returns the outcome of a release (S5). A missing grant means a loss, unless an earlier try may have removed it, or it ended
-     * at its deadline, which has passed since the release began. An earlier try would have kept it until the given instant: if it
-     * is missing before then, somebody else removed it, at any time.
-     */
-    private ReleaseOutcome outcome(boolean wasThere, boolean firstTry, MonotonicInstant keptUntil) {
-        if (wasThere) {
-            return ReleaseOutcome.RELEASED;
-        }
-        if (!validity.isValid()) {
-            return ReleaseOutcome.UNKNOWN;
-        }
-        if (firstTry) {
-            return ReleaseOutcome.LOST;
-        }
-        return with.clock().hasPassed(keptUntil) ? ReleaseOutcome.RELEASED : ReleaseOutcome.UNKNOWN;
     }
 
     private void checkDeadlines() {

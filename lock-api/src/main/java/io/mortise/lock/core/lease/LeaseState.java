@@ -34,6 +34,29 @@ sealed interface LeaseState {
      */
     Step on(LeaseEvent event);
 
+    /**
+     * Returns the outcome of a release (S5). A missing grant means a loss, unless an earlier try may have removed it, or it ended
+     * at its deadline, which has passed since the release began. An earlier try would have kept it for the delay: if it is missing
+     * before then, somebody else removed it, at any time.
+     *
+     * @param wasThere whether the store had the grant
+     * @param firstTry whether no earlier try may have been executed
+     * @param valid whether the deadline has not passed, and the session has not ended
+     * @param delayOver whether the store need not keep the lock any more
+     */
+    static ReleaseOutcome outcome(boolean wasThere, boolean firstTry, boolean valid, boolean delayOver) {
+        if (wasThere) {
+            return ReleaseOutcome.RELEASED;
+        }
+        if (!valid) {
+            return ReleaseOutcome.UNKNOWN;
+        }
+        if (firstTry) {
+            return ReleaseOutcome.LOST;
+        }
+        return delayOver ? ReleaseOutcome.RELEASED : ReleaseOutcome.UNKNOWN;
+    }
+
     /** Returns whether the lease was neither released, lost nor discarded. */
     default boolean isOpen() {
         return false;

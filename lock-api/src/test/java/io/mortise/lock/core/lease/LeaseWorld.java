@@ -209,9 +209,7 @@ final class LeaseWorld implements World<LeaseWorld> {
         if (removal == Removal.RELEASE_SENT || removal == Removal.RELEASE_REPEATED) {
             add(steps, "the release has a reply", Kind.PROGRESS, next -> {
                 boolean first = next.removal == Removal.RELEASE_SENT;
-                ReleaseOutcome missing = next.valid ? ReleaseOutcome.RELEASED : ReleaseOutcome.UNKNOWN;
-                ReleaseOutcome ifMissing = first ? ReleaseOutcome.LOST : missing;
-                next.later(new LeaseEvent.ReleaseEnded(next.stored ? ReleaseOutcome.RELEASED : ifMissing));
+                next.later(new LeaseEvent.ReleaseEnded(LeaseState.outcome(next.stored, first, next.valid, true)));
                 next.removal = Removal.DONE;
                 next.stored = false;
             });
