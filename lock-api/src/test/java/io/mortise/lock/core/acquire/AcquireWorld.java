@@ -797,7 +797,7 @@ final class AcquireWorld implements World<AcquireWorld> {
     @Override
     public String key() {
         StringBuilder text = new StringBuilder(200);
-        text.append(holder).append(closing.ordinal()).append(faults);
+        text.append(holder).append(closing).append(faults);
         queue.forEach(text::append);
         for (Operation operation : operations) {
             AcquireState state = operation.state;
@@ -816,9 +816,9 @@ final class AcquireWorld implements World<AcquireWorld> {
             flag(operation.deadline, text);
             text.append(operation.outcomes)
                     .append(operation.enqueued)
-                    .append(operation.call.ordinal())
-                    .append(operation.stored.ordinal())
-                    .append(operation.lease.ordinal());
+                    .append(operation.call)
+                    .append(operation.stored)
+                    .append(operation.lease);
         }
         if (!tasks.isEmpty()) {
             String[] texts = new String[tasks.size()];
