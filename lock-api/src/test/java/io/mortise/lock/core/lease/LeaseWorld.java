@@ -468,8 +468,8 @@ final class LeaseWorld implements World<LeaseWorld> {
         } else if (state instanceof LeaseState.Released released) {
             text.append(released.outcome());
         }
-        text.append(core.ordinal())
-                .append(removal.ordinal())
+        text.append(core)
+                .append(removal)
                 .append(releases)
                 .append(announced)
                 .append(toldEnd);
