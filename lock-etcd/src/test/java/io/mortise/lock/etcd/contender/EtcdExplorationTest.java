@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd.contender;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.LeaveQueue;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.Plain;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.ReportEnded;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.ReportGranted;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.RevokeLease;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.SendMove;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.SendWithdrawal;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.AcquireFailed;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.Attempt;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.Execution;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.KeyDeleted;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.Moved;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.RemovalFailed;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.Removed;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.SessionEnded;
+import io.mortise.lock.etcd.contender.EtcdContenderState.Gone;
+import io.mortise.lock.etcd.contender.EtcdContenderState.Holding;
+import io.mortise.lock.etcd.contender.EtcdContenderState.Moving;
+import io.mortise.lock.etcd.contender.EtcdContenderState.Phase;
+import io.mortise.lock.etcd.contender.EtcdContenderState.Queued;
+import io.mortise.lock.etcd.contender.EtcdContenderState.Step;
+import io.mortise.lock.etcd.contender.EtcdWorld.Fault;
+import io.mortise.lock.etcd.contender.EtcdWorld.Flaw;
+import io.mortise.lock.etcd.contender.EtcdWorld.Scope;
+import io.mortise.lock.etcd.contender.EtcdWorld.Variant;
+import io.mortise.lock.explorer.Exploration;
+import io.mortise.lock.explorer.ProtocolPage;
+import io.mortise.lock.explorer.World.Kind;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Explores every interleaving of the etcd protocol: the production state machine in a modelled world. */
+@Tag("exploration")
+@Tag("once")
+@Timeout(value = 10, unit = TimeUnit.MINUTES)
+class EtcdExplorationTest {
+    private static final int MOST_STATES = 20_000_000;
+    private static final ProtocolPage PAGE = new ProtocolPage("etcd");
+
+    /** The scopes that were explored without a defect; several tests use some of them. */
+    private static final Map<Scope, Exploration<EtcdWorld>> EXPLORED = new ConcurrentHashMap<>();
+
+    private static final Set<Fault> NONE = Set.of();
+    private static final Set<Fault> ALL = Set.of(Fault.values());
+    private static final Set<Fault> UNKNOWN = Set.of(Fault.NO_REPLY, Fault.FULL);
+    private static final Scope DELAYED = scope("0", "d", 2, Set.of(Fault.NO_REPLY, Fault.OPERATOR));
+    private static final Scope NO_REPLY = patient("00", "ww", 1, Set.of(Fault.NO_REPLY));
+    private static final Scope OPERATOR = patient("00", "ww", 1, Set.of(Fault.OPERATOR));
+    private static final Scope TRYING = patient("01", "wt", 0, NONE);
+    private static final Scope WATCH_LOST = scope("00", "ww", 1, Set.of(Fault.WATCH_LOST));
+
+    private static Scope scope(String clients, String kinds, int faults, Set<Fault> possible) {
+        return EtcdWorld.scope(clients, kinds, faults, possible, true);
+    }
+
+    /** Returns a scope in which no caller gives up. */
+    private static Scope patient(String clients, String kinds, int faults, Set<Fault> possible) {
+        return EtcdWorld.scope(clients, kinds, faults, possible, false);
+    }
+
+    static Stream<Arguments> S01_S03_S08_S11_everyInterleavingKeepsTheRules() {
+        return Stream.of(
+                Arguments.of("2 contenders, 1 client", scope("00", "ww", 0, NONE)),
+                Arguments.of("2 contenders, 2 clients, nobody gives up", patient("01", "ww", 0, NONE)),
+                Arguments.of("2 contenders, 2 clients, one does not wait, nobody gives up", TRYING),
+                Arguments.of("3 contenders, 1 client, nobody gives up", patient("000", "www", 0, NONE)),
+                Arguments.of("1 contender, any fault", scope("0", "w", 1, ALL)),
+                Arguments.of("1 contender, delayed release, any fault", scope("0", "d", 1, ALL)),
+                Arguments.of("1 contender, two of no reply or a full store", scope("0", "w", 2, UNKNOWN)),
+                Arguments.of("1 contender, delayed release, two of no reply or an operator", DELAYED),
+                Arguments.of("2 contenders, 1 client, no reply, nobody gives up", NO_REPLY),
+                Arguments.of("2 contenders, 1 client, a lost watch", WATCH_LOST),
+                Arguments.of("2 contenders, 1 client, an operator, nobody gives up", OPERATOR));
+    }
+
+    /** Explored without the times after which a waiter asks again: they hide each lost event. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource
+    void S01_S03_S08_S11_everyInterleavingKeepsTheRules(String what, Scope scope) {
+        Exploration<EtcdWorld> explored = keepsTheRules(scope);
+        String start = "| " + what + " |";
+        String row = ProtocolPage.row(start, explored);
+        assertThat(PAGE.lines(start, row))
+                .as("rows of the page; -Dupdate.docs writes their numbers again")
+                .contains(row);
+        assertThat(explored.situations()).containsKeys("Holding", "Removing");
+        if (scope.kinds().length() > 1) {
+            assertThat(explored.situations()).containsKeys("Confirming", "Queued");
+        }
+        if (scope.kinds().contains("t")) {
+            assertThat(explored.situations()).containsKeys("GivingWay");
+        }
+        if (scope.kinds().contains("d")) {
+            assertThat(explored.situations()).containsKeys("LeasingDelay", "Moving");
+        }
+        if (scope.possible().contains(Fault.NO_REPLY)) {
+            assertThat(explored.situations()).containsKeys("Reading", "Unremoved", "new epoch", "new key series");
+        }
+        if (scope.possible().contains(Fault.DEADLINE)) {
+            assertThat(explored.situations()).containsKeys("SessionOver", "AwaitingSessionRemoval", "displaced");
+        }
+        if (scope.equals(OPERATOR)) {
+            assertThat(explored.situations()).containsKeys("Deleted", "displaced");
+        }
+    }
+
+    /** For {@code -Dmortise.explore=deep}: minutes, and gigabytes of memory. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource
+    @EnabledIfSystemProperty(named = "mortise.explore", matches = "deep")
+    @Timeout(value = 3, unit = TimeUnit.HOURS)
+    void S01_S03_S08_S11_largerScopesKeepTheRules(String what, Scope scope) {
+        assertThat(keepsTheRules(scope).states()).as(what).isGreaterThan(10_000);
+    }
+
+    static Stream<Arguments> S01_S03_S08_S11_largerScopesKeepTheRules() {
+        return Stream.of(
+                Arguments.of("2 contenders, 1 client, no reply", scope("00", "ww", 1, Set.of(Fault.NO_REPLY))),
+                Arguments.of("2 contenders, 1 client, a lost connection", scope("00", "ww", 1, Set.of(Fault.CUT))),
+                Arguments.of("2 contenders, 1 client, any fault", scope("00", "ww", 1, ALL)),
+                Arguments.of("3 contenders, 2 clients, nobody gives up", patient("001", "www", 0, NONE)),
+                Arguments.of("2 contenders, 2 clients", scope("01", "ww", 0, NONE)),
+                Arguments.of("2 contenders, 2 clients, one does not wait", scope("01", "wt", 0, NONE)),
+                Arguments.of("2 contenders, 2 clients, a lost watch", patient("01", "ww", 1, Set.of(Fault.WATCH_LOST))),
+                Arguments.of("2 contenders, 1 client, a full store", scope("00", "ww", 1, Set.of(Fault.FULL))),
+                Arguments.of("3 contenders, 1 client", scope("000", "www", 0, NONE)),
+                Arguments.of("2 contenders, 2 clients, any fault", scope("01", "ww", 1, ALL)),
+                Arguments.of("2 contenders, one does not wait, any fault", scope("01", "wt", 1, ALL)),
+                Arguments.of("2 contenders, 1 client, 2 faults", scope("00", "ww", 2, ALL)));
+    }
+
+    private static Exploration<EtcdWorld> keepsTheRules(Scope scope) {
+        return EXPLORED.computeIfAbsent(scope, EtcdExplorationTest::explore);
+    }
+
+    private static Exploration<EtcdWorld> explore(Scope scope) {
+        Exploration<EtcdWorld> explored = Exploration.of(new EtcdWorld(scope), MOST_STATES);
+        assertThat(explored.counterexample()).isEmpty();
+        assertThat(explored.isComplete()).isTrue();
+        assertThat(explored.stuck(Kind.PROGRESS)).isEmpty();
+        return explored;
+    }
+
+    /** The exploration is worth what it finds: each defect is one that the protocol could have, or has had. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource
+    void aDefectIsFound(String defect, Scope clean, Variant wrong) {
+        Exploration<EtcdWorld> explored = Exploration.of(new EtcdWorld(clean.with(wrong)), MOST_STATES);
+        Optional<String> found = explored.counterexample().or(() -> explored.stuck(Kind.PROGRESS));
+        assertThat(found).as(explored.toString()).isNotEmpty();
+        keepsTheRules(clean);
+    }
+
+    static Stream<Arguments> aDefectIsFound() {
+        Scope noReply = scope("0", "w", 1, Set.of(Fault.NO_REPLY));
+        Scope noFault = scope("00", "ww", 0, NONE);
+        return Stream.of(
+                defect(
+                        "a put without a reply counts as not executed",
+                        noReply,
+                        (state, event) -> EtcdContenderState.on(state, never(event, Execution.AT_ANY_TIME))),
+                defect(
+                        "a put that a full store refused counts as not executed",
+                        scope("0", "w", 1, Set.of(Fault.FULL)),
+                        (state, event) -> EtcdContenderState.on(state, never(event, Execution.DONE_OR_NEVER))),
+                defect(
+                        "a withdrawal starts no new epoch",
+                        noReply,
+                        changed(effect -> effect instanceof SendWithdrawal ? new SendWithdrawal(false) : effect)),
+                flaw("a put is executed in any epoch", noReply, Flaw.PUT_IN_ANY_EPOCH),
+                defect(
+                        "a removal without a reply counts as done",
+                        noReply,
+                        (state, event) -> EtcdContenderState.on(
+                                state, event instanceof RemovalFailed ? new Removed(false) : event)),
+                defect(
+                        "a deletion is repeated, and the next contender uses the same key",
+                        NO_REPLY,
+                        without(Plain.START_KEY_SERIES)),
+                defect(
+                        "a delayed release starts no new epoch",
+                        scope("0", "d", 1, Set.of(Fault.NO_REPLY)),
+                        changed(effect ->
+                                effect instanceof SendMove move ? new SendMove(move.leaseId(), false) : effect)),
+                defect(
+                        "a delayed release of a deleted key leaves a put in doubt",
+                        DELAYED,
+                        (state, event) -> state.phase() instanceof Moving moving && event.equals(new Moved(false))
+                                ? step(
+                                        state,
+                                        new Gone(),
+                                        new RevokeLease(moving.leaseId()),
+                                        new LeaveQueue(moving.wasCounted()),
+                                        new ReportEnded(false))
+                                : EtcdContenderState.on(state, event)),
+                defect(
+                        "a woken waiter does not check its position",
+                        noFault,
+                        (state, event) -> state.phase() instanceof Queued queued && event instanceof Attempt
+                                ? step(
+                                        state,
+                                        new Holding(queued.revision()),
+                                        Plain.WATCH_AS_HOLDER_LATER,
+                                        new ReportGranted(queued.revision()))
+                                : EtcdContenderState.on(state, event)),
+                defect("a wake-up is ignored", noFault, without(Plain.WAKE_WAITER)),
+                defect("a removal is not counted", noFault, without(Plain.COUNT_REMOVAL)),
+                flaw("a contender that leaves keeps its turn", noFault, Flaw.TURN_IS_KEPT),
+                flaw("the queue is read before the watch is registered", noFault, Flaw.READ_BEFORE_WATCH),
+                flaw("a watch that has ended is not opened again", WATCH_LOST, Flaw.WATCH_STAYS_CLOSED),
+                defect(
+                        "a waiter ignores the deletion of its key",
+                        OPERATOR,
+                        (state, event) -> state.phase() instanceof Queued && event instanceof KeyDeleted
+                                ? new Step(state, List.of())
+                                : EtcdContenderState.on(state, event)),
+                defect(
+                        "a waiter does not hear of the end of its session",
+                        scope("0", "w", 1, Set.of(Fault.DEADLINE)),
+                        (state, event) -> event instanceof SessionEnded
+                                ? new Step(state, List.of())
+                                : EtcdContenderState.on(state, event)),
+                flaw(
+                        "a session ends before its deadline, as after a keepalive that a replaced leader has answered",
+                        scope("0", "w", 1, Set.of(Fault.DEADLINE)),
+                        Flaw.SESSION_ENDS_EARLY));
+    }
+
+    private static Arguments defect(
+            String name, Scope scope, BiFunction<EtcdContenderState, EtcdContenderEvent, Step> machine) {
+        return Arguments.of(name, scope, new Variant(machine, Set.of()));
+    }
+
+    private static Arguments flaw(String name, Scope scope, Flaw flaw) {
+        return Arguments.of(name, scope, new Variant(EtcdContenderState::on, Set.of(flaw)));
+    }
+
+    private static EtcdContenderEvent never(EtcdContenderEvent event, Execution execution) {
+        return event instanceof AcquireFailed failed && failed.execution() == execution
+                ? new AcquireFailed(Execution.NEVER, failed.failure())
+                : event;
+    }
+
+    private static Step step(EtcdContenderState state, Phase next, EtcdContenderEffect... effects) {
+        return new Step(
+                new EtcdContenderState(state.mayWait(), next, state.inDoubt(), state.mayHaveKey()), List.of(effects));
+    }
+
+    private static BiFunction<EtcdContenderState, EtcdContenderEvent, Step> without(Plain dropped) {
+        return (state, event) -> {
+            Step step = EtcdContenderState.on(state, event);
+            return new Step(
+                    step.state(),
+                    step.effects().stream().filter(effect -> effect != dropped).toList());
+        };
+    }
+
+    private static BiFunction<EtcdContenderState, EtcdContenderEvent, Step> changed(
+            UnaryOperator<EtcdContenderEffect> change) {
+        return (state, event) -> {
+            Step step = EtcdContenderState.on(state, event);
+            return new Step(step.state(), step.effects().stream().map(change).toList());
+        };
+    }
+}

@@ -1,0 +1,1334 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd.contender;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.FailAttempt;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.FailEnd;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.GrantLease;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.LeaveQueue;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.NoteDelivery;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.PassTurn;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.Plain;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.ReportEnded;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.ReportGranted;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.RevokeLease;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.SendGiveWay;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.SendMove;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.SendPut;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.SendWithdrawal;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.SetRevision;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.AcquireFailed;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.Execution;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.RemovalFailed;
+import io.mortise.lock.etcd.contender.ModelledRequest.Origin;
+import io.mortise.lock.etcd.contender.ModelledSession.Member;
+import io.mortise.lock.etcd.contender.ModelledSession.Notification;
+import io.mortise.lock.etcd.contender.ModelledSession.Watch;
+import io.mortise.lock.etcd.queue.QueueReplica.ContenderKey;
+import io.mortise.lock.explorer.Ranks;
+import io.mortise.lock.explorer.World;
+import io.mortise.lock.explorer.etcd.EtcdStore;
+import io.mortise.lock.explorer.etcd.EtcdStore.Event;
+import io.mortise.lock.explorer.etcd.EtcdStore.Outcome;
+import io.mortise.lock.explorer.etcd.EtcdStore.Result;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.NavigableSet;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Contenders for one lock, the core that drives them, their clients' sessions, and an etcd cluster, at one moment. The state
+ * machine is that of production; the core, what the contenders of a client share, and the store are modelled. Never changed after
+ * its step.
+ *
+ * <p>Requests of a connection are executed in any order. Time is not modelled. A lease's deadline is a step, and the store ends the
+ * lease only after it.
+ */
+final class EtcdWorld implements World<EtcdWorld> {
+    private static final String LOCK = "a/";
+    private static final long FIRST_REVISION = 1_000_000_000_000_000L; // 16 digits, so that only its rank counts
+    private static final long FIRST_DELAY = 100; // the leases of delays come after those of sessions
+    private static final Duration DELAY = Duration.ofSeconds(9);
+    private static final List<Throwable> FAILURE = List.of(new BackendUnavailableException("as planned"));
+
+    /**
+     * The protocol that is explored: that of production, or one with a defect.
+     *
+     * @param machine the state machine of a contender
+     * @param flaws what is wrong beside the machine
+     */
+    record Variant(
+            BiFunction<EtcdContenderState, EtcdContenderEvent, EtcdContenderState.Step> machine, Set<Flaw> flaws) {
+        static final Variant PRODUCTION = new Variant(EtcdContenderState::on, Set.of());
+    }
+
+    /** What may be wrong beside the machine. */
+    enum Flaw {
+        /** The store may end a session before its deadline, as after a keepalive that a replaced leader has answered. */
+        SESSION_ENDS_EARLY,
+        /** The queue is read when the watch is requested, and not once it is registered. */
+        READ_BEFORE_WATCH,
+        /** A put is executed in any epoch. */
+        PUT_IN_ANY_EPOCH,
+        /** A contender that leaves keeps its turn. */
+        TURN_IS_KEPT,
+        /** A watch that has ended is not opened again. */
+        WATCH_STAYS_CLOSED
+    }
+
+    /**
+     * What is explored.
+     *
+     * @param clientOfContender the client of each contender
+     * @param kinds what each contender does: w waits, d waits and releases with a delay, t does not wait
+     * @param faults the number of faults
+     * @param possible the kinds of faults
+     * @param givingUp whether callers may give up
+     */
+    record Scope(
+            List<Integer> clientOfContender,
+            String kinds,
+            int faults,
+            Set<Fault> possible,
+            boolean givingUp,
+            Variant variant) {
+        Scope with(Variant other) {
+            return new Scope(clientOfContender, kinds, faults, possible, givingUp, other);
+        }
+    }
+
+    /** What may go wrong, once for each fault that is left. */
+    enum Fault {
+        /** A request gets no reply. It was executed, or is executed at any time, or never. */
+        NO_REPLY,
+        /** A connection is lost, with all replies and the watch. */
+        CUT,
+        /** The store is full. It has executed the put before it noticed that, or not. */
+        FULL,
+        /** A watch ends, with the events that are on their way. */
+        WATCH_LOST,
+        /** The session has not been proved alive until its deadline. */
+        DEADLINE,
+        /** An operator revokes the lease of a session. */
+        REVOKED,
+        /** An operator deletes a contender's key. */
+        OPERATOR
+    }
+
+    /** A request on its way; without a contender, the read of the queue after a watch was registered. */
+    record Sent(int contender, int incarnation, @Nullable ModelledRequest request, long grant) {
+        @Override
+        public String toString() {
+            String what = request != null ? request.kind().name() : grant > 0 ? "LEASE" : "QUEUE READ";
+            return contender < 0 ? what : what + " of contender " + contender;
+        }
+
+        void describe(StringBuilder text) {
+            text.append('>');
+            if (contender >= 0) {
+                text.append('#').append(contender).append(incarnation);
+            }
+            if (request != null) {
+                request.describe(text);
+            } else {
+                text.append(' ').append(grant);
+            }
+        }
+
+        boolean isPut() {
+            return request != null && request.kind() == ModelledRequest.Kind.PUT;
+        }
+
+        boolean isAcquire() {
+            return request != null
+                    && switch (request.kind()) {
+                        case PUT, READ, CHECK, GIVE_WAY -> true;
+                        case DELETE, DELETE_IF_OWN, WITHDRAW, MOVE -> false;
+                    };
+        }
+    }
+
+    /** A reply on its way; without a result, a lease did not exist. */
+    record Reply(Sent to, Optional<Result> result, @Nullable EtcdStore read, long revision) {
+        void describe(StringBuilder text) {
+            to.describe(text.append('<'));
+            text.append(' ').append(revision);
+            result.ifPresentOrElse(found -> describe(found, text), () -> text.append('-'));
+            if (read != null) {
+                read.keys()
+                        .forEach((key, entry) -> text.append(key)
+                                .append(' ')
+                                .append(entry.createRevision())
+                                .append(' '));
+                text.append(read.revision());
+            }
+        }
+
+        private static void describe(Result found, StringBuilder text) {
+            text.append(found.succeeded() ? '+' : '-').append(found.count());
+            if (found.entry() != null) {
+                text.append(found.key())
+                        .append(' ')
+                        .append(found.entry().createRevision())
+                        .append(' ');
+                text.append(found.entry().version());
+                text.append(found.entry().value());
+            }
+            found.parts().forEach(part -> describe(part, text));
+        }
+    }
+
+    /** What the core does about one contender. */
+    enum Core {
+        NEW,
+        ATTEMPTING,
+        WAITING,
+        RETRYING,
+        HOLDING,
+        ENDING,
+        END_FAILED,
+        DONE
+    }
+
+    private static final class Client {
+        ModelledSession session;
+        int sessions = 1;
+        final List<Sent> sent;
+        final List<Reply> replies;
+
+        Client(ModelledSession session) {
+            this.session = session;
+            sent = new ArrayList<>();
+            replies = new ArrayList<>();
+        }
+
+        Client(Client from) {
+            session = new ModelledSession(from.session);
+            sessions = from.sessions;
+            sent = new ArrayList<>(from.sent);
+            replies = new ArrayList<>(from.replies);
+        }
+    }
+
+    private static final class Contender {
+        final int client;
+        final char kind;
+        int incarnation;
+        EtcdContenderState protocol;
+        Core core = Core.NEW;
+        boolean woken;
+        boolean gaveUp;
+        boolean revoked; // an operator has ended the grant
+        boolean deferredWatch;
+        boolean awaitsSession;
+        boolean cleansUp; // the core has replaced it, and does not end it
+        boolean working; // the machine is taking an event
+        long lease; // of its session
+        int slot;
+        String key = "";
+        long revision;
+        long token;
+        final List<EtcdContenderEvent> inbox;
+        final List<Runnable> actions = new ArrayList<>(); // empty between steps
+
+        Contender(int client, char kind) {
+            this.client = client;
+            this.kind = kind;
+            protocol = EtcdContenderState.initial(kind != 't');
+            inbox = new ArrayList<>();
+        }
+
+        Contender(Contender from) {
+            client = from.client;
+            kind = from.kind;
+            incarnation = from.incarnation;
+            protocol = from.protocol;
+            core = from.core;
+            woken = from.woken;
+            gaveUp = from.gaveUp;
+            revoked = from.revoked;
+            deferredWatch = from.deferredWatch;
+            awaitsSession = from.awaitsSession;
+            cleansUp = from.cleansUp;
+            lease = from.lease;
+            slot = from.slot;
+            key = from.key;
+            revision = from.revision;
+            token = from.token;
+            inbox = new ArrayList<>(from.inbox);
+        }
+
+        /** Begins again with another attempt id. */
+        void replace() {
+            incarnation++;
+            protocol = EtcdContenderState.initial(kind != 't');
+            core = Core.NEW;
+            woken = false;
+            revoked = false;
+            deferredWatch = false;
+            lease = 0;
+            slot = 0;
+            key = "";
+            revision = 0;
+            token = 0;
+            inbox.clear();
+        }
+    }
+
+    private final Scope scope;
+    private EtcdStore store;
+    private final List<Client> clients = new ArrayList<>();
+    private final List<Contender> contenders = new ArrayList<>();
+    private final List<Sent> strays; // had no reply and may be executed
+    private int faults;
+    private long nextDelay = FIRST_DELAY;
+    private long highestToken;
+    private Optional<String> broken = Optional.empty();
+
+    /** The start: contenders that have made no request. */
+    EtcdWorld(Scope scope) {
+        this.scope = scope;
+        this.faults = scope.faults;
+        this.strays = new ArrayList<>();
+        this.store = EtcdStore.empty(FIRST_REVISION);
+        int count = scope.clientOfContender.stream().mapToInt(i -> i + 1).max().orElse(0);
+        for (int i = 0; i < count; i++) {
+            clients.add(new Client(openSession(i, 0)));
+        }
+        for (int i = 0; i < scope.clientOfContender.size(); i++) {
+            contenders.add(new Contender(scope.clientOfContender.get(i), scope.kinds.charAt(i)));
+        }
+    }
+
+    private EtcdWorld(EtcdWorld from) {
+        scope = from.scope;
+        store = from.store;
+        strays = new ArrayList<>(from.strays);
+        from.clients.forEach(each -> clients.add(new Client(each)));
+        from.contenders.forEach(each -> contenders.add(new Contender(each)));
+        faults = from.faults;
+        nextDelay = from.nextDelay;
+        highestToken = from.highestToken;
+        broken = from.broken;
+    }
+
+    private boolean may(Fault fault) {
+        return faults > 0 && scope.possible.contains(fault);
+    }
+
+    private boolean has(Flaw flaw) {
+        return scope.variant.flaws.contains(flaw);
+    }
+
+    private Client clientOf(int contender) {
+        return clients.get(contenders.get(contender).client);
+    }
+
+    /** Returns the session of a contender; null if it has ended. */
+    private @Nullable ModelledSession sessionOf(int i) {
+        ModelledSession session = clientOf(i).session;
+        return session.lease == contenders.get(i).lease && !session.ended ? session : null;
+    }
+
+    // ---- steps
+
+    @Override
+    public List<Step<EtcdWorld>> steps() {
+        List<Step<EtcdWorld>> steps = new ArrayList<>();
+        for (int i = 0; i < contenders.size(); i++) {
+            stepsOfCore(i, steps);
+        }
+        for (int i = 0; i < clients.size(); i++) {
+            stepsOfRequests(i, steps);
+            stepsOfWatch(i, steps);
+            stepsOfSession(i, steps);
+        }
+        stepsOfStore(steps);
+        return steps;
+    }
+
+    private void add(List<Step<EtcdWorld>> steps, String label, Kind kind, Consumer<EtcdWorld> change) {
+        EtcdWorld next = new EtcdWorld(this);
+        change.accept(next);
+        next.forgetWhatNobodyNeeds();
+        steps.add(new Step<>(label, kind, next));
+    }
+
+    /** Closes the watch of a client all of whose contenders have ended, so that fewer worlds differ. */
+    private void forgetWhatNobodyNeeds() {
+        for (int at = 0; at < clients.size(); at++) {
+            int client = at;
+            if (clients.get(at).session.watch != Watch.NONE
+                    && contenders.stream().noneMatch(each -> each.client == client && each.core != Core.DONE)) {
+                endWatch(at, false);
+            }
+        }
+    }
+
+    private void addFault(List<Step<EtcdWorld>> steps, String label, Consumer<EtcdWorld> change) {
+        add(steps, label, Kind.OPTIONAL, next -> {
+            next.faults--;
+            change.accept(next);
+        });
+    }
+
+    private void stepsOfCore(int i, List<Step<EtcdWorld>> steps) {
+        Contender contender = contenders.get(i);
+        String who = "contender " + i + " ";
+        switch (contender.core) {
+            case NEW -> add(steps, who + "makes its first attempt", Kind.PROGRESS, next -> next.attempt(i));
+            case WAITING ->
+                add(
+                        steps,
+                        who + (contender.woken ? "tries again, since it was woken" : "tries again after the fallback"),
+                        contender.woken ? Kind.PROGRESS : Kind.FALLBACK,
+                        next -> next.attempt(i));
+            case RETRYING -> add(steps, who + "tries again after a failure", Kind.PROGRESS, next -> next.attempt(i));
+            case HOLDING -> add(steps, who + "releases", Kind.PROGRESS, next -> next.end(i, contender.kind == 'd'));
+            case END_FAILED -> {
+                add(steps, who + "ends again after a failure", Kind.PROGRESS, next -> next.end(i, false));
+                if (contender.kind == 'd' && contender.token != 0) {
+                    add(steps, who + "ends again with a delay", Kind.PROGRESS, next -> next.end(i, true));
+                }
+            }
+            default -> {}
+        }
+        boolean waits =
+                contender.core == Core.ATTEMPTING || contender.core == Core.WAITING || contender.core == Core.RETRYING;
+        if (waits && !contender.gaveUp && scope.givingUp) {
+            add(steps, who + "gives up", Kind.OPTIONAL, next -> next.giveUp(i));
+        }
+        if (may(Fault.DEADLINE) && contender.core == Core.END_FAILED) {
+            addFault(steps, who + "is abandoned", next -> next.feed(i, new EtcdContenderEvent.Abandon()));
+        }
+        if (contender.deferredWatch) {
+            add(steps, who + "has held the lock for long", Kind.OPTIONAL, next -> {
+                next.contenders.get(i).deferredWatch = false;
+                next.feed(i, new EtcdContenderEvent.WatchDue());
+            });
+        }
+        if (contender.awaitsSession && !store.leases().contains(contender.lease)) {
+            add(steps, who + "learns that its session was deleted", Kind.PROGRESS, next -> {
+                next.contenders.get(i).awaitsSession = false;
+                next.feed(i, new EtcdContenderEvent.SessionRemoved());
+            });
+        }
+    }
+
+    private void stepsOfRequests(int at, List<Step<EtcdWorld>> steps) {
+        Client client = clients.get(at);
+        for (int i = 0; i < client.sent.size(); i++) {
+            int index = i;
+            Sent sent = client.sent.get(i);
+            add(steps, "the store executes " + sent, Kind.PROGRESS, next -> {
+                next.clients.get(at).sent.remove(index);
+                next.clients.get(at).replies.add(next.execute(sent));
+            });
+            if (sent.contender >= 0 && may(Fault.NO_REPLY)) {
+                addFault(steps, "no reply in time to " + sent, next -> {
+                    next.clients.get(at).sent.remove(index);
+                    next.stray(sent);
+                    next.fail(sent, Execution.AT_ANY_TIME);
+                });
+            }
+            if (sent.isPut() && may(Fault.FULL)) {
+                addFault(steps, "the store is full after it has executed " + sent, next -> {
+                    next.clients.get(at).sent.remove(index);
+                    next.execute(sent);
+                    next.fail(sent, Execution.DONE_OR_NEVER);
+                });
+                addFault(steps, "the store is full and does not execute " + sent, next -> {
+                    next.clients.get(at).sent.remove(index);
+                    next.fail(sent, Execution.DONE_OR_NEVER);
+                });
+            }
+        }
+        for (int i = 0; i < client.replies.size(); i++) {
+            int index = i;
+            Reply reply = client.replies.get(i);
+            add(steps, "client " + at + " receives the reply to " + reply.to, Kind.PROGRESS, next -> {
+                next.clients.get(at).replies.remove(index);
+                next.receive(at, reply);
+            });
+            if (reply.to.contender >= 0 && may(Fault.NO_REPLY)) {
+                addFault(steps, "the reply is lost: " + reply.to, next -> {
+                    next.clients.get(at).replies.remove(index);
+                    next.fail(reply.to, Execution.AT_ANY_TIME);
+                });
+            }
+        }
+        if (may(Fault.CUT)) {
+            addFault(steps, "the connection of client " + at + " is cut", next -> next.cut(at));
+        }
+    }
+
+    private void stepsOfWatch(int at, List<Step<EtcdWorld>> steps) {
+        ModelledSession session = clients.get(at).session;
+        if (session.watch == Watch.OPENING) {
+            add(steps, "the watch of client " + at + " is registered", Kind.PROGRESS, next -> next.registerWatch(at));
+        }
+        if (!session.arriving.isEmpty()) {
+            add(steps, "client " + at + " receives an event", Kind.PROGRESS, next -> {
+                ModelledSession receiving = next.clients.get(at).session;
+                List<Event> events = receiving.arriving.remove(0);
+                next.notifying(notify -> receiving.changed(events, notify));
+            });
+        }
+        if (session.watch != Watch.NONE && !session.hasMembers()) {
+            add(steps, "client " + at + " closes the unused watch", Kind.PROGRESS, next -> next.endWatch(at, false));
+        }
+        if (session.watch == Watch.REGISTERED && may(Fault.WATCH_LOST)) {
+            addFault(steps, "the watch of client " + at + " ends", next -> next.loseWatch(at));
+        }
+    }
+
+    private void stepsOfSession(int at, List<Step<EtcdWorld>> steps) {
+        ModelledSession session = clients.get(at).session;
+        if (session.ended) {
+            return;
+        }
+        if (!session.deadlinePassed && may(Fault.DEADLINE)) {
+            addFault(
+                    steps,
+                    "the deadline of client " + at + " passes",
+                    next -> next.clients.get(at).session.deadlinePassed = true);
+        }
+        if (session.deadlinePassed || !store.keys().containsKey(session.key())) {
+            add(steps, "client " + at + " ends its session", Kind.PROGRESS, next -> next.endSession(at));
+        }
+    }
+
+    private void stepsOfStore(List<Step<EtcdWorld>> steps) {
+        for (long lease : store.leases()) {
+            if (lease >= FIRST_DELAY) {
+                boolean isMoving = clients.stream()
+                        .flatMap(client -> client.sent.stream())
+                        .anyMatch(sent -> sent.request != null
+                                && sent.request.kind() == ModelledRequest.Kind.MOVE
+                                && sent.request.number() == lease);
+                boolean isAwaited = contenders.stream()
+                        .anyMatch(each -> each.protocol.phase() instanceof EtcdContenderState.LeasingDelay);
+                if (!isMoving && !isAwaited) { // a delay is longer than a request
+                    add(steps, "the delay of lease " + lease + " ends", Kind.PROGRESS, next -> next.endLease(lease));
+                }
+                continue;
+            }
+            ModelledSession session = clients.get((int) (lease / 10)).session;
+            boolean outdated = session.lease != lease || session.deadlinePassed || session.ended;
+            boolean early = has(Flaw.SESSION_ENDS_EARLY) && may(Fault.DEADLINE);
+            if (outdated || early) {
+                add(steps, "the store deletes session " + lease, outdated ? Kind.PROGRESS : Kind.OPTIONAL, next -> {
+                    next.faults -= outdated ? 0 : 1;
+                    next.endLease(lease);
+                });
+            } else if (may(Fault.REVOKED)) {
+                addFault(steps, "an operator revokes lease " + lease, next -> {
+                    next.revokeHead(entry -> entry.lease() == lease);
+                    next.endLease(lease);
+                });
+            }
+        }
+        for (int i = 0; i < strays.size(); i++) {
+            int index = i;
+            add(steps, "the store executes late: " + strays.get(i), Kind.OPTIONAL, next -> {
+                next.execute(next.strays.remove(index));
+            });
+            add(steps, "never executed: " + strays.get(i), Kind.PROGRESS, next -> next.strays.remove(index));
+        }
+        if (may(Fault.OPERATOR)) {
+            for (String key : store.queue(LOCK)) {
+                addFault(steps, "an operator deletes " + key, next -> {
+                    EtcdStore.Entry deleted = next.store.keys().get(key);
+                    next.revokeHead(entry -> entry.equals(deleted));
+                    next.apply(new EtcdStore.Txn(List.of(), List.of(new EtcdStore.Delete(key)), List.of()));
+                });
+            }
+        }
+    }
+
+    /** Notes that the holder does not hold the lock any more if its key is among those that are deleted. */
+    private void revokeHead(Predicate<EtcdStore.Entry> deleted) {
+        List<String> queue = store.queue(LOCK);
+        if (queue.isEmpty()) {
+            return;
+        }
+        EtcdStore.Entry head = store.keys().get(queue.get(0));
+        if (head != null && deleted.test(head)) {
+            for (int i = 0; i < contenders.size(); i++) {
+                contenders.get(i).revoked |= record(i).equals(head.value());
+            }
+        }
+    }
+
+    // ---- the core
+
+    private void attempt(int i) {
+        Contender contender = contenders.get(i);
+        contender.core = Core.ATTEMPTING;
+        contender.woken = false;
+        feed(i, new EtcdContenderEvent.Attempt(epoch(i)));
+    }
+
+    private void end(int i, boolean withDelay) {
+        Contender contender = contenders.get(i);
+        contender.core = Core.ENDING;
+        feed(i, withDelay ? new EtcdContenderEvent.EndAfter(DELAY, epoch(i)) : new EtcdContenderEvent.End(epoch(i)));
+    }
+
+    private long epoch(int i) {
+        ModelledSession session = clientOf(i).session;
+        return session.lease == contenders.get(i).lease ? session.epoch : 0;
+    }
+
+    private void giveUp(int i) {
+        Contender contender = contenders.get(i);
+        contender.gaveUp = true;
+        if (contender.core != Core.ATTEMPTING) {
+            end(i, false);
+        }
+    }
+
+    /** Returns whether the core awaits this outcome. */
+    private boolean awaits(int i, Core expected) {
+        Contender contender = contenders.get(i);
+        if (contender.core != expected) {
+            broken = Optional.of("contender " + i + " has an outcome while " + contender.core);
+        }
+        return contender.core == expected;
+    }
+
+    private void attemptEnded(int i, Core then) {
+        if (awaits(i, Core.ATTEMPTING)) {
+            contenders.get(i).core = then;
+            if (contenders.get(i).gaveUp || (then == Core.WAITING && contenders.get(i).kind == 't')) {
+                end(i, false);
+            }
+        }
+    }
+
+    private void displaced(int i) {
+        if (!awaits(i, Core.ATTEMPTING)) {
+            return;
+        }
+        Contender contender = contenders.get(i);
+        boolean asksAgain = !contender.gaveUp;
+        if (!contender.cleansUp) {
+            contender.core = Core.DONE;
+            if (asksAgain) {
+                contender.replace();
+            }
+            return;
+        }
+        contender.core = Core.END_FAILED; // the cleanup ends it
+        if (asksAgain) {
+            contenders.add(new Contender(contender.client, contender.kind));
+        }
+    }
+
+    private void granted(int i, long token) {
+        if (!awaits(i, Core.ATTEMPTING)) {
+            return;
+        }
+        Contender contender = contenders.get(i);
+        ModelledSession session = sessionOf(i);
+        contender.core = Core.HOLDING;
+        contender.token = token;
+        if (contender.gaveUp || session == null || session.deadlinePassed) {
+            end(i, false);
+        } else if (believes(i)) {
+            if (token <= highestToken) {
+                broken = Optional.of("S03: token " + token + " after " + highestToken);
+            }
+            highestToken = token;
+        }
+    }
+
+    /** Returns whether {@code isHeld()} of the contender's lease is true, and no operator has taken the lock from it. */
+    private boolean believes(int i) {
+        Contender contender = contenders.get(i);
+        ModelledSession session = sessionOf(i);
+        return contender.core == Core.HOLDING && !contender.revoked && session != null && !session.deadlinePassed;
+    }
+
+    // ---- the state machine
+
+    /** Takes an event as {@code SerialMachine} does: what comes meanwhile waits, and the core is told afterwards. */
+    private void feed(int i, EtcdContenderEvent event) {
+        Contender contender = contenders.get(i);
+        contender.inbox.add(event);
+        while (!contender.working && !contender.inbox.isEmpty()) {
+            contender.working = true;
+            EtcdContenderState.Step step = scope.variant.machine.apply(contender.protocol, contender.inbox.remove(0));
+            contender.protocol = step.state();
+            step.effects().forEach(effect -> perform(i, effect));
+            contender.working = false;
+            List<Runnable> actions = List.copyOf(contender.actions);
+            contender.actions.clear();
+            actions.forEach(Runnable::run);
+        }
+    }
+
+    private void afterwards(int i, Runnable action) {
+        contenders.get(i).actions.add(action);
+    }
+
+    private void perform(int i, EtcdContenderEffect effect) {
+        Contender contender = contenders.get(i);
+        ModelledSession session = sessionOf(i);
+        if (effect instanceof Plain plain) {
+            performPlain(i, plain, session);
+        } else if (effect instanceof SendPut send) {
+            send(i, ModelledRequest.Kind.PUT, send.epoch(), null, false);
+        } else if (effect instanceof SetRevision set) {
+            contender.revision = set.revision();
+        } else if (effect instanceof SendGiveWay send) {
+            send(i, ModelledRequest.Kind.GIVE_WAY, 0, send.ahead(), false);
+        } else if (effect instanceof NoteDelivery note) {
+            afterwards(i, () -> feed(i, new EtcdContenderEvent.ResultDelivered(note.position())));
+        } else if (effect instanceof PassTurn pass) {
+            afterwards(i, () -> passTurn(i, pass));
+        } else if (effect instanceof SendWithdrawal send) {
+            send(i, ModelledRequest.Kind.WITHDRAW, 0, null, send.newEpoch());
+        } else if (effect instanceof GrantLease) {
+            clientOf(i).sent.add(new Sent(i, contender.incarnation, null, nextDelay++));
+        } else if (effect instanceof SendMove send) {
+            send(i, ModelledRequest.Kind.MOVE, send.leaseId(), null, send.newEpoch());
+        } else if (effect instanceof RevokeLease revoke) {
+            endLease(revoke.leaseId());
+        } else if (effect instanceof LeaveQueue leave) {
+            if (session != null) {
+                session.joined.remove(i);
+                session.slots.remove(contender.slot);
+                session.removals -= leave.removalCounted() ? 1 : 0;
+            }
+        } else if (effect instanceof ReportGranted report) {
+            afterwards(i, () -> granted(i, report.token()));
+        } else if (effect instanceof FailAttempt) {
+            afterwards(i, () -> attemptEnded(i, Core.RETRYING));
+        } else if (effect instanceof ReportEnded) {
+            afterwards(i, () -> {
+                if (awaits(i, Core.ENDING)) {
+                    contender.core = Core.DONE;
+                }
+            });
+        } else if (effect instanceof FailEnd) {
+            afterwards(i, () -> {
+                if (awaits(i, Core.ENDING)) {
+                    contender.core = Core.END_FAILED;
+                }
+            });
+        } else {
+            throw new IllegalStateException("not in the model: " + effect);
+        }
+    }
+
+    private void performPlain(int i, Plain effect, @Nullable ModelledSession session) {
+        Contender contender = contenders.get(i);
+        switch (effect) {
+            case JOIN_QUEUE -> join(i);
+            case SEND_READ -> send(i, ModelledRequest.Kind.READ, 0, null, false);
+            case SEND_CHECK -> send(i, ModelledRequest.Kind.CHECK, 0, null, false);
+            case SEND_DELETION -> send(i, ModelledRequest.Kind.DELETE, 0, null, false);
+            case SEND_DELETION_IF_OWN -> send(i, ModelledRequest.Kind.DELETE_IF_OWN, 0, null, false);
+            case AWAIT_SESSION_REMOVAL -> contender.awaitsSession = true;
+            case START_CLEANUP -> contender.cleansUp = true;
+            case END_SESSION -> {
+                if (session != null) {
+                    endSession(contender.client);
+                }
+            }
+            case WAKE_WAITER ->
+                afterwards(
+                        i,
+                        () -> contender.woken |= contender.core == Core.ATTEMPTING || contender.core == Core.WAITING);
+            case REPORT_LOSS ->
+                afterwards(i, () -> {
+                    if (contender.core == Core.HOLDING) {
+                        end(i, false);
+                    }
+                });
+            case REPORT_WAITING -> afterwards(i, () -> attemptEnded(i, Core.WAITING));
+            case REPORT_KEY_DELETED, REPORT_SESSION_ENDED -> afterwards(i, () -> displaced(i));
+            case FAIL_RESTLESS, FAIL_NOT_SENT -> afterwards(i, () -> attemptEnded(i, Core.RETRYING));
+            default -> {
+                if (session != null) {
+                    performInQueue(i, effect, session);
+                } else if (effect == Plain.REQUEST_TURN) {
+                    throw new IllegalStateException("a turn on a session that has ended");
+                }
+            }
+        }
+    }
+
+    private void performInQueue(int i, Plain effect, ModelledSession session) {
+        Contender contender = contenders.get(i);
+        Member member = new Member(i, contender.revision);
+        switch (effect) {
+            case REQUEST_TURN -> {
+                if (session.maySend(i)) {
+                    feed(i, new EtcdContenderEvent.InTurn(session.epoch));
+                }
+            }
+            case RELEASE_TURNS -> afterwards(i, () -> releaseTurns(session));
+            case CHANGE_SLOT -> {
+                contender.slot = session.addSlot();
+                contender.key = contenderKey(session, contender.slot);
+            }
+            case WATCH_AS_WAITER -> addMember(session, i, member, false);
+            case WATCH_AS_HOLDER_LATER ->
+                notifying(notify -> contender.deferredWatch = !session.becameHolder(contender.key, member, notify));
+            case WATCH_AS_HOLDER -> addMember(session, i, member, true);
+            case UNSUBSCRIBE -> {
+                contender.deferredWatch = false;
+                session.removeMember(contender.key, member);
+                if (!has(Flaw.TURN_IS_KEPT)) {
+                    afterwards(i, () -> leaveTurns(session, i));
+                }
+            }
+            case COUNT_REMOVAL -> session.removals++;
+            case START_KEY_SERIES -> session.series++;
+            default -> throw new IllegalStateException("not in the model: " + effect);
+        }
+    }
+
+    private void addMember(ModelledSession session, int i, Member member, boolean holds) {
+        boolean opens = session.watch == Watch.NONE;
+        notifying(notify -> session.addMember(contenders.get(i).key, member, holds, notify));
+        if (opens && has(Flaw.READ_BEFORE_WATCH)) {
+            clientOf(i).sent.add(new Sent(-1, 0, null, 0));
+        }
+    }
+
+    private void join(int i) {
+        Contender contender = contenders.get(i);
+        Client client = clientOf(i);
+        if (client.session.ended) {
+            client.session = openSession(contender.client, client.sessions++);
+        }
+        ModelledSession session = client.session;
+        contender.lease = session.lease;
+        contender.slot = session.addSlot();
+        contender.key = contenderKey(session, contender.slot);
+        session.joined.add(i);
+        contender.inbox.add(new EtcdContenderEvent.Joined(session.epoch));
+    }
+
+    private static String contenderKey(ModelledSession session, int slot) {
+        return LOCK + "s" + session.lease + "-" + slot + "." + session.series;
+    }
+
+    private String record(int i) {
+        return "#" + i + contenders.get(i).incarnation;
+    }
+
+    private void send(int i, ModelledRequest.Kind kind, long number, @Nullable ContenderKey ahead, boolean newEpoch) {
+        Contender contender = contenders.get(i);
+        ModelledSession session = clientOf(i).session;
+        Origin origin = new Origin(
+                LOCK, contender.key, record(i), "%s" + contender.lease, "s", contender.lease, contender.kind != 't');
+        if (session.lease != contender.lease) {
+            throw new IllegalStateException("a request on a session before the last: " + kind);
+        }
+        clientOf(i)
+                .sent
+                .add(new Sent(
+                        i,
+                        contender.incarnation,
+                        new ModelledRequest(kind, origin, contender.revision, number, ahead, newEpoch),
+                        0));
+    }
+
+    // ---- what the contenders of a client share
+
+    private interface Notifying {
+        void run(BiConsumer<Integer, Notification> notify);
+    }
+
+    /** Runs a change of a session's queue, then notifies contenders. */
+    private void notifying(Notifying change) {
+        List<Runnable> notifications = new ArrayList<>();
+        change.run((i, what) -> notifications.add(() -> feed(
+                i,
+                what == Notification.DELETED
+                        ? new EtcdContenderEvent.KeyDeleted()
+                        : new EtcdContenderEvent.FirstInQueue())));
+        notifications.forEach(Runnable::run);
+    }
+
+    private void passTurn(int i, PassTurn pass) {
+        ModelledSession session = sessionOf(i);
+        if (session == null) {
+            return;
+        }
+        long others = pass.position().contenders() - (pass.isLeaving() ? 0 : 1) - session.removals;
+        boolean isTaken = pass.position().isFirst() ? !pass.isLeaving() : others > 0;
+        session.sequencing = true;
+        session.leaveTurns(i);
+        List<Integer> notified = isTaken ? List.copyOf(session.unnotified) : List.of();
+        session.unnotified.removeAll(notified);
+        int next = session.successorOf(i);
+        notified.forEach(each -> feed(each, new EtcdContenderEvent.LockTaken()));
+        startNext(session, next);
+    }
+
+    private void releaseTurns(ModelledSession session) {
+        if (session.ended) {
+            return;
+        }
+        session.sequencing = false;
+        session.active = -1;
+        List<Integer> all = List.copyOf(session.turns);
+        session.turns.clear();
+        session.unnotified.clear();
+        all.forEach(each -> feed(
+                each,
+                contenders.get(each).gaveUp
+                        ? new EtcdContenderEvent.NotSent()
+                        : new EtcdContenderEvent.InTurn(session.epoch)));
+    }
+
+    private void leaveTurns(ModelledSession session, int i) {
+        if (!session.ended) {
+            session.leaveTurns(i);
+            startNext(session, session.successorOf(i));
+        }
+    }
+
+    private void startNext(ModelledSession session, int first) {
+        int next = first;
+        while (next >= 0 && contenders.get(next).gaveUp) {
+            int skipped = next;
+            next = session.successorOf(skipped);
+            feed(skipped, new EtcdContenderEvent.LockTaken());
+        }
+        if (next >= 0) {
+            feed(next, new EtcdContenderEvent.InTurn(session.epoch));
+        }
+    }
+
+    private void registerWatch(int at) {
+        Client client = clients.get(at);
+        client.session.watch = Watch.REGISTERED;
+        if (!has(Flaw.READ_BEFORE_WATCH)) {
+            client.sent.add(new Sent(-1, 0, null, 0));
+        }
+    }
+
+    private void loseWatch(int at) {
+        endWatch(at, clients.get(at).session.hasMembers() && !has(Flaw.WATCH_STAYS_CLOSED));
+    }
+
+    private void endWatch(int at, boolean reopen) {
+        Client client = clients.get(at);
+        client.session.endWatch(reopen);
+        client.sent.removeIf(sent -> sent.contender < 0);
+        client.replies.removeIf(reply -> reply.to.contender < 0);
+    }
+
+    /** The client ends its session: leases are lost, then contenders are told. */
+    private void endSession(int at) {
+        ModelledSession session = clients.get(at).session;
+        if (session.ended) {
+            return;
+        }
+        session.deadlinePassed = true; // nobody believes any more
+        List<Integer> joined = List.copyOf(session.joined);
+        for (int i : joined) {
+            if (contenders.get(i).core == Core.HOLDING) {
+                end(i, false);
+            }
+        }
+        endWatch(at, false);
+        session.end();
+        joined.forEach(i -> feed(i, new EtcdContenderEvent.SessionEnded()));
+        session.joined.clear();
+    }
+
+    private ModelledSession openSession(int at, int number) {
+        ModelledSession session = new ModelledSession(at * 10L + number + 1);
+        store = store.withLease(session.lease);
+        apply(new EtcdStore.Txn(List.of(), List.of(new EtcdStore.Put(session.key(), "s", session.lease)), List.of()));
+        return session;
+    }
+
+    // ---- requests
+
+    private Outcome apply(EtcdStore.Txn txn) {
+        Outcome outcome = store.apply(txn);
+        publish(outcome);
+        return outcome;
+    }
+
+    private void endLease(long lease) {
+        publish(store.revoke(lease));
+    }
+
+    private void publish(Outcome outcome) {
+        store = outcome.next();
+        List<Event> events = outcome.events().stream()
+                .filter(event -> event.key().startsWith(LOCK))
+                .toList();
+        if (!events.isEmpty()) {
+            clients.stream()
+                    .filter(client -> client.session.watch == Watch.REGISTERED)
+                    .forEach(client -> client.session.arriving.add(events));
+        }
+    }
+
+    private Reply execute(Sent sent) {
+        if (sent.request == null) {
+            if (sent.grant > 0) {
+                store = store.withLease(sent.grant);
+                return new Reply(sent, Optional.empty(), null, 0);
+            }
+            return new Reply(sent, Optional.empty(), queueOnly(), 0);
+        }
+        Outcome outcome = apply(scopedTransaction(sent.request));
+        return new Reply(sent, outcome.result(), null, sent.isPut() ? store.revision() : 0);
+    }
+
+    /** Returns what a read of the queue shows. */
+    private EtcdStore queueOnly() {
+        TreeMap<String, EtcdStore.Entry> found = new TreeMap<>();
+        store.queue(LOCK).forEach(key -> found.put(key, store.keys().get(key)));
+        return new EtcdStore(found, new TreeSet<>(), store.revision());
+    }
+
+    private EtcdStore.Txn scopedTransaction(ModelledRequest request) {
+        EtcdStore.Txn txn = request.transaction();
+        if (request.kind() == ModelledRequest.Kind.PUT && has(Flaw.PUT_IN_ANY_EPOCH)) {
+            return new EtcdStore.Txn(txn.compares().subList(0, 1), txn.then(), txn.otherwise());
+        }
+        return txn;
+    }
+
+    /** Keeps a request that had no reply if it may change something later. */
+    private void stray(Sent sent) {
+        boolean writes = sent.request != null
+                && switch (sent.request.kind()) {
+                    case PUT, GIVE_WAY, DELETE, DELETE_IF_OWN, WITHDRAW, MOVE -> true;
+                    case READ, CHECK -> false;
+                };
+        if (writes) {
+            strays.add(sent);
+        }
+    }
+
+    private void receive(int at, Reply reply) {
+        Client client = clients.get(at);
+        Sent to = reply.to;
+        if (to.contender < 0) {
+            notifying(notify -> client.session.refreshed(Objects.requireNonNull(reply.read), LOCK, notify));
+            return;
+        }
+        Contender contender = contenders.get(to.contender);
+        ModelledRequest request = to.request;
+        ModelledSession session = sessionOf(to.contender);
+        if (request == null) {
+            deliver(to, new EtcdContenderEvent.LeaseGranted(to.grant));
+        } else if (reply.result.isEmpty()) { // a lease does not exist
+            if (session != null && request.kind() != ModelledRequest.Kind.MOVE) {
+                endSession(contender.client);
+            }
+            fail(to, Execution.AT_ANY_TIME);
+        } else {
+            Result result = reply.result.get();
+            Optional<Long> epoch = request.epoch(result);
+            if (epoch.isPresent() && epoch.get() == 0) {
+                if (session != null) {
+                    endSession(contender.client);
+                }
+                fail(to, Execution.AT_ANY_TIME);
+                return;
+            }
+            if (session != null && epoch.isPresent()) {
+                session.epoch = Math.max(session.epoch, epoch.get());
+            }
+            deliver(to, request.event(result, reply.revision, epoch(to.contender)));
+        }
+    }
+
+    private void fail(Sent sent, Execution execution) {
+        deliver(
+                sent,
+                sent.isAcquire() ? new AcquireFailed(execution, FAILURE.get(0)) : new RemovalFailed(FAILURE.get(0)));
+    }
+
+    private void deliver(Sent to, EtcdContenderEvent event) {
+        if (contenders.get(to.contender).incarnation == to.incarnation) {
+            feed(to.contender, event);
+        }
+    }
+
+    private void cut(int at) {
+        Client client = clients.get(at);
+        List<Sent> failed = new ArrayList<>();
+        client.sent.forEach(sent -> {
+            stray(sent);
+            failed.add(sent);
+        });
+        client.replies.forEach(reply -> failed.add(reply.to));
+        client.sent.clear();
+        client.replies.clear();
+        if (client.session.watch != Watch.NONE) {
+            loseWatch(at);
+        }
+        failed.stream().filter(sent -> sent.contender >= 0).forEach(sent -> fail(sent, Execution.AT_ANY_TIME));
+    }
+
+    // ---- what must hold
+
+    @Override
+    public Optional<String> violation() {
+        if (broken.isPresent()) {
+            return broken;
+        }
+        List<Integer> believers = new ArrayList<>(1);
+        for (int i = 0; i < contenders.size(); i++) {
+            if (believes(i)) {
+                believers.add(i);
+            }
+        }
+        if (believers.size() > 1) {
+            return Optional.of("S01: contenders " + believers + " hold the lock");
+        }
+        if (believers.size() == 1 && !isHead(believers.get(0))) {
+            return Optional.of(
+                    "S01: contender " + believers.get(0) + " holds the lock, and the queue is " + store.queue(LOCK));
+        }
+        for (int i = 0; i < contenders.size(); i++) {
+            ModelledSession session = sessionOf(i);
+            if (contenders.get(i).core == Core.DONE && session != null && isKnown(i, session)) {
+                return Optional.of("S10: contender " + i + " has ended, and its client still knows it");
+            }
+        }
+        return isFinal() ? leftover() : Optional.empty();
+    }
+
+    private boolean isKnown(int i, ModelledSession session) {
+        return session.active == i
+                || session.turns.contains(i)
+                || session.joined.contains(i)
+                || session.waiting.values().stream().anyMatch(member -> member.contender() == i)
+                || session.holding.values().stream().anyMatch(member -> member.contender() == i)
+                || contenders.get(i).deferredWatch;
+    }
+
+    private Optional<String> leftover() {
+        if (!store.queue(LOCK).isEmpty()) {
+            return Optional.of("S08: all contenders have ended, and the queue has " + store.queue(LOCK));
+        }
+        for (Client client : clients) {
+            ModelledSession session = client.session;
+            if (!session.ended && session.removals != 0) {
+                return Optional.of("S17: all contenders have ended, and removals are counted: " + session.removals);
+            }
+            // The first slot of a contender that had to change it stays reserved.
+        }
+        return Optional.empty();
+    }
+
+    private boolean isHead(int i) {
+        List<String> queue = store.queue(LOCK);
+        EtcdStore.Entry head = queue.isEmpty() ? null : store.keys().get(queue.get(0));
+        return head != null
+                && head.createRevision() == contenders.get(i).token
+                && head.value().equals(record(i));
+    }
+
+    @Override
+    public boolean isFinal() {
+        return contenders.stream().allMatch(each -> each.core == Core.DONE)
+                && strays.isEmpty()
+                && store.leases().stream().noneMatch(lease -> lease >= FIRST_DELAY)
+                && clients.stream()
+                        .allMatch(client -> client.sent.isEmpty()
+                                && client.replies.isEmpty()
+                                && client.session.watch == Watch.NONE
+                                && (client.session.ended
+                                        || (!client.session.deadlinePassed
+                                                && store.keys().containsKey(client.session.key()))))
+                && store.leases().stream()
+                        .allMatch(lease -> clients.get((int) (lease / 10)).session.lease == lease
+                                && !clients.get((int) (lease / 10)).session.ended);
+    }
+
+    @Override
+    public List<String> situations() {
+        TreeSet<String> present = new TreeSet<>();
+        for (Contender contender : contenders) {
+            present.add(contender.protocol.phase().getClass().getSimpleName());
+            if (contender.core == Core.HOLDING) {
+                present.add("held");
+            }
+            if (contender.gaveUp && contender.core == Core.DONE) {
+                present.add("given up");
+            }
+            if (contender.incarnation > 0) {
+                present.add("displaced");
+            }
+            if (contender.cleansUp) {
+                present.add("cleaned up");
+            }
+        }
+        if (clients.stream().anyMatch(client -> client.session.epoch > 1)) {
+            present.add("new epoch");
+        }
+        if (clients.stream().anyMatch(client -> client.session.series > 0)) {
+            present.add("new key series");
+        }
+        return List.copyOf(present);
+    }
+
+    // ---- the key
+
+    /** Contenders are written as # and a digit, which is then replaced by their place in an order of what they do. */
+    @Override
+    public String key() {
+        List<String> views = contenders.stream().map(EtcdWorld::view).toList();
+        StringBuilder text = new StringBuilder(1_000);
+        store.keys().forEach((name, entry) -> describe(name, entry, text));
+        text.append(store.leases());
+        NavigableSet<Long> revisions = revisions();
+        for (Client client : clients) {
+            client.session.describe(text, revisions);
+            describe(client.sent, (sent, into) -> sent.describe(into), text);
+            describe(client.replies, (reply, into) -> reply.describe(into), text);
+        }
+        describe(strays, (sent, into) -> sent.describe(into), text.append('~'));
+        text.append(faults)
+                .append(' ')
+                .append(revisions.headSet(highestToken, true).size());
+        int[] labels = labels(views);
+        Integer[] order = IntStream.range(0, labels.length).boxed().toArray(Integer[]::new);
+        Arrays.sort(order, Comparator.comparing(i -> labels[i]));
+        for (int i : order) {
+            Contender contender = contenders.get(i);
+            text.append(views.get(i));
+            describe(contender.protocol, text);
+            text.append(contender.token).append(contender.key).append(' ').append(contender.revision);
+            text.append(' ').append(contender.lease);
+        }
+        relabel(text, labels);
+        return Ranks.replaceTimes(text);
+    }
+
+    /** Returns the revisions of keys that exist or may be granted: only how others compare with them counts. */
+    private NavigableSet<Long> revisions() {
+        TreeSet<Long> revisions = new TreeSet<>();
+        store.queue(LOCK).forEach(key -> revisions.add(store.createRevision(key)));
+        contenders.forEach(each -> revisions.add(each.revision));
+        clients.forEach(client -> client.replies.forEach(reply -> revisions.add(reply.revision)));
+        return revisions;
+    }
+
+    private static void describe(EtcdContenderState state, StringBuilder text) {
+        EtcdContenderState.Phase phase = state.phase();
+        if (phase instanceof EtcdContenderState.Putting at) {
+            text.append(' ').append(at.epoch()).append(' ').append(at.rounds());
+        } else if (phase instanceof EtcdContenderState.Reading at) {
+            text.append(' ').append(at.rounds());
+        } else if (phase instanceof EtcdContenderState.GivingWay at) {
+            text.append(' ').append(at.rounds());
+        } else if (phase instanceof EtcdContenderState.Unremoved at) {
+            text.append(at.wasCounted()).append(at.revision() > 0);
+        } else if (phase instanceof EtcdContenderState.Removing at) {
+            text.append(at.wasCounted()).append(at.revision() > 0);
+        } else if (phase instanceof EtcdContenderState.LeasingDelay at) {
+            text.append(at.wasCounted());
+        } else if (phase instanceof EtcdContenderState.Moving at) {
+            text.append(at.wasCounted()).append(at.leaseId());
+        } else if (phase instanceof EtcdContenderState.SessionOver at) {
+            text.append(at.mayHaveKey());
+        }
+        text.append(state.mayHaveKey() ? '!' : '.');
+        if (state.inDoubt().mayStillExecute()) {
+            text.append(state.inDoubt().highestEpoch());
+        }
+        text.append(' ');
+    }
+
+    private static void describe(String name, EtcdStore.Entry entry, StringBuilder text) {
+        text.append(name)
+                .append(entry.value())
+                .append(' ')
+                .append(entry.createRevision())
+                .append(' ');
+        text.append(entry.lease()).append(' ').append(name.startsWith(LOCK) ? 0 : entry.version());
+    }
+
+    /** Sorts the texts, since requests are executed in any order. */
+    private static <T> void describe(List<T> requests, BiConsumer<T, StringBuilder> describer, StringBuilder text) {
+        if (requests.size() == 1) {
+            describer.accept(requests.get(0), text);
+        } else if (!requests.isEmpty()) {
+            requests.stream()
+                    .map(each -> {
+                        StringBuilder one = new StringBuilder(100);
+                        describer.accept(each, one);
+                        return one.toString();
+                    })
+                    .sorted()
+                    .forEach(text::append);
+        }
+    }
+
+    /** Returns what makes a contender differ from the others, without names and revisions. */
+    private static String view(Contender contender) {
+        StringBuilder text = new StringBuilder("|").append(contender.client).append(contender.kind);
+        text.append(contender.incarnation);
+        text.append(contender.protocol.phase().getClass().getSimpleName()).append(contender.core);
+        for (boolean flag : List.of(
+                contender.woken,
+                contender.gaveUp,
+                contender.revoked,
+                contender.deferredWatch,
+                contender.awaitsSession,
+                contender.cleansUp)) {
+            text.append(flag ? '+' : '-');
+        }
+        return text.toString();
+    }
+
+    /** Returns a number for each contender that depends on what it does, and not on which of several equal ones it is. */
+    private static int[] labels(List<String> views) {
+        int[] labels = new int[views.size()];
+        for (int i = 0; i < labels.length; i++) {
+            for (int j = 0; j < labels.length; j++) {
+                int order = views.get(j).compareTo(views.get(i));
+                labels[i] += order < 0 || (order == 0 && j < i) ? 1 : 0;
+            }
+        }
+        return labels;
+    }
+
+    private static void relabel(StringBuilder text, int[] labels) {
+        for (int at = text.indexOf("#"); at >= 0; at = text.indexOf("#", at + 1)) {
+            text.setCharAt(at + 1, (char) ('0' + labels[text.charAt(at + 1) - '0']));
+        }
+    }
+
+    @Override
+    public String toString() {
+        return key();
+    }
+
+    static Scope scope(String clients, String kinds, int faults, Set<Fault> possible, boolean givingUp) {
+        List<Integer> digits =
+                Arrays.stream(clients.split("")).map(Integer::parseInt).toList();
+        return new Scope(digits, kinds, faults, possible, givingUp, Variant.PRODUCTION);
+    }
+}

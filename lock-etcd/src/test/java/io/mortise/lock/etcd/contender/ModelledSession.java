@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd.contender;
+
+import io.mortise.lock.explorer.etcd.EtcdStore;
+import io.mortise.lock.explorer.etcd.EtcdStore.Event;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.BiConsumer;
+
+/**
+ * A client's session with its queue for the explored lock: what {@code EtcdSession}, {@code SessionLockQueue}, {@code
+ * LocalContenderNotifier}, {@code QueueReplica} and {@code AcquireSequencer} keep, in a form that can be copied. Contenders are
+ * numbers.
+ */
+public final class ModelledSession {
+    /** What a contender is notified of. */
+    public enum Notification {
+        FIRST_IN_QUEUE,
+        DELETED
+    }
+
+    /** The state of the watch on the lock's keys. */
+    enum Watch {
+        NONE,
+        OPENING,
+        REGISTERED
+    }
+
+    /** A contender that is notified, and its key. */
+    public record Member(int contender, long revision) {}
+
+    final long lease;
+    boolean deadlinePassed;
+    boolean ended;
+    long epoch = 1;
+    int series;
+    final TreeSet<Integer> slots;
+    final TreeSet<Integer> joined;
+    int removals;
+
+    final TreeMap<String, Member> waiting;
+    final TreeMap<String, Member> holding;
+    final TreeMap<String, Long> replica;
+    long readRevision;
+    long lastRevision;
+    boolean upToDate;
+    long notifiedHead;
+    Watch watch = Watch.NONE;
+    final List<List<Event>> arriving;
+    final List<List<Event>> early;
+
+    final List<Integer> turns; // that are awaited
+    final TreeSet<Integer> unnotified;
+    int active = -1;
+    boolean sequencing = true;
+
+    public ModelledSession(long lease) {
+        this.lease = lease;
+        slots = new TreeSet<>();
+        joined = new TreeSet<>();
+        waiting = new TreeMap<>();
+        holding = new TreeMap<>();
+        replica = new TreeMap<>();
+        arriving = new ArrayList<>();
+        early = new ArrayList<>();
+        turns = new ArrayList<>();
+        unnotified = new TreeSet<>();
+    }
+
+    ModelledSession(ModelledSession from) {
+        lease = from.lease;
+        deadlinePassed = from.deadlinePassed;
+        ended = from.ended;
+        epoch = from.epoch;
+        series = from.series;
+        slots = new TreeSet<>(from.slots);
+        joined = new TreeSet<>(from.joined);
+        removals = from.removals;
+        waiting = new TreeMap<>(from.waiting);
+        holding = new TreeMap<>(from.holding);
+        replica = new TreeMap<>(from.replica);
+        readRevision = from.readRevision;
+        lastRevision = from.lastRevision;
+        upToDate = from.upToDate;
+        notifiedHead = from.notifiedHead;
+        watch = from.watch;
+        arriving = new ArrayList<>(from.arriving);
+        early = new ArrayList<>(from.early);
+        turns = new ArrayList<>(from.turns);
+        unnotified = new TreeSet<>(from.unnotified);
+        active = from.active;
+        sequencing = from.sequencing;
+    }
+
+    String key() {
+        return "%s" + lease;
+    }
+
+    int addSlot() {
+        int slot = 0;
+        while (slots.contains(slot)) {
+            slot++;
+        }
+        slots.add(slot);
+        return slot;
+    }
+
+    /** Stops notifying a contender. */
+    public void removeMember(String key, Member member) {
+        waiting.remove(key, member);
+        holding.remove(key, member);
+    }
+
+    boolean hasMembers() {
+        return !waiting.isEmpty() || !holding.isEmpty();
+    }
+
+    // ---- notifications of the queue
+
+    public void addMember(String key, Member member, boolean holds, BiConsumer<Integer, Notification> notify) {
+        (holds ? holding : waiting).put(key, member);
+        List<Integer> missing = upToDate ? removeMissing() : List.of();
+        Optional<Integer> head = upToDate ? newHead() : Optional.empty();
+        if (watch == Watch.NONE) {
+            watch = Watch.OPENING;
+        }
+        missing.forEach(each -> notify.accept(each, Notification.DELETED));
+        head.ifPresent(each -> notify.accept(each, Notification.FIRST_IN_QUEUE));
+    }
+
+    /** Returns whether the holder is notified of a deletion without further calls. */
+    public boolean becameHolder(String key, Member member, BiConsumer<Integer, Notification> notify) {
+        if (!waiting.remove(key, member) && !upToDate) {
+            return false;
+        }
+        holding.put(key, member);
+        if (upToDate) {
+            removeMissing().forEach(each -> notify.accept(each, Notification.DELETED));
+        }
+        return true;
+    }
+
+    public void refreshed(EtcdStore found, String prefix, BiConsumer<Integer, Notification> notify) {
+        replica.clear();
+        found.queue(prefix).forEach(key -> replica.put(key, found.createRevision(key)));
+        readRevision = found.revision();
+        lastRevision = found.revision();
+        notifiedHead = 0;
+        upToDate = true;
+        List<Integer> missing = removeMissing();
+        missing.forEach(each -> notify.accept(each, Notification.DELETED));
+        early.forEach(events -> apply(events, notify));
+        early.clear();
+        newHead().ifPresent(each -> notify.accept(each, Notification.FIRST_IN_QUEUE));
+    }
+
+    public void changed(List<Event> events, BiConsumer<Integer, Notification> notify) {
+        if (upToDate) {
+            apply(events, notify);
+            newHead().ifPresent(each -> notify.accept(each, Notification.FIRST_IN_QUEUE));
+        } else {
+            early.add(events);
+        }
+    }
+
+    private void apply(List<Event> events, BiConsumer<Integer, Notification> notify) {
+        for (Event event : events) {
+            if (event.revision() > readRevision) {
+                lastRevision = Math.max(lastRevision, event.revision());
+                if (event.isDeletion()) {
+                    replica.remove(event.key());
+                } else {
+                    replica.put(event.key(), event.createRevision());
+                }
+            }
+            if (event.isDeletion()) {
+                for (TreeMap<String, Member> members : List.of(waiting, holding)) {
+                    Member member = members.get(event.key());
+                    if (member != null && member.revision < event.revision()) {
+                        members.remove(event.key());
+                        notify.accept(member.contender, Notification.DELETED);
+                    }
+                }
+            }
+        }
+    }
+
+    private Optional<Integer> newHead() {
+        Optional<Map.Entry<String, Long>> head =
+                replica.entrySet().stream().min(Comparator.comparingLong(Map.Entry::getValue));
+        if (head.isEmpty()) {
+            return Optional.empty();
+        }
+        Member first = waiting.get(head.get().getKey());
+        long revision = head.get().getValue();
+        if (first == null || first.revision != revision || revision == notifiedHead) {
+            return Optional.empty();
+        }
+        notifiedHead = revision;
+        return Optional.of(first.contender);
+    }
+
+    private List<Integer> removeMissing() {
+        List<Integer> missing = new ArrayList<>();
+        for (TreeMap<String, Member> members : List.of(waiting, holding)) {
+            members.entrySet().removeIf(each -> {
+                Long known = replica.get(each.getKey());
+                long revision = each.getValue().revision;
+                boolean isMissing = revision <= lastRevision && (known == null || known != revision);
+                if (isMissing) {
+                    missing.add(each.getValue().contender);
+                }
+                return isMissing;
+            });
+        }
+        return missing;
+    }
+
+    public void endWatch(boolean reopen) {
+        watch = reopen ? Watch.OPENING : Watch.NONE;
+        arriving.clear();
+        early.clear();
+        upToDate = false;
+        forgetReplica();
+    }
+
+    /** Forgets what is read again before it counts, so that fewer states differ. */
+    private void forgetReplica() {
+        replica.clear();
+        readRevision = 0;
+        lastRevision = 0;
+        notifiedHead = 0;
+    }
+
+    void end() {
+        ended = true;
+        waiting.clear();
+        holding.clear();
+        endWatch(false);
+        turns.clear();
+        unnotified.clear();
+        active = -1;
+        sequencing = true;
+    }
+
+    // ---- turns
+
+    boolean maySend(int contender) {
+        if (!sequencing || active < 0 || active == contender) {
+            active = sequencing ? contender : active;
+            return true;
+        }
+        if (!turns.contains(contender)) {
+            turns.add(contender);
+        }
+        unnotified.add(contender);
+        return false;
+    }
+
+    void leaveTurns(int contender) {
+        turns.remove((Integer) contender);
+        unnotified.remove(contender);
+    }
+
+    /** Ends a turn, and returns whose turn it is then; -1 if nobody waits, or if it was the turn of another. */
+    int successorOf(int contender) {
+        if (active != contender) {
+            return -1;
+        }
+        active = turns.isEmpty() ? -1 : turns.remove(0);
+        unnotified.remove(active);
+        return active;
+    }
+
+    /**
+     * Writes what distinguishes sessions, with # before each contender.
+     *
+     * @param revisions the revisions of all keys: only how others compare with them counts
+     */
+    void describe(StringBuilder text, NavigableSet<Long> revisions) {
+        text.append(" |").append(lease).append(deadlinePassed ? '!' : '.').append(ended ? '!' : '.');
+        if (ended) {
+            return;
+        }
+        text.append(epoch).append('.').append(series).append(slots).append(removals);
+        describe(joined, text);
+        if (watch != Watch.NONE) {
+            text.append(watch == Watch.OPENING ? 'o' : 'r').append(upToDate ? '+' : '-');
+            describe(waiting, text.append('w'));
+            describe(holding, text.append('h'));
+            replica.forEach((key, revision) ->
+                    text.append(key).append(' ').append(revision).append(revision == notifiedHead ? '!' : '.'));
+            text.append(revisions.headSet(lastRevision, true).size()).append('a');
+            describe(early, text);
+            describe(arriving, text.append(';'));
+        }
+        describe(turns, text.append('t'));
+        describe(unnotified, text.append('u'));
+        text.append(sequencing ? '+' : '-');
+        if (active >= 0) {
+            text.append('#').append(active);
+        }
+    }
+
+    private void describe(List<List<Event>> batches, StringBuilder text) {
+        for (List<Event> events : batches) {
+            for (Event event : events) {
+                text.append(event.key())
+                        .append(' ')
+                        .append(event.createRevision())
+                        .append(' ');
+                text.append(event.revision()).append(event.revision() > readRevision ? '+' : '-');
+            }
+            text.append('/');
+        }
+    }
+
+    private static void describe(Iterable<Integer> contenders, StringBuilder text) {
+        contenders.forEach(each -> text.append('#').append(each));
+    }
+
+    private static void describe(Map<String, Member> members, StringBuilder text) {
+        members.forEach((key, member) -> text.append(key)
+                .append('#')
+                .append(member.contender)
+                .append(' ')
+                .append(member.revision));
+    }
+}
