@@ -44,8 +44,8 @@ class AcquireStateTest {
     private static final Duration REQUEST = Duration.ofSeconds(1);
     private static final Duration LEASE = Duration.ofSeconds(30);
     private static final Duration FALLBACK = Duration.ofSeconds(5);
-    private static final LockException NO_ANSWER = new BackendUnavailableException("no answer");
 
+    private final LockException noAnswer = new BackendUnavailableException("no answer");
     private final ManualClock clock = new ManualClock();
     private final LastResponse lastResponse = new LastResponse(clock);
     private AcquireState state = waiting(null);
@@ -117,7 +117,7 @@ class AcquireStateTest {
 
     /** Lets the pending attempt fail. Returns the pause after it. */
     private Duration fail() {
-        after(failed(NO_ANSWER));
+        after(failed(noAnswer));
         return now().until(Objects.requireNonNull(state.retryAt()));
     }
 
@@ -199,7 +199,7 @@ class AcquireStateTest {
     @Test
     void S15_aFailureAfterTheEndCountsForTheClient() {
         after(Plain.START, Plain.WITHDRAW);
-        on(failed(NO_ANSWER), new RecordFailure(now()), new Remove(1), AcquireEffect.Plain.LEAVE_CLIENT);
+        on(failed(noAnswer), new RecordFailure(now()), new Remove(1), AcquireEffect.Plain.LEAVE_CLIENT);
     }
 
     @Test
@@ -312,7 +312,7 @@ class AcquireStateTest {
     @Test
     void aPauseIsLongerByUpToAFifth() {
         after(Plain.START);
-        after(new Failed(NO_ANSWER, now(), contact(), 0.5));
+        after(new Failed(noAnswer, now(), contact(), 0.5));
         assertPhase(new BackingOff(now().plus(Duration.ofMillis(55))));
     }
 
@@ -324,7 +324,7 @@ class AcquireStateTest {
         assertThat(lastPauses(unbounded)).isEqualTo(Duration.ofMillis(10));
         retry();
         clock.advance(Duration.ofMillis(10));
-        assertThat(silence(failed(NO_ANSWER))).isEqualTo(OUTAGE.toMillis());
+        assertThat(silence(failed(noAnswer))).isEqualTo(OUTAGE.toMillis());
     }
 
     /** Returns the pause after a failure that comes 10 ms before the outage has lasted too long. */

@@ -468,11 +468,7 @@ final class LeaseWorld implements World<LeaseWorld> {
         } else if (state instanceof LeaseState.Released released) {
             text.append(released.outcome());
         }
-        text.append(core)
-                .append(removal)
-                .append(releases)
-                .append(announced)
-                .append(toldEnd);
+        text.append(core).append(removal).append(releases).append(announced).append(toldEnd);
         text.append(outcome);
         flags(text, delivered, known, renewed, attached, stopped, valid, closed, ownLoss, stored, bound, toldGranted);
         String[] texts = new String[tasks.size()];
