@@ -365,7 +365,7 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
             @Override
             public void completed(Boolean wasThere, boolean firstTry) {
                 released(LeaseState.outcome(
-                        wasThere, firstTry, validity.isValid(), with.clock().hasPassed(keptUntil)));
+                        wasThere, firstTry, endOfGrant(), with.clock().hasPassed(keptUntil)));
                 bound.cancel();
             }
 
@@ -375,6 +375,12 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
                 bound.cancel();
             }
         });
+    }
+
+    private LossReason.@Nullable Kind endOfGrant() {
+        return validity.isValid()
+                ? null
+                : validity.reason().map(LossReason::kind).orElse(LossReason.Kind.EXPIRED);
     }
 
     private void released(ReleaseOutcome outcome) {

@@ -15,6 +15,7 @@ import io.mortise.lock.core.lease.LeaseEvent.Release;
 import io.mortise.lock.core.lease.LeaseEvent.ReleaseEnded;
 import io.mortise.lock.spi.MonotonicInstant;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The life of one lease, and what each event leads to. Pure. Whether an open lease is held also depends on its deadline, which
@@ -36,25 +37,23 @@ sealed interface LeaseState {
 
     /**
      * Returns the outcome of a release (S5). A missing grant means a loss, unless an earlier try may have removed it, or it ended
-     * at its deadline, which has passed since the release began. An earlier try would have kept it for the delay: if it is missing
-     * before then, somebody else removed it, at any time.
+     * by itself after the release had begun. An earlier try would have kept it for the delay: if it is missing before then,
+     * somebody else removed it, at any time.
      *
      * @param wasThere whether the store had the grant
      * @param firstTry whether no earlier try may have been executed
-     * @param valid whether the deadline has not passed, and the session has not ended
+     * @param ended why the grant is not valid any more; null if it is, but for the release
      * @param delayOver whether the store need not keep the lock any more
      */
-    static ReleaseOutcome outcome(boolean wasThere, boolean firstTry, boolean valid, boolean delayOver) {
+    static ReleaseOutcome outcome(
+            boolean wasThere, boolean firstTry, LossReason.@Nullable Kind ended, boolean delayOver) {
         if (wasThere) {
             return ReleaseOutcome.RELEASED;
         }
-        if (!valid) {
-            return ReleaseOutcome.UNKNOWN;
-        }
-        if (firstTry) {
+        if (firstTry && (ended == null || ended == LossReason.Kind.REMOVED)) {
             return ReleaseOutcome.LOST;
         }
-        return delayOver ? ReleaseOutcome.RELEASED : ReleaseOutcome.UNKNOWN;
+        return !firstTry && ended == null && delayOver ? ReleaseOutcome.RELEASED : ReleaseOutcome.UNKNOWN;
     }
 
     /** Returns whether the lease was neither released, lost nor discarded. */

@@ -79,12 +79,18 @@ class HeldLeaseTest {
         }
     }
 
+    private GrantValidity validity = validity(); // of the last lease
+
+    private GrantValidity validity() {
+        return new GrantValidity(clock, DURATION, clock.now().plus(DURATION)) {};
+    }
+
     private static CompletionStage<Boolean> silent() {
         return CompletableFuture.failedFuture(new IllegalStateException("no answer"));
     }
 
     private HeldLease lease() {
-        GrantValidity validity = new GrantValidity(clock, DURATION, clock.now().plus(DURATION)) {};
+        validity = validity();
         return new HeldLease(
                 services,
                 LOCK,
@@ -136,6 +142,17 @@ class HeldLeaseTest {
         clock.advance(Duration.ofMillis(100));
         slow.complete(false);
         assertThat(released).isCompletedWithValue(ReleaseOutcome.UNKNOWN);
+    }
+
+    @Test
+    void S05_aGrantThatARenewalFoundMissingWhileItsReleaseWasOnItsWayIsLost() {
+        HeldLease lease = held();
+        CompletableFuture<Boolean> slow = new CompletableFuture<>();
+        results.add(slow);
+        CompletableFuture<ReleaseOutcome> released = lease.releaseAsync();
+        validity.lost(new LossReason(LossReason.Kind.REMOVED, "not there"));
+        slow.complete(false);
+        assertThat(released).isCompletedWithValue(ReleaseOutcome.LOST);
     }
 
     @Test

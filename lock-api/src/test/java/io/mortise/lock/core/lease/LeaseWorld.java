@@ -209,7 +209,8 @@ final class LeaseWorld implements World<LeaseWorld> {
         if (removal == Removal.RELEASE_SENT || removal == Removal.RELEASE_REPEATED) {
             add(steps, "the release has a reply", Kind.PROGRESS, next -> {
                 boolean first = next.removal == Removal.RELEASE_SENT;
-                next.later(new LeaseEvent.ReleaseEnded(LeaseState.outcome(next.stored, first, next.valid, true)));
+                next.later(new LeaseEvent.ReleaseEnded(
+                        LeaseState.outcome(next.stored, first, next.valid ? null : LossReason.Kind.EXPIRED, true)));
                 next.removal = Removal.DONE;
                 next.stored = false;
             });

@@ -553,7 +553,7 @@ final class EtcdWorld implements World<EtcdWorld> {
                 addFault(steps, "an operator deletes " + key, next -> {
                     EtcdStore.Entry deleted = next.store.keys().get(key);
                     next.revokeHead(entry -> entry.equals(deleted));
-                    next.apply(new EtcdStore.Txn(List.of(), List.of(new EtcdStore.Delete(key)), List.of()));
+                    next.apply(new EtcdStore.Txn(List.of(), List.of(new EtcdStore.Delete(key, false)), List.of()));
                 });
             }
         }

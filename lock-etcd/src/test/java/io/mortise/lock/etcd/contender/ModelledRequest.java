@@ -82,7 +82,7 @@ record ModelledRequest(
         AnyBefore older = new AnyBefore(from.prefix, revision);
         Get own = new Get(from.key);
         Get session = new Get(from.sessionKey);
-        Delete delete = new Delete(from.key);
+        Delete delete = new Delete(from.key, kind == Kind.WITHDRAW);
         Put putSession = new Put(from.sessionKey, from.sessionRecord, from.lease);
         List<Compare> isOwn = List.of(new HasValue(from.key, from.record));
         List<Compare> isOwnRevision = List.of(new CreatedAt(from.key, revision));
@@ -175,7 +175,14 @@ record ModelledRequest(
             }
             case DELETE -> new Removed(parts.get(0).count() > 0);
             case DELETE_IF_OWN -> new Removed(reply.succeeded());
-            case WITHDRAW -> new Removed(parts.get(0).succeeded());
+            case WITHDRAW -> {
+                Result undone = parts.get(0);
+                yield new Removed(undone.succeeded()
+                        && (revision == 0
+                                || Objects.requireNonNull(undone.parts().get(0).entry())
+                                                .createRevision()
+                                        == revision));
+            }
             case MOVE -> new Moved(reply.succeeded());
         };
     }

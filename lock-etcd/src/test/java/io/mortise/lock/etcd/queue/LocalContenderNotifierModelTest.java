@@ -124,7 +124,7 @@ class LocalContenderNotifierModelTest {
 
     private void write(String key) {
         boolean exists = store.keys().containsKey(key);
-        EtcdStore.Op op = exists ? new EtcdStore.Delete(key) : new EtcdStore.Put(key, "", 0);
+        EtcdStore.Op op = exists ? new EtcdStore.Delete(key, false) : new EtcdStore.Put(key, "", 0);
         Outcome outcome = store.apply(new EtcdStore.Txn(List.of(), List.of(op), List.of()));
         store = outcome.next();
         arriving.add(outcome.events());

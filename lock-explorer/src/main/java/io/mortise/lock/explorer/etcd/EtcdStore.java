@@ -52,8 +52,12 @@ public record EtcdStore(SortedMap<String, Entry> keys, TreeSet<Long> leases, lon
     /** Puts a key. */
     public record Put(String key, String value, long lease) implements Op {}
 
-    /** Deletes a key, if it exists. */
-    public record Delete(String key) implements Op {}
+    /**
+     * Deletes a key, if it exists.
+     *
+     * @param reads whether the result shows what was deleted
+     */
+    public record Delete(String key, boolean reads) implements Op {}
 
     /** Reads a key. */
     public record Get(String key) implements Op {}
@@ -148,7 +152,7 @@ public record EtcdStore(SortedMap<String, Entry> keys, TreeSet<Long> leases, lon
         Change change = new Change(new EtcdStore(keys, fewer, revision));
         keys.forEach((key, entry) -> {
             if (entry.lease == lease) {
-                change.apply(new Delete(key));
+                change.apply(new Delete(key, false));
             }
         });
         return new Outcome(change.store(), change.events, Optional.of(Result.of(null, null, change.events.size())));
@@ -179,7 +183,7 @@ public record EtcdStore(SortedMap<String, Entry> keys, TreeSet<Long> leases, lon
                 if (deleted != null) {
                     events.add(new Event(delete.key, 0, before.revision + 1));
                 }
-                return Result.of(null, null, deleted == null ? 0 : 1);
+                return Result.of(null, delete.reads ? deleted : null, deleted == null ? 0 : 1);
             }
             if (op instanceof Get get) {
                 return Result.of(get.key, keys.get(get.key), keys.containsKey(get.key) ? 1 : 0);
