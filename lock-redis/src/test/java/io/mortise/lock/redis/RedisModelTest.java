@@ -7,14 +7,17 @@ import io.mortise.lock.spi.LockName;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Tests that the model of Redis, which the exploration uses, answers as a real server does: random calls of every script. */
 @Tag("once")
 @Tag("exploration")
 class RedisModelTest {
-    private static final int SEQUENCES = 1_500;
+    private static final int FEW = 300;
+    private static final int MANY = 3_000;
     private static final int STEPS = 40;
     /** Lifetime of a queue entry; twice of it is a multiple of the unit. */
     private static final long ENTRY_MICROS = ServerComparison.TTL_UNIT * 1000 / 2;
@@ -27,12 +30,23 @@ class RedisModelTest {
 
     @Test
     void theModelAnswersAsTheServerDoes() {
+        compare(0, FEW);
+    }
+
+    @Test
+    @Tag("long")
+    @Timeout(value = 5, unit = TimeUnit.MINUTES)
+    void theModelAnswersAsTheServerDoesToThousandsOfSequences() {
+        compare(FEW, MANY);
+    }
+
+    private static void compare(int from, int to) {
         try (ScriptFixture server = new ScriptFixture();
                 RawRedis shardSubscriber = server.server().connect();
                 ServerComparison both = new ServerComparison(server.redis::call, Set.of(LIVE, LIVE_SHARD))) {
             server.listen(LIVE);
             shardSubscriber.call("SSUBSCRIBE", LIVE_SHARD.substring("{s}".length()));
-            for (int seed = 0; seed < SEQUENCES; seed++) {
+            for (int seed = from; seed < to; seed++) {
                 Random random = new Random(seed);
                 both.restart();
                 for (int step = 0; step < STEPS; step++) {

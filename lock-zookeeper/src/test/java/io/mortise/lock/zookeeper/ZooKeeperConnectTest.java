@@ -200,8 +200,12 @@ class ZooKeeperConnectTest {
 
     @Test
     void locksWorkOverTls() throws Exception {
-        try (LockClient client = Locks.connect("zookeeper://" + securePort() + "?clientConfig="
-                        + tls(TestCertificateGenerator.certificate(dir)));
+        ClientOptions coldStart =
+                ClientOptions.defaults().connectTimeout(Duration.ofSeconds(50)); // two TLS stacks, on a busy machine
+        try (LockClient client = Locks.connect(
+                        "zookeeper://" + securePort() + "?clientConfig="
+                                + tls(TestCertificateGenerator.certificate(dir)),
+                        coldStart);
                 Lease lease = client.named("n").acquire()) {
             assertThat(lease.isHeld()).isTrue();
             assertThat(ZooKeeperTestSupport.diagnosis(client))

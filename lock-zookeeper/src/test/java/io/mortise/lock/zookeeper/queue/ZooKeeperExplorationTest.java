@@ -36,6 +36,7 @@ import java.util.stream.Stream;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -76,7 +77,6 @@ class ZooKeeperExplorationTest {
                 Arguments.of("2 contenders, 2 clients", scope("01", "00", 1, 0, NONE)),
                 Arguments.of("2 contenders, 2 clients, one at a follower", scope("01", "01", 2, 0, NONE)),
                 Arguments.of("3 contenders, 1 client", scope("000", "0", 1, 0, NONE)),
-                Arguments.of("1 contender, 2 faults", scope("0", "0", 2, 2, ALL)),
                 Arguments.of("2 contenders, 1 client, lost connection", scope("00", "0", 2, 1, CUT)),
                 Arguments.of("2 contenders, 1 client, another fault", scope("00", "0", 1, 1, OTHERS)));
     }
@@ -101,6 +101,12 @@ class ZooKeeperExplorationTest {
         if (scope.possible().contains(Fault.DEADLINE)) {
             assertThat(explored.situations()).containsKeys("Withdrawing", "Deleted", "displaced");
         }
+    }
+
+    @Test
+    @Tag("long")
+    void S01_S03_S08_S11_twoFaultsOfOneContenderKeepTheRules() {
+        S01_S03_S08_S11_everyInterleavingKeepsTheRules("1 contender, 2 faults", scope("0", "0", 2, 2, ALL));
     }
 
     /** For {@code -Dmortise.explore=deep}: minutes, and gigabytes of memory. */
@@ -141,6 +147,14 @@ class ZooKeeperExplorationTest {
         Optional<String> found = explored.counterexample().or(() -> explored.stuck(Kind.PROGRESS));
         assertThat(found).as(explored.toString()).isNotEmpty();
         keepsTheRules(clean);
+    }
+
+    /** Needs a hundred thousand states. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource
+    @Tag("long")
+    void aRareDefectIsFound(String defect, ZooKeeperScope clean, Variant wrong) {
+        aDefectIsFound(defect, clean, wrong);
     }
 
     static Stream<Arguments> aDefectIsFound() {
@@ -192,7 +206,11 @@ class ZooKeeperExplorationTest {
                                         && event instanceof NodeDeleted deleted
                                         && deleted.path().equals(queued.node().path())
                                 ? new Step(state, List.of())
-                                : ZooKeeperContenderState.on(state, event)),
+                                : ZooKeeperContenderState.on(state, event)));
+    }
+
+    static Stream<Arguments> aRareDefectIsFound() {
+        return Stream.of(
                 defect(
                         "an event on a new connection is the grant",
                         ZooKeeperScope.of("00", "0", 1, 2, Set.of(Fault.CUT, Fault.OPERATOR), false),
