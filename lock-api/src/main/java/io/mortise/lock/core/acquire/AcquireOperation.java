@@ -415,7 +415,7 @@ public final class AcquireOperation {
         selfWait = follow(selfWait, open ? state.selfWaitAt() : null, Due.SELF_WAIT);
     }
 
-    /** What a timer is for. */
+    /** The purpose of a timer. */
     private enum Due {
         RETRY,
         DEADLINE,

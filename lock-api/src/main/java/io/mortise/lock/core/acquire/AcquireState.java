@@ -30,7 +30,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one acquire operation does or waits for, and what each event leads to in each phase. Pure; the events bring all instants.
+ * The state of one acquire operation, and what each event leads to in each phase. Pure; the events bring all instants.
  * See docs/protocols/core.md.
  *
  * @param contender the number of the present contender, counted from 1; a contender that was displaced is replaced by the next
@@ -99,7 +99,7 @@ record AcquireState(
 
     // ---- phases
 
-    /** What an operation does or waits for. The data of a phase exists only in that phase. */
+    /** A phase of an operation: an action or a wait. The data of a phase exists only in that phase. */
     sealed interface Phase {
         Step on(AcquireState state, AcquireEvent event);
     }

@@ -9,7 +9,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one acquire operation has learnt from its attempts. An immutable value.
+ * The results of an acquire operation's attempts, as far as they matter to the next one. An immutable value.
  *
  * @param busy whether the latest result was "busy"
  * @param displaced whether the contender was displaced since the latest "busy"

@@ -44,7 +44,7 @@ final class AcquireWorld implements World<AcquireWorld> {
     private final List<Operation> operations = new ArrayList<>();
     private List<Integer> queue = List.of(); // of this process
     private List<Task> tasks = List.of();
-    /** Who holds the lock: an operation, or somebody else. */
+    /** The holder of the lock: an operation, or somebody else. */
     private int holder = NOBODY;
 
     private Closing closing = Closing.OPEN;
@@ -58,7 +58,7 @@ final class AcquireWorld implements World<AcquireWorld> {
     private static final int ANOTHER = -2;
     private static final int ORPHAN = -3;
 
-    /** What is explored; the machine is that of production, or one with a defect. */
+    /** The scope of an exploration; the machine is that of production, or one with a defect. */
     record Scope(
             int operations,
             Set<Option> options,
@@ -83,7 +83,7 @@ final class AcquireWorld implements World<AcquireWorld> {
         }
     }
 
-    /** What may happen besides faults. */
+    /** An event that may happen besides faults. */
     enum Option {
         /** The store keeps no queue: operations wait in the local queue. */
         LOCAL_QUEUE,
@@ -99,7 +99,7 @@ final class AcquireWorld implements World<AcquireWorld> {
         CLOSE
     }
 
-    /** What may go wrong, once for each fault that is left. */
+    /** A kind of fault, which may happen once for each fault that is left. */
     enum Fault {
         /** An attempt has no reply; the store may have executed it. */
         NO_REPLY,
@@ -119,7 +119,7 @@ final class AcquireWorld implements World<AcquireWorld> {
         LATE_TIMER
     }
 
-    /** How far the close of the client is. */
+    /** The progress of the close of the client. */
     enum Closing {
         OPEN,
         BEGUN,
@@ -127,7 +127,7 @@ final class AcquireWorld implements World<AcquireWorld> {
         HOLDERS_TOLD
     }
 
-    /** What the store has of a contender. */
+    /** The state of a contender in the store. */
     enum Stored {
         NOTHING,
         ENTRY,
@@ -150,7 +150,7 @@ final class AcquireWorld implements World<AcquireWorld> {
         ENDED
     }
 
-    /** What a thread still has to do: bring an event, or perform effects, and then set the timers. */
+    /** The work that a thread still has: to bring an event, or perform effects, and then set the timers. */
     private record Task(int operation, @Nullable AcquireEvent event, List<AcquireEffect> effects) {
         /** Returns whether its next effect creates a contender. */
         boolean enqueues(int present) {

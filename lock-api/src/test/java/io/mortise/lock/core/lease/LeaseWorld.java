@@ -51,7 +51,7 @@ final class LeaseWorld implements World<LeaseWorld> {
     private int toldEnd;
     private Optional<String> broken = Optional.empty();
 
-    /** What is explored; the machine is that of production, or one with a defect. */
+    /** The scope of an exploration; the machine is that of production, or one with a defect. */
     record Scope(Set<Option> options, BiFunction<LeaseState, LeaseEvent, LeaseState.Step> machine) {
         static Scope of(Option... options) {
             return new Scope(Set.of(options), (state, event) -> state.on(event));
@@ -67,7 +67,7 @@ final class LeaseWorld implements World<LeaseWorld> {
         }
     }
 
-    /** What may happen besides a grant and its release. */
+    /** An event that may happen besides a grant and its release. */
     enum Option {
         /** The lease is observed; an observer may release it as soon as it hears of the grant. */
         OBSERVED,
@@ -87,7 +87,7 @@ final class LeaseWorld implements World<LeaseWorld> {
         FORCED_RELEASE
     }
 
-    /** What the core does with the lease, in its order. */
+    /** The steps of the core with the lease, in their order. */
     enum Progress {
         GRANTED,
         KNOWN,
@@ -108,7 +108,7 @@ final class LeaseWorld implements World<LeaseWorld> {
         DONE
     }
 
-    /** What a thread still has to do: bring events, one after the other, or perform effects first. */
+    /** The work that a thread still has: to bring events, one after the other, or perform effects first. */
     private record Task(List<LeaseEffect> effects, List<LeaseEvent> events) {
         @Override
         public String toString() {

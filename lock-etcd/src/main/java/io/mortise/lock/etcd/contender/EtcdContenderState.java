@@ -261,7 +261,9 @@ record EtcdContenderState(boolean mayWait, Phase phase, InDoubtRequests inDoubt,
     /** An attempt that is in progress. The core does not end a contender meanwhile. */
     sealed interface Attempting extends Phase {
         /** Returns whether the store may have the contender's key, or may get it. */
-        boolean mayHaveKey();
+        default boolean mayHaveKey() {
+            return this instanceof Putting || this instanceof WithKey;
+        }
 
         default Move onNotice(EtcdContenderEvent event, EtcdContenderState known) {
             return event instanceof SessionEnded
@@ -281,11 +283,6 @@ record EtcdContenderState(boolean mayWait, Phase phase, InDoubtRequests inDoubt,
                     ? to(new Idle(), new FailAttempt(none.failure()))
                     : onNotice(event, known);
         }
-
-        @Override
-        public boolean mayHaveKey() {
-            return false;
-        }
     }
 
     /** The acquire is sent after those of the client that were requested before. */
@@ -299,11 +296,6 @@ record EtcdContenderState(boolean mayWait, Phase phase, InDoubtRequests inDoubt,
                 return to(new Unqueued(), Plain.REPORT_WAITING);
             }
             return event instanceof NotSent ? to(new Unqueued(), Plain.FAIL_NOT_SENT) : onNotice(event, known);
-        }
-
-        @Override
-        public boolean mayHaveKey() {
-            return false;
         }
     }
 
@@ -325,11 +317,6 @@ record EtcdContenderState(boolean mayWait, Phase phase, InDoubtRequests inDoubt,
             return event instanceof AcquireFailed failed
                     ? known.failed(new Unqueued(), new FailAttempt(failed.failure()))
                     : onNotice(event, known);
-        }
-
-        @Override
-        public boolean mayHaveKey() {
-            return true;
         }
     }
 
@@ -356,11 +343,6 @@ record EtcdContenderState(boolean mayWait, Phase phase, InDoubtRequests inDoubt,
 
         private Move again(long epoch, EtcdContenderState known) {
             return rounds > 1 ? known.put(epoch, rounds - 1) : known.failed(new Unqueued(), Plain.FAIL_RESTLESS);
-        }
-
-        @Override
-        public boolean mayHaveKey() {
-            return false;
         }
     }
 
@@ -405,11 +387,6 @@ record EtcdContenderState(boolean mayWait, Phase phase, InDoubtRequests inDoubt,
                     ? to(new Queued(revision), new FailAttempt(failed.failure()))
                     : onNotice(event, known);
         }
-
-        @Override
-        public boolean mayHaveKey() {
-            return true;
-        }
     }
 
     /** A contender that does not wait deletes its key, if another is still ahead. */
@@ -428,11 +405,6 @@ record EtcdContenderState(boolean mayWait, Phase phase, InDoubtRequests inDoubt,
             return event instanceof AcquireFailed failed
                     ? to(new Queued(revision), new FailAttempt(failed.failure()))
                     : onNotice(event, known);
-        }
-
-        @Override
-        public boolean mayHaveKey() {
-            return true;
         }
     }
 
