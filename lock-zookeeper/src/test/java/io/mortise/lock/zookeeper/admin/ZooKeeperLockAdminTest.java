@@ -204,7 +204,7 @@ class ZooKeeperLockAdminTest {
 
     @Test
     void diagnoseReportsAStandaloneServerAndAnOpenAcl() throws Exception {
-        assertThat(ZooKeeperTestSupport.diagnosis(client))
+        assertThat(ZooKeeperTestSupport.diagnosisOfRunningServers(client))
                 .extracting(LockAdmin.Finding::what)
                 .containsExactly(
                         "a standalone server",
@@ -215,7 +215,7 @@ class ZooKeeperLockAdminTest {
                 .acl(ZooDefs.Ids.CREATOR_ALL_ACL)
                 .basePath(base);
         try (LockClient other = ZooKeeperLocks.connect(closed)) {
-            assertThat(ZooKeeperTestSupport.diagnosis(other))
+            assertThat(ZooKeeperTestSupport.diagnosisOfRunningServers(other))
                     .extracting(LockAdmin.Finding::what)
                     .containsExactly("a standalone server");
         }
