@@ -46,8 +46,7 @@ build() {
     echo "building $what (first use)..." >&2
     : >"$unfinished"
     # The output of the build is shown only if it fails.
-    log=$(cd "$root" && mvn -q -B -Dmaven.test.skip=true -Dmaven.javadoc.skip=true -Dmaven.source.skip=true \
-        -Dspotless.check.skip=true -Djacoco.skip=true -pl "$module" -am package 2>&1) || {
+    log=$(cd "$root" && mvn -q -B -Dmaven.test.skip=true -pl "$module" -am package 2>&1) || {
         echo "$log" >&2
         case $log in
             *"Could not create local repository"*)

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Runs the conformance tests that inject faults on one etcd server. */
-@Tag("once")
+@Tag("long")
 class EtcdFaultConformanceTest extends FaultConformance {
     @RegisterExtension
     static final TestServerExtension<EtcdTestServer> SERVER = EtcdUnderTest.server();

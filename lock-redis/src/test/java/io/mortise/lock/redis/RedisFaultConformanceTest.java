@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Tests the contract of every backend on a Redis server that fails, and over links that fail. */
-@Tag("once")
+@Tag("long")
 class RedisFaultConformanceTest extends FaultConformance {
     @RegisterExtension
     static final TestServerExtension<RedisTestServer> SERVER = RedisUnderTest.server();

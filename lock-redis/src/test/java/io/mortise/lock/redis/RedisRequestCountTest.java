@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 class RedisRequestCountTest extends OneServerTest {
     private static final int CLIENTS = 10;
     private static final int WAITERS = 20;
-    private static final int NAMES = 20_000;
+    private static final int NAMES = 4_000;
 
     private final List<LockClient> clients = new ArrayList<>();
 

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Runs the conformance tests with fault injection against Redlock on three masters. */
-@Tag("once")
+@Tag("long")
 class ThreeMastersFaultConformanceTest extends FaultConformance {
     @RegisterExtension
     static final TestServerExtension<RedisTestMasters> MASTERS = RedlockUnderTest.masters(3);

@@ -35,7 +35,7 @@ class RedlockRequestCountTest extends FiveMastersTest {
     private static final int CYCLES = 10;
     private static final int CLIENTS = 4;
     private static final int WAITERS = 50;
-    private static final int NAMES = 20_000;
+    private static final int NAMES = 4_000;
 
     private static long calls(RawRedis redis, String command) {
         return redis.commandCalls().getOrDefault(command, 0L);

@@ -238,7 +238,7 @@ class ApplicationHandleTest {
         Await.until("no watch is left", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 0);
     }
 
-    @RepeatedTest(20)
+    @RepeatedTest(3)
     void S01_twoClientsOnOneHandleExcludeEachOther() throws Exception {
         open();
         AtomicInteger inside = new AtomicInteger();

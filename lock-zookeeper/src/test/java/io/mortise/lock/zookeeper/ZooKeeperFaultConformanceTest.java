@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Runs the conformance tests with fault injection against the ZooKeeper backend. */
-@Tag("once")
+@Tag("long")
 class ZooKeeperFaultConformanceTest extends FaultConformance {
     @RegisterExtension
     static final TestServerExtension<ZooKeeperTestServer> SERVER = ZooKeeperUnderTest.server();

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redlock.master.TestOnlyQuarantineExemptions.Incarnation;
-import io.mortise.lock.redlock.master.TestOnlyQuarantineExemptionsModel.Rule;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -28,25 +27,5 @@ class TestOnlyQuarantineExemptionsTest {
         assertThat(both.contains(incarnation("one", 1))).isTrue();
         assertThat(both.contains(incarnation("one", 2))).as("lost its data").isFalse();
         assertThat(both.contains(incarnation("three", 1))).as("was restarted").isFalse();
-    }
-
-    @Test
-    void S01_newMastersAndForgetfulMastersAreNeverConfused() {
-        assertThat(new TestOnlyQuarantineExemptionsModel(Rule.DECIDED_ONCE).violation())
-                .isEmpty();
-    }
-
-    /** Two of three masters may leave quarantine before the client reaches the third. */
-    @Test
-    void decidingEachMasterByItsPeersWouldQuarantineANewMaster() {
-        assertThat(new TestOnlyQuarantineExemptionsModel(Rule.EACH_BY_THE_OTHERS).violation())
-                .hasValueSatisfying(events -> assertThat(events).endsWith("stalls"));
-    }
-
-    /** Another client ended the quarantine of the master, which lost its data before this client repeated its handshake. */
-    @Test
-    void S01_identifyingMastersByProcessAloneWouldLetAForgetfulMasterVote() {
-        assertThat(new TestOnlyQuarantineExemptionsModel(Rule.BY_PROCESS).violation())
-                .hasValueSatisfying(events -> assertThat(events).endsWith("votes again"));
     }
 }

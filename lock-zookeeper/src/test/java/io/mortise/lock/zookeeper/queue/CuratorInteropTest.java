@@ -98,7 +98,7 @@ class CuratorInteropTest {
         client.named(name).acquire().close();
     }
 
-    @RepeatedTest(5)
+    @RepeatedTest(2)
     void S11_eachWakesTheOther() throws Exception {
         String name = "woken";
         InterProcessMutex mutex = mutex(name);
@@ -145,7 +145,7 @@ class CuratorInteropTest {
         waiter.get(10, TimeUnit.SECONDS).close();
     }
 
-    @RepeatedTest(20)
+    @RepeatedTest(3)
     void S01_S12_aMixedCrowdIsExclusiveAndDrains() throws Exception {
         int rounds = 8;
         String name = "crowd";

@@ -38,7 +38,8 @@ import org.junit.jupiter.api.Test;
  *
  * <p>In each round the connection breaks at another request, which either is lost or is executed and loses its reply. Some
  * rounds break the connection once more while the client recovers. Afterwards at most one grant exists, its token is its node's
- * czxid, no orphan remains, and the next client gets the lock at once.
+ * czxid, no orphan remains, and the next client gets the lock at once. The exploration has the same faults, so most of these
+ * tests are part of the long run.
  */
 @Tag("once")
 class ZooKeeperAmbiguityTest {
@@ -90,6 +91,7 @@ class ZooKeeperAmbiguityTest {
         }
     }
 
+    @Tag("long")
     @Test
     void S05_S08_anUncontendedAcquireAndReleaseSurviveEachFault() throws Exception {
         everyStep(Set.of("multi", "create2", "getChildren", "delete", "sync"), (client, proxy, lock, plan) -> {
@@ -101,6 +103,7 @@ class ZooKeeperAmbiguityTest {
     }
 
     /** The lease is held until the request that watches its node has been sent, and has failed if that is the step. */
+    @Tag("long")
     @Test
     void S05_S07_aLongerLeaseSurvivesEachFault() throws Exception {
         everyStep(Set.of("getData", "delete"), (client, proxy, lock, plan) -> {
@@ -135,6 +138,7 @@ class ZooKeeperAmbiguityTest {
         });
     }
 
+    @Tag("long")
     @Test
     void S08_aWaiterBehindAWithdrawnWaiterSurvivesEachFault() throws Exception {
         everyStep(Set.of("create2", "getChildren", "getData", "delete", "sync"), (client, proxy, lock, plan) -> {
@@ -153,6 +157,7 @@ class ZooKeeperAmbiguityTest {
         });
     }
 
+    @Tag("long")
     @Test
     void S08_S09_aFailedTryAcquireLeavesNoNodeAfterAnyFault() throws Exception {
         everyStep(Set.of("create2", "getChildren", "delete"), (client, proxy, lock, plan) -> {
@@ -168,6 +173,7 @@ class ZooKeeperAmbiguityTest {
         });
     }
 
+    @Tag("long")
     @Test
     void S08_S10_aCancelledWaiterLeavesNoNodeAfterAnyFault() throws Exception {
         everyStep(Set.of("create2", "getChildren", "getData", "delete"), (client, proxy, lock, plan) -> {
@@ -180,6 +186,7 @@ class ZooKeeperAmbiguityTest {
     }
 
     /** The cancellation races with the steps of the acquire. */
+    @Tag("long")
     @Test
     void S08_S10_aWaiterCancelledAtOnceLeavesNoNodeAfterAnyFault() throws Exception {
         everyStep(Set.of(), (client, proxy, lock, plan) -> {
@@ -194,6 +201,7 @@ class ZooKeeperAmbiguityTest {
         assertAloneAndRelease(holder);
     }
 
+    @Tag("long")
     @Test
     void S08_S10_anInterruptedWaiterLeavesNoNodeAfterAnyFault() throws Exception {
         everyStep(Set.of("create2", "getChildren", "getData", "delete"), (client, proxy, lock, plan) -> {
@@ -205,6 +213,7 @@ class ZooKeeperAmbiguityTest {
         });
     }
 
+    @Tag("long")
     @Test
     void S08_S10_aWaiterInterruptedAtOnceLeavesNoNodeAfterAnyFault() throws Exception {
         everyStep(Set.of(), (client, proxy, lock, plan) -> {
