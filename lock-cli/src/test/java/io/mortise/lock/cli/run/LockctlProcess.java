@@ -103,6 +103,8 @@ public final class LockctlProcess implements AutoCloseable {
         List<String> java = new ArrayList<>();
         java.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         java.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmn8m", "-Xshare:auto"));
+        java.addAll(
+                List.of("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote")); // as in the parent POM
         if (Runtime.version().feature() >= 24) {
             java.add("--enable-native-access=ALL-UNNAMED"); // as in the manifest of lockctl.jar
         }

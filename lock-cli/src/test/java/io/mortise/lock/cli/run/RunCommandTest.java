@@ -28,10 +28,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Tests of {@code lockctl run} as a separate process, on a file store. */
 @Tag("once")
 @EnabledOnOs(value = OS.LINUX, disabledReason = "reads /proc")
+@Execution(ExecutionMode.CONCURRENT)
 class RunCommandTest {
     private static final Pattern NUMBER = Pattern.compile("\\d+");
 

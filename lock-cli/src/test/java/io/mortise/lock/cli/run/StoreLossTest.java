@@ -23,32 +23,28 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Tests how {@code lockctl run} and {@code hold} react to outages of the store and losses of the lock, on a real Redis. */
 @Tag("once")
 @EnabledOnOs(value = OS.LINUX, disabledReason = "reads /proc")
+@Execution(ExecutionMode.CONCURRENT)
 class StoreLossTest {
-    private static RedisTestServer server;
-    private static RawRedis redis;
+    private final RedisTestServer server = RedisTestServer.start();
+    private final RawRedis redis = server.connect();
 
     @TempDir
     Path dir = Path.of("");
 
-    @BeforeAll
-    static void startServer() {
-        server = RedisTestServer.start();
-        redis = server.connect();
-    }
-
-    @AfterAll
-    static void stopServer() {
+    @AfterEach
+    void stopServer() {
         redis.close();
         server.close();
     }

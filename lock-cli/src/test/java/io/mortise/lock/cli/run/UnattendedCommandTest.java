@@ -23,10 +23,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Tests what happens to a command when lockctl or its watchdog is killed or stopped. */
 @Tag("once")
 @EnabledOnOs(value = OS.LINUX, disabledReason = "reads /proc")
+@Execution(ExecutionMode.CONCURRENT)
 class UnattendedCommandTest {
     @TempDir
     Path dir = Path.of("");
