@@ -15,10 +15,10 @@ import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.MonotonicInstant;
+import io.mortise.lock.spi.support.EffectPerformer;
 import io.mortise.lock.spi.support.StageFailures;
 import io.mortise.lock.spi.support.Trampoline;
 import java.time.Duration;
-import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -242,20 +242,9 @@ public final class AcquireOperation {
 
     private void perform(AcquireState.Step step, @Nullable HeldLease lease) {
         try {
-            perform(step.effects(), 0, lease);
+            EffectPerformer.performAll(step.effects(), effect -> perform(effect, lease));
         } finally {
             followTimers();
-        }
-    }
-
-    /** Performs the effects from one on; a failure of one does not keep the others. */
-    private void perform(List<AcquireEffect> effects, int from, @Nullable HeldLease lease) {
-        if (from < effects.size()) {
-            try {
-                perform(effects.get(from), lease);
-            } finally {
-                perform(effects, from + 1, lease);
-            }
         }
     }
 

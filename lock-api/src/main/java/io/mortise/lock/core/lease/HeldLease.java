@@ -18,8 +18,8 @@ import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.Durations;
+import io.mortise.lock.spi.support.EffectPerformer;
 import java.time.Duration;
-import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -129,19 +129,8 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
             before = state;
             step = before.on(event);
         } while (!STATE.compareAndSet(this, before, step.state()));
-        perform(step.effects(), 0);
+        EffectPerformer.performAll(step.effects(), this::perform);
         return step.state();
-    }
-
-    /** Performs the effects from one on; a failure of one does not keep the others. */
-    private void perform(List<LeaseEffect> effects, int from) {
-        if (from < effects.size()) {
-            try {
-                perform(effects.get(from));
-            } finally {
-                perform(effects, from + 1);
-            }
-        }
     }
 
     private void perform(LeaseEffect effect) {

@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 public final class SerialMachine<S, E, F> {
     private final BiFunction<S, E, ? extends Step<S, F>> transition;
     private final Consumer<F> performer;
+    private final Consumer<F> performerOrFailure = this::perform;
     private final BiFunction<F, Throwable, @Nullable E> onFailure;
     private final Queue<E> events = new ConcurrentLinkedQueue<>();
     private final AtomicInteger eventCount = new AtomicInteger(); // with the one that is being taken
@@ -85,36 +86,22 @@ public final class SerialMachine<S, E, F> {
                 try {
                     action.run();
                 } catch (RuntimeException | Error e) {
-                    failure = first(failure, e);
+                    failure = EffectPerformer.first(failure, e);
                 }
             }
         }
-        if (failure instanceof Error error) {
-            throw error;
-        }
-        if (failure instanceof RuntimeException exception) {
-            throw exception;
-        }
+        EffectPerformer.rethrow(failure);
     }
 
     private @Nullable Throwable take(E event, @Nullable Throwable earlierFailure) {
-        @Nullable Throwable failure = earlierFailure;
-        List<F> effects = List.of();
         try {
             Step<S, F> step = transition.apply(state, event);
             state = step.state();
-            effects = step.effects();
-        } catch (RuntimeException | Error e) {
-            failure = first(failure, e);
+            EffectPerformer.performAll(step.effects(), performerOrFailure);
+            return earlierFailure;
+        } catch (RuntimeException | Error e) { // the other events must not be lost
+            return EffectPerformer.first(earlierFailure, e);
         }
-        for (F effect : effects) {
-            try {
-                perform(effect);
-            } catch (RuntimeException | Error e) { // the other effects and events must not be lost
-                failure = first(failure, e);
-            }
-        }
-        return failure;
     }
 
     /** Performs an effect. If that fails, nobody must wait for what the effect was to lead to. */
@@ -149,15 +136,5 @@ public final class SerialMachine<S, E, F> {
     /** Fails the future of a call {@linkplain #afterwards afterwards}. To be called by an effect, on its thread. */
     public void fail(CompletableFuture<?> call, Throwable cause) {
         afterwards(() -> call.completeExceptionally(cause));
-    }
-
-    private static Throwable first(@Nullable Throwable earlier, Throwable later) {
-        if (earlier == null) {
-            return later;
-        }
-        if (earlier != later) {
-            earlier.addSuppressed(later);
-        }
-        return earlier;
     }
 }
