@@ -32,6 +32,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LeaseKeeper {
     private static final Duration FIRST_RETRY = Duration.ofMillis(50);
+    private static final Duration LONGEST_RETRY = Duration.ofSeconds(1);
+
+    /** A lease is lost up to one pause before its deadline, so that is a small part of it. */
+    private static final int RETRIES_PER_PERIOD = 8;
 
     /** The number of lost leases that are cleaned up in one run of the timer thread. */
     private static final int CLEANUPS_PER_RUN = 100;
@@ -342,8 +346,10 @@ public final class LeaseKeeper {
                     return;
                 }
                 log.failed(cause, clock.until(validity.validUntil()), failures == 0);
-                Duration retryAfter = Durations.shorter(
-                        FIRST_RETRY.multipliedBy(1L << Math.min(failures, 20)), validity.renewEvery());
+                Duration longest =
+                        Durations.shorter(LONGEST_RETRY, validity.renewEvery().dividedBy(RETRIES_PER_PERIOD));
+                Duration retryAfter =
+                        Durations.shorter(FIRST_RETRY.multipliedBy(1L << Math.min(failures, 20)), longest);
                 failures++;
                 lastFailure = cause;
                 renewAfter(retryAfter, clock.now());

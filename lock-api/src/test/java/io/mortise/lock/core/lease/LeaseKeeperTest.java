@@ -316,6 +316,25 @@ class LeaseKeeperTest {
     }
 
     @Test
+    void S07_anOutageThatEndsASecondBeforeTheDeadlineCostsNoLease() {
+        for (long healed = 11; healed <= 29; healed++) {
+            MonotonicInstant end = clock.now().plus(Duration.ofSeconds(healed));
+            startRenewing(grant -> {
+                if (clock.hasPassed(end)) {
+                    grant.renewed();
+                } else {
+                    grant.renewalUnknown(new IllegalStateException("no answer"));
+                }
+            });
+            Grant grant = new Grant();
+            assertThat(keeper.hold(grant)).isTrue();
+            clock.advance(PERIOD.multipliedBy(3));
+            assertThat(grant.isValid()).as("healed after %d s", healed).isTrue();
+            keeper.unhold(grant);
+        }
+    }
+
+    @Test
     void S07_thePeriodOfRenewalsCountsFromTheRequest() {
         startRenewing(grant -> clock.schedule(Duration.ofMillis(900), grant::renewed));
         assertThat(keeper.hold(new Grant())).isTrue();
