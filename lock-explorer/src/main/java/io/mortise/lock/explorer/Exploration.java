@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
 
 /**
  * The states of a world that can be reached, found breadth first, so that the way to each is the shortest. States are
- * recognized by 64-bit hashes of their keys. Stops at the first violation. Not thread-safe.
+ * recognized by the hashes of their keys. Stops at the first violation. Not thread-safe.
  */
 public final class Exploration<W extends World<W>> {
     private static final List<Kind> KINDS = List.of(Kind.values());
@@ -53,13 +53,14 @@ public final class Exploration<W extends World<W>> {
 
     private void run() {
         Queue<W> frontier = new ArrayDeque<>();
-        reach(initial, -1, 0, frontier);
+        StateKey key = new StateKey();
+        reach(initial, -1, 0, frontier, key);
         int from = 0;
         while (!frontier.isEmpty() && violation.isEmpty()) {
             W world = frontier.remove();
             List<Step<W>> steps = steps(world, from);
             for (int i = 0; i < steps.size() && violation.isEmpty(); i++) {
-                int to = reach(steps.get(i).next(), from, i, frontier);
+                int to = reach(steps.get(i).next(), from, i, frontier, key);
                 edges.add(from);
                 edges.add(to);
                 edges.add(KINDS.indexOf(steps.get(i).kind()));
@@ -83,9 +84,9 @@ public final class Exploration<W extends World<W>> {
     }
 
     /** Returns the number of the state. A violation may concern the step to it, so it is looked for in known states too. */
-    private int reach(W world, int parent, int ordinal, Queue<W> frontier) {
+    private int reach(W world, int parent, int ordinal, Queue<W> frontier, StateKey key) {
         violation = world.violation();
-        int known = violation.isPresent() ? -1 : seen.add(world.key(), parents.size());
+        int known = violation.isPresent() ? -1 : seen.add(hash(world, key), parents.size());
         if (known >= 0) {
             return known;
         }
@@ -97,6 +98,13 @@ public final class Exploration<W extends World<W>> {
         finals.set(id, world.isFinal());
         violating = id;
         return id;
+    }
+
+    private static long hash(World<?> world, StateKey key) {
+        key.clear();
+        world.describe(key);
+        long hash = key.hash();
+        return hash == 0 ? 1 : hash;
     }
 
     /** Returns the number of states. */
@@ -167,10 +175,12 @@ public final class Exploration<W extends World<W>> {
         List<String> lines = new ArrayList<>();
         for (int ordinal : way) {
             Step<W> step = world.steps().get(ordinal);
-            lines.add(lines.size() + 1 + ". " + step.label());
+            lines.add(lines.size() + 1 + ". " + step.label().get());
             world = step.next();
         }
-        lines.add("then: " + world.key());
+        StateKey key = new StateKey();
+        world.describe(key);
+        lines.add("then: " + key);
         return String.join(System.lineSeparator(), lines);
     }
 
@@ -200,22 +210,22 @@ public final class Exploration<W extends World<W>> {
         }
     }
 
-    /** The numbers of states by the hashes of their keys: a hash table with open addressing. */
+    /** The numbers of states by the hashes of their keys, which are not 0: a hash table with open addressing. */
     private static final class Fingerprints {
         private long[] hashes = new long[1 << 16]; // 0: free
         private int[] ids = new int[1 << 16];
         private int size;
 
-        /** Returns the id that the key has; adds it with this id and returns -1 if it has none. */
-        int add(String key, int id) {
+        /** Returns the id that the hash has; adds it with this id and returns -1 if it has none. */
+        int add(long hash, int id) {
             if (size * 2 > hashes.length) {
                 grow();
             }
-            int slot = slot(hash(key));
+            int slot = slot(hash);
             if (hashes[slot] != 0) {
                 return ids[slot];
             }
-            hashes[slot] = hash(key);
+            hashes[slot] = hash;
             ids[slot] = id;
             size++;
             return -1;
@@ -239,16 +249,6 @@ public final class Exploration<W extends World<W>> {
                 hashes[slot] = oldHashes[i];
                 ids[slot] = oldIds[i];
             });
-        }
-
-        /** Returns a hash that is not 0. */
-        private static long hash(String key) {
-            long hash = 0x9E3779B97F4A7C15L;
-            for (int i = 0; i < key.length(); i++) {
-                hash = (hash ^ key.charAt(i)) * 0xD6E8FEB86659FD93L;
-                hash ^= hash >>> 32;
-            }
-            return hash == 0 ? 1 : hash;
         }
     }
 }

@@ -39,19 +39,19 @@ public final class Steps<W, D, F extends Enum<F>> {
     }
 
     /** Adds a step. */
-    public void add(String label, Kind kind, Consumer<D> change) {
+    public void add(Supplier<String> label, Kind kind, Consumer<D> change) {
         D next = draft.get();
         change.accept(next);
         all.add(new Step<>(label, kind, finish.apply(next)));
     }
 
     /** Adds a step that happens in the end. */
-    public void progress(String label, Consumer<D> change) {
+    public void progress(Supplier<String> label, Consumer<D> change) {
         add(label, Kind.PROGRESS, change);
     }
 
     /** Adds a fault, if such a fault may happen. */
-    public void fault(F fault, String label, Consumer<D> change) {
+    public void fault(F fault, Supplier<String> label, Consumer<D> change) {
         if (faults.allows(fault)) {
             add(label, Kind.OPTIONAL, next -> {
                 spendFault.accept(next);

@@ -3,6 +3,7 @@ package io.mortise.lock.explorer;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * A protocol, its participants and their store at one moment. An immutable value.
@@ -20,17 +21,21 @@ public interface World<W extends World<W>> {
         OPTIONAL
     }
 
-    /** One step. */
-    record Step<W>(String label, Kind kind, W next) {}
+    /**
+     * One step.
+     *
+     * @param label makes the text for a counterexample
+     */
+    record Step<W>(Supplier<String> label, Kind kind, W next) {}
 
     /** Returns all that can happen next, always in the same order. */
     List<Step<W>> steps();
 
     /**
-     * Returns a text that is equal for two worlds if and only if the same can happen from both; worlds that differ only in
-     * which of two equal participants is which have one text.
+     * Adds to the key what distinguishes this world: two worlds have one key if and only if the same can happen from both. Worlds
+     * that differ only in which of two equal participants is which have one key.
      */
-    String key();
+    void describe(StateKey key);
 
     /**
      * Returns what is wrong in this world, or was in the step to it: the rule and what breaks it; empty if nothing is. The key need

@@ -2,9 +2,8 @@
 package io.mortise.lock.redis;
 
 import io.mortise.lock.BackendUnavailableException;
-import io.mortise.lock.explorer.EqualParticipants;
 import io.mortise.lock.explorer.FaultBudget;
-import io.mortise.lock.explorer.Ranks;
+import io.mortise.lock.explorer.StateKey;
 import io.mortise.lock.explorer.Steps;
 import io.mortise.lock.explorer.World;
 import io.mortise.lock.explorer.redis.RedisModel;
@@ -16,6 +15,7 @@ import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -27,7 +27,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BiFunction;
 import java.util.function.Function;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -44,10 +43,10 @@ final class RedisWorld implements World<RedisWorld> {
     private static final long START = 1_700_000_000_000_000L;
 
     /** Times of the model. No sum of them equals 0 or a limit in the scripts, and going back never makes up for going on. */
-    private static final long REQUEST_TIMEOUT = 20 * Ranks.LONG_GAP_MICROS;
+    private static final long REQUEST_TIMEOUT = 20 * StateKey.LONG_GAP_MICROS;
 
-    private static final long LONG_TIME = 200 * Ranks.LONG_GAP_MICROS;
-    private static final long CLOCK_STEP = 13 * Ranks.LONG_GAP_MICROS;
+    private static final long LONG_TIME = 200 * StateKey.LONG_GAP_MICROS;
+    private static final long CLOCK_STEP = 13 * StateKey.LONG_GAP_MICROS;
 
     private static final Duration DELAY = Duration.ofHours(1);
     private static final long LEASE_MILLIS = 30_000_000; // no key and no queue entry expires by itself
@@ -61,9 +60,6 @@ final class RedisWorld implements World<RedisWorld> {
 
     /** The same script is run with the same arguments in many worlds, which differ elsewhere. */
     private static final Map<Run, RedisModel.Result> RESULTS = new HashMap<>();
-
-    /** The texts of records, which are slow to make. */
-    private static final Map<Object, String> TEXTS = new HashMap<>();
 
     private final Scope scope;
     private final List<Client> clients = new ArrayList<>();
@@ -411,40 +407,42 @@ final class RedisWorld implements World<RedisWorld> {
         Contender contender = contenders.get(i);
         String who = "contender " + i + " ";
         switch (contender.core) {
-            case NEW -> steps.progress(who + "makes its first attempt", next -> next.attempt(i, true));
+            case NEW -> steps.progress(() -> who + "makes its first attempt", next -> next.attempt(i, true));
             case WAITING -> {
                 if (contender.woken) {
-                    steps.progress(who + "tries again, since it was woken", next -> next.attempt(i, true));
+                    steps.progress(() -> who + "tries again, since it was woken", next -> next.attempt(i, true));
                 } else {
                     steps.add(
-                            who + "tries again after the fallback time", Kind.FALLBACK, next -> next.attempt(i, true));
+                            () -> who + "tries again after the fallback time",
+                            Kind.FALLBACK,
+                            next -> next.attempt(i, true));
                 }
                 if (contender.protocol.phase() instanceof RedisContenderState.Queued queued
                         && queued.handOff() != null) {
                     steps.fault(
                             Fault.SHORT_VALIDITY,
-                            who + "tries again, when too little of the lease is left",
+                            () -> who + "tries again, when too little of the lease is left",
                             next -> next.attempt(i, false));
                 }
             }
-            case RETRYING -> steps.progress(who + "tries again after a failure", next -> next.attempt(i, true));
+            case RETRYING -> steps.progress(() -> who + "tries again after a failure", next -> next.attempt(i, true));
             case HOLDING -> {
-                steps.progress(who + "releases", next -> next.end(i));
+                steps.progress(() -> who + "releases", next -> next.end(i));
                 if (scope.options.contains(Option.DELAYED_RELEASE)) {
-                    steps.add(who + "releases with a delay", Kind.OPTIONAL, next -> {
+                    steps.add(() -> who + "releases with a delay", Kind.OPTIONAL, next -> {
                         next.contenders.get(i).delayed = true;
                         next.end(i);
                     });
                 }
-                steps.fault(Fault.EXPIRY, who + "does not renew until its deadline", next -> next.end(i));
+                steps.fault(Fault.EXPIRY, () -> who + "does not renew until its deadline", next -> next.end(i));
             }
             case END_FAILED -> {
-                steps.progress(who + "ends again after a failure", next -> next.end(i));
-                steps.fault(Fault.ABANDONED, who + "is abandoned", next -> next.abandon(i));
+                steps.progress(() -> who + "ends again after a failure", next -> next.end(i));
+                steps.fault(Fault.ABANDONED, () -> who + "is abandoned", next -> next.abandon(i));
             }
             case DONE -> {
                 if (furtherAcquires > 0) {
-                    steps.add("client " + contender.client + " acquires again", Kind.OPTIONAL, next -> {
+                    steps.add(() -> "client " + contender.client + " acquires again", Kind.OPTIONAL, next -> {
                         next.furtherAcquires--;
                         next.contenders.add(new Contender(contender.client, true));
                     });
@@ -453,30 +451,30 @@ final class RedisWorld implements World<RedisWorld> {
             default -> {}
         }
         if (contender.core.hopes() && !contender.gaveUp) {
-            steps.add(who + "gives up", Kind.OPTIONAL, next -> next.giveUp(i));
+            steps.add(() -> who + "gives up", Kind.OPTIONAL, next -> next.giveUp(i));
         }
         if (contender.cleanup == Cleanup.DUE) {
-            steps.progress(who + "repeats its removal", next -> {
+            steps.progress(() -> who + "repeats its removal", next -> {
                 next.contenders.get(i).cleanup = Cleanup.RUNNING;
                 next.feed(i, new RedisContenderEvent.CleanupDue());
             });
         }
         if (contender.expiring) {
-            steps.add(who + "has expired", Kind.FALLBACK, next -> next.expire(i));
+            steps.add(() -> who + "has expired", Kind.FALLBACK, next -> next.expire(i));
         }
         if (contender.confirming != 0) {
             boolean sameConnection = clientOf(contender).connected && clientOf(contender).epoch == contender.confirming;
             if (sameConnection) {
                 steps.progress(
-                        "the grant of " + who + "is confirmed",
+                        () -> "the grant of " + who + "is confirmed",
                         next -> next.confirmed(i, new RedisContenderEvent.Confirmed(ANY_TIME)));
                 steps.fault(
                         Fault.NOT_CONFIRMED,
-                        "the grant of " + who + "is not confirmed",
+                        () -> "the grant of " + who + "is not confirmed",
                         next -> next.confirmed(i, new RedisContenderEvent.NotConfirmed(NO_REPLY)));
             } else {
                 steps.progress(
-                        "the grant of " + who + "is not confirmed, since its connection was lost",
+                        () -> "the grant of " + who + "is not confirmed, since its connection was lost",
                         next -> next.confirmed(i, new RedisContenderEvent.NotConfirmed(NO_REPLY)));
             }
         }
@@ -485,46 +483,46 @@ final class RedisWorld implements World<RedisWorld> {
     private void stepsOfClient(int i, Steps<RedisWorld, RedisWorld, Fault> steps) {
         Client client = clients.get(i);
         String who = "client " + i;
-        steps.fault(Fault.DEATH, "the process of " + who + " dies", next -> next.die(i));
+        steps.fault(Fault.DEATH, () -> "the process of " + who + " dies", next -> next.die(i));
         if (!client.connected) {
-            steps.progress(who + " connects again", next -> next.reconnect(i));
+            steps.progress(() -> who + " connects again", next -> next.reconnect(i));
             return;
         }
         if (!client.sent.isEmpty()) {
             Request request = client.sent.get(0);
-            steps.progress("the server executes " + request, next -> {
+            steps.progress(() -> "the server executes " + request, next -> {
                 next.clients.get(i).sent = tail(client.sent);
                 next.execute(request, true);
             });
-            steps.fault(Fault.ERROR_REPLY, "the server replies to " + request + " with an error", next -> {
+            steps.fault(Fault.ERROR_REPLY, () -> "the server replies to " + request + " with an error", next -> {
                 next.clients.get(i).sent = tail(client.sent);
                 next.arrive(i, new Arrival(request, List.of(), ""));
             });
         }
         if (!client.arriving.isEmpty()) {
             Arrival arrival = client.arriving.get(0);
-            steps.progress(who + " receives " + arrival, next -> {
+            steps.progress(() -> who + " receives " + arrival, next -> {
                 next.clients.get(i).arriving = tail(client.arriving);
                 next.receive(i, arrival, true);
             });
             if (arrival.isGrant()) {
-                steps.fault(Fault.UNUSABLE_TOKEN, who + " receives a token out of range", next -> {
+                steps.fault(Fault.UNUSABLE_TOKEN, () -> who + " receives a token out of range", next -> {
                     next.clients.get(i).arriving = tail(client.arriving);
                     next.receive(i, arrival, false);
                 });
             }
         }
-        steps.fault(Fault.CUT, "the connection of " + who + " is cut", next -> next.cut(i, true));
+        steps.fault(Fault.CUT, () -> "the connection of " + who + " is cut", next -> next.cut(i, true));
         steps.fault(
                 Fault.HALF_OPEN,
-                "the connection of " + who + " is lost, and the server does not notice",
+                () -> "the connection of " + who + " is lost, and the server does not notice",
                 next -> next.cut(i, false));
         client.unanswered()
                 .filter(Request::awaited)
                 .findFirst()
                 .ifPresent(request -> steps.fault(
                         Fault.SLOW_REPLY,
-                        "the reply to " + request + " does not come in time",
+                        () -> "the reply to " + request + " does not come in time",
                         next -> next.timeOut(i, request)));
     }
 
@@ -534,14 +532,14 @@ final class RedisWorld implements World<RedisWorld> {
             boolean first = stray.stream().limit(i).noneMatch(request::isOnConnectionOf);
             if (first) {
                 int at = i;
-                steps.add("the server executes " + request + " from a lost connection", Kind.OPTIONAL, next -> {
+                steps.add(() -> "the server executes " + request + " from a lost connection", Kind.OPTIONAL, next -> {
                     List<Request> others = new ArrayList<>(stray);
                     others.remove(at);
                     next.stray = List.copyOf(others);
                     next.execute(request, false);
                 });
                 steps.add(
-                        request + " is lost, and what followed it on its connection",
+                        () -> request + " is lost, and what followed it on its connection",
                         Kind.OPTIONAL,
                         next -> next.stray = stray.stream()
                                 .filter(each -> !each.isOnConnectionOf(request))
@@ -553,7 +551,7 @@ final class RedisWorld implements World<RedisWorld> {
             if (!contender.lastMessage.isEmpty() && clientOf(contender).connected) {
                 steps.fault(
                         Fault.REPLAY,
-                        "somebody publishes \"" + contender.lastMessage + "\" again",
+                        () -> "somebody publishes \"" + contender.lastMessage + "\" again",
                         next -> next.arrive(contender.client, new Arrival(null, List.of(), contender.lastMessage)));
             }
         }
@@ -561,33 +559,33 @@ final class RedisWorld implements World<RedisWorld> {
 
     private void stepsOfServer(Steps<RedisWorld, RedisWorld, Fault> steps) {
         if (timePasses()) {
-            steps.progress("a long time passes", next -> next.now += LONG_TIME);
-        } else if (scope.options.contains(Option.LONG_HOLDING) && rowSince() > now - Ranks.LONG_GAP_MICROS) {
-            steps.add("the lock is held for a long time", Kind.OPTIONAL, next -> next.now += LONG_TIME);
+            steps.progress(() -> "a long time passes", next -> next.now += LONG_TIME);
+        } else if (scope.options.contains(Option.LONG_HOLDING) && rowSince() > now - StateKey.LONG_GAP_MICROS) {
+            steps.add(() -> "the lock is held for a long time", Kind.OPTIONAL, next -> next.now += LONG_TIME);
         }
-        steps.fault(Fault.CLOCK_SET_BACK, "the server's clock is set back", next -> next.now -= CLOCK_STEP);
-        steps.fault(Fault.CLOCK_SET_FORWARD, "the server's clock is set forward", next -> next.now += LONG_TIME);
-        steps.fault(Fault.RESTART, "the server restarts", next -> next.restart(true));
-        steps.fault(Fault.DATA_LOSS, "the server restarts without its data", next -> next.restart(false));
+        steps.fault(Fault.CLOCK_SET_BACK, () -> "the server's clock is set back", next -> next.now -= CLOCK_STEP);
+        steps.fault(Fault.CLOCK_SET_FORWARD, () -> "the server's clock is set forward", next -> next.now += LONG_TIME);
+        steps.fault(Fault.RESTART, () -> "the server restarts", next -> next.restart(true));
+        steps.fault(Fault.DATA_LOSS, () -> "the server restarts without its data", next -> next.restart(false));
         RedisGrantHistory.Grant grant = grants.present();
         if (grant == null) {
             return;
         }
         if (grant.kept()) {
-            steps.add("the delay of a release has passed", Kind.FALLBACK, RedisWorld::expireGrant);
+            steps.add(() -> "the delay of a release has passed", Kind.FALLBACK, RedisWorld::expireGrant);
         } else {
             Contender contender = contenders.get(grant.contender());
             boolean expected = contender.abandoned || !clientOf(contender).alive;
             String label = "the grant of contender " + grant.contender() + " expires";
             if (expected) {
-                steps.add(label, Kind.FALLBACK, RedisWorld::expireGrant);
+                steps.add(() -> label, Kind.FALLBACK, RedisWorld::expireGrant);
             } else if (contender.token == 0) {
-                steps.fault(Fault.EXPIRY, label, RedisWorld::expireGrant);
+                steps.fault(Fault.EXPIRY, () -> label, RedisWorld::expireGrant);
             }
         }
         steps.fault(
                 Fault.FORCED_RELEASE,
-                "an operator ends the grant of contender " + grant.contender(),
+                () -> "an operator ends the grant of contender " + grant.contender(),
                 RedisWorld::force);
     }
 
@@ -1156,93 +1154,68 @@ final class RedisWorld implements World<RedisWorld> {
     // ---- the key
 
     @Override
-    public String key() {
-        List<String> views =
-                IntStream.range(0, contenders.size()).mapToObj(this::view).toList();
-        int[] labels = EqualParticipants.labels(views);
-        StringBuilder text = new StringBuilder(1_000);
-        describeServer(text);
-        for (Client client : clients) {
-            text.append(client.alive ? '+' : '-')
-                    .append(client.connected ? 'c' : '-')
-                    .append(client.knowsTime ? 't' : '-')
-                    .append(client.epoch);
-            client.sent.forEach(request -> describe(request, labels, text));
-            for (Arrival arrival : client.arriving) {
-                text.append('<').append(arrival.message).append(arrival.values);
-                if (arrival.request != null) {
-                    describe(arrival.request, labels, text);
-                }
-            }
+    public void describe(StateKey key) {
+        describeServer(key);
+        for (int i = 0; i < clients.size(); i++) {
+            Client client = clients.get(i);
+            key.value("\nclient").flags(client.alive, client.connected, client.knowsTime);
+            key.number(client.epoch);
+            key.value(" sent").list(client.sent, RedisWorld::describe);
+            key.value(" arriving").list(client.arriving, RedisWorld::describe);
         }
-        stray.forEach(request -> describe(request, labels, text));
-        for (RedisGrantHistory.Ended ended : grants.ended()) {
-            text.append(' ')
-                    .append(labels[ended.contender()])
-                    .append(ended.cause())
-                    .append(ended.token());
-        }
-        EqualParticipants.relabel(text, RedisGrantHistory.ID_START, labels);
-        views.stream().sorted().forEach(text::append);
-        text.append(' ')
-                .append(faults.left())
-                .append(furtherAcquires)
-                .append(' ')
-                .append(grants.highestToken());
-        return Ranks.replaceTimes(text);
+        key.value("\nlate").list(stray, RedisWorld::describe);
+        key.value(" ended")
+                .list(
+                        grants.ended(),
+                        (into, ended) -> into.participant(ended.contender())
+                                .value(ended.cause())
+                                .number(ended.token()));
+        key.number(faults.left()).number(furtherAcquires).number(grants.highestToken());
+        key.participants(contenders.size(), (view, i) -> describe(contenders.get(i), view), (details, i) -> {});
     }
 
-    /** Appends all that the scripts may still read. No queue entry expires by itself, so its time is left out. */
-    private void describeServer(StringBuilder text) {
-        for (String key : List.of(KEYS.grant(), KEYS.counter())) {
-            text.append(server.keys().get(key) instanceof StoredValue.Text value ? value.text() : "-")
-                    .append(' ');
+    /** Describes all that the scripts may still read. No queue entry expires by itself, so its time is left out. */
+    private void describeServer(StateKey key) {
+        for (String each : List.of(KEYS.grant(), KEYS.counter())) {
+            key.value(server.keys().get(each) instanceof StoredValue.Text value ? value.text() : null);
         }
         if (server.keys().get(KEYS.queue()) instanceof StoredValue.SortedSet queue) {
-            RedisGrantHistory.queueIn(server)
-                    .forEach(each ->
-                            text.append(RedisGrantHistory.attemptId(each)).append(' '));
-            queue.scores().values().stream().mapToLong(Double::longValue).max().ifPresent(text::append);
+            key.list(RedisGrantHistory.queueIn(server).toList(), StateKey::participant);
+            key.number((long) Collections.max(queue.scores().values()).doubleValue());
         }
-        text.append(' ')
-                .append(wokenAt())
-                .append(server.subscribed())
-                .append(now)
-                .append(' ');
+        key.number(wokenAt()).number(now);
+        for (int i = 0; i < clients.size(); i++) {
+            key.flags(server.subscribed().contains(channel(i)));
+        }
     }
 
-    /** Returns what makes a contender differ from the others, except its attempt id. */
-    private String view(int i) {
-        Contender contender = contenders.get(i);
-        return contender.client
-                + (contender.waits ? " " : "x ")
-                + cached(TEXTS, contender.protocol, Object::toString)
-                + contender.core
-                + contender.cleanup
-                + (contender.woken ? 'w' : ' ')
-                + (contender.gaveUp ? 'u' : contender.delayed ? 'd' : ' ')
-                + (contender.registered ? 'r' : ' ')
-                + contender.granted
-                + (contender.abandoned ? 'a' : ' ')
-                + (contender.expiring ? 'e' : ' ')
-                + contender.confirming
-                + contender.found
-                + contender.messageEpoch
-                + " " + contender.token
-                + (faults.left() > 0 && !contender.lastMessage.isEmpty() ? contender.lastMessage.substring(2 + 32) : "")
-                + " ";
+    /** Describes what makes a contender differ from the others, except its attempt id. */
+    private void describe(Contender contender, StateKey key) {
+        key.value("\ncontender").number(contender.client).flags(contender.waits).value(contender.protocol);
+        key.value(contender.core).value(contender.cleanup);
+        key.flags(
+                contender.woken,
+                contender.gaveUp,
+                contender.delayed,
+                contender.registered,
+                contender.abandoned,
+                contender.expiring);
+        key.number(contender.granted).number(contender.confirming).value(contender.found);
+        key.number(contender.messageEpoch).number(contender.token);
+        boolean mayBeRepeated = faults.left() > 0 && !contender.lastMessage.isEmpty();
+        key.value(mayBeRepeated ? contender.lastMessage.substring(2 + 32) : null);
     }
 
-    private static void describe(Request request, int[] labels, StringBuilder text) {
-        text.append('>')
-                .append(request.client)
-                .append(labels[request.contender])
-                .append(request.script)
-                .append(request.withTime)
-                .append(request.token)
-                .append(request.epoch)
-                .append(':')
-                .append(request.notAfter)
-                .append(request.awaited ? " !" : " ");
+    private static void describe(StateKey key, Arrival arrival) {
+        key.value(arrival.message).value(arrival.values).flags(arrival.request != null);
+        if (arrival.request != null) {
+            describe(key, arrival.request);
+        }
+    }
+
+    private static void describe(StateKey key, Request request) {
+        key.number(request.client).participant(request.contender).value(request.script);
+        key.flags(request.withTime, request.awaited).number(request.token).number(request.epoch);
+        key.number(request.notAfter);
     }
 }

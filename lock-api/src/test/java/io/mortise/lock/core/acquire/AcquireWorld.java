@@ -5,17 +5,18 @@ import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
 import io.mortise.lock.core.runtime.StoreContact;
+import io.mortise.lock.explorer.FaultBudget;
+import io.mortise.lock.explorer.StateKey;
+import io.mortise.lock.explorer.Steps;
 import io.mortise.lock.explorer.World;
 import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BiFunction;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -48,7 +49,7 @@ final class AcquireWorld implements World<AcquireWorld> {
     private int holder = NOBODY;
 
     private Closing closing = Closing.OPEN;
-    private int faults;
+    private FaultBudget<Fault> faults;
     private Optional<String> broken = Optional.empty();
 
     /** The most threads that are at work for one operation at a time. */
@@ -215,7 +216,7 @@ final class AcquireWorld implements World<AcquireWorld> {
             operations.add(new Operation(AcquireState.initial(policy)));
         }
         holder = scope.options.contains(Option.HELD) ? ANOTHER : NOBODY;
-        faults = scope.faults;
+        faults = new FaultBudget<>(scope.faults, scope.possible);
     }
 
     /** Returns the policy of an operation with a limit, of one that makes a single attempt, or of one without a limit. */
@@ -268,83 +269,65 @@ final class AcquireWorld implements World<AcquireWorld> {
 
     // ---- steps
 
-    /** Collects the steps from one world. */
-    private final class Steps {
-        final List<Step<AcquireWorld>> all = new ArrayList<>();
-
-        void add(String label, Kind kind, Consumer<AcquireWorld> change) {
-            AcquireWorld next = new AcquireWorld(AcquireWorld.this);
-            change.accept(next);
-            all.add(new Step<>(label, kind, next));
-        }
-
-        void fault(Fault fault, String label, Consumer<AcquireWorld> change) {
-            if (faults > 0 && scope.possible.contains(fault)) {
-                add(label, Kind.OPTIONAL, next -> {
-                    next.faults--;
-                    change.accept(next);
-                });
-            }
-        }
-    }
-
     @Override
     public List<Step<AcquireWorld>> steps() {
-        Steps steps = new Steps();
+        Steps<AcquireWorld, AcquireWorld, Fault> steps = new Steps<>(
+                faults, () -> new AcquireWorld(this), next -> next.faults = next.faults.spent(), next -> next);
         for (int i = 0; i < tasks.size(); i++) {
             Task task = tasks.get(i);
-            steps.add("thread: " + task, Kind.PROGRESS, next -> next.run(task));
+            steps.progress(() -> "thread: " + task, next -> next.run(task));
             if (task.enqueues(operations.get(task.operation).enqueued)) {
-                steps.fault(Fault.NOT_ENQUEUED, "thread: " + task + "fails", next -> {
+                steps.fault(Fault.NOT_ENQUEUED, () -> "thread: " + task + "fails", next -> {
                     next.remove(task);
                     next.bring(task.operation, new AcquireEvent.Failed(NO_REPLY, NOW, HEALTHY, 0));
                 });
             }
         }
         if (scope.operations == 1 && tasks.size() >= MOST_THREADS) {
-            return steps.all;
+            return steps.all();
         }
         for (int i = 0; i < operations.size(); i++) {
             stepsOf(i, steps);
         }
         if (holder == ANOTHER) {
-            steps.add("the other client releases", Kind.PROGRESS, AcquireWorld::freeLock);
+            steps.progress(() -> "the other client releases", AcquireWorld::freeLock);
         }
         stepsOfClose(steps);
-        return steps.all;
+        return steps.all();
     }
 
-    private void stepsOf(int i, Steps steps) {
+    private void stepsOf(int i, Steps<AcquireWorld, AcquireWorld, Fault> steps) {
         Operation operation = operations.get(i);
         String who = "operation " + i + ": ";
         if (!operation.started) {
-            steps.add(who + "starts", Kind.PROGRESS, next -> next.start(i));
+            steps.progress(() -> who + "starts", next -> next.start(i));
             return;
         }
         if (operation.call == Call.SENT) {
-            steps.add(who + "the store executes its attempt", Kind.PROGRESS, next -> next.execute(i));
-            steps.fault(Fault.NO_REPLY, who + "its attempt is lost", next -> next.fail(i, NO_REPLY, HEALTHY));
-            steps.fault(Fault.REFUSED, who + "its attempt is refused", next -> next.fail(i, REFUSED, HEALTHY));
+            steps.progress(() -> who + "the store executes its attempt", next -> next.execute(i));
+            steps.fault(Fault.NO_REPLY, () -> who + "its attempt is lost", next -> next.fail(i, NO_REPLY, HEALTHY));
+            steps.fault(Fault.REFUSED, () -> who + "its attempt is refused", next -> next.fail(i, REFUSED, HEALTHY));
         } else if (operation.call != Call.NONE) {
-            steps.add(who + "the reply arrives", Kind.PROGRESS, next -> next.reply(i, false));
-            steps.fault(Fault.NO_REPLY, who + "the reply is lost", next -> next.fail(i, NO_REPLY, HEALTHY));
-            steps.fault(Fault.OUTAGE, who + "the outage has lasted too long", next -> next.fail(i, NO_REPLY, SILENT));
+            steps.progress(() -> who + "the reply arrives", next -> next.reply(i, false));
+            steps.fault(Fault.NO_REPLY, () -> who + "the reply is lost", next -> next.fail(i, NO_REPLY, HEALTHY));
+            steps.fault(
+                    Fault.OUTAGE, () -> who + "the outage has lasted too long", next -> next.fail(i, NO_REPLY, SILENT));
             if (operation.call == Call.EXECUTED_GRANTED) {
-                steps.fault(Fault.GRANT_ENDED, who + "the reply comes too late", next -> next.reply(i, true));
+                steps.fault(Fault.GRANT_ENDED, () -> who + "the reply comes too late", next -> next.reply(i, true));
             }
-            steps.fault(Fault.DISPLACED, who + "it is displaced", next -> next.displace(i));
+            steps.fault(Fault.DISPLACED, () -> who + "it is displaced", next -> next.displace(i));
         }
         if (operation.hinted) {
-            steps.add(who + "a hint arrives", Kind.PROGRESS, next -> next.hint(i, operation.enqueued));
+            steps.progress(() -> who + "a hint arrives", next -> next.hint(i, operation.enqueued));
         }
         if (operation.enqueued > 0) {
-            steps.fault(Fault.SPURIOUS_HINT, who + "a spurious hint", next -> next.hint(i, operation.enqueued));
+            steps.fault(Fault.SPURIOUS_HINT, () -> who + "a spurious hint", next -> next.hint(i, operation.enqueued));
         }
         if (operation.enqueued > 1) {
-            steps.fault(Fault.SPURIOUS_HINT, who + "a late hint", next -> next.hint(i, operation.enqueued - 1));
+            steps.fault(Fault.SPURIOUS_HINT, () -> who + "a late hint", next -> next.hint(i, operation.enqueued - 1));
         }
         if (operation.timer) {
-            steps.add(who + "the time for the next attempt has come", Kind.FALLBACK, next -> {
+            steps.add(() -> who + "the time for the next attempt has come", Kind.FALLBACK, next -> {
                 next.operations.get(i).timer = false;
                 next.bring(i, new AcquireEvent.RetryDue(NOW));
             });
@@ -352,11 +335,11 @@ final class AcquireWorld implements World<AcquireWorld> {
         if (operation.enqueued > 0) {
             steps.fault(
                     Fault.LATE_TIMER,
-                    who + "a cancelled timer fires",
+                    () -> who + "a cancelled timer fires",
                     next -> next.bring(i, new AcquireEvent.RetryDue(NOW)));
         }
         if (operation.deadline) {
-            steps.add(who + "the time limit has passed", Kind.OPTIONAL, next -> {
+            steps.add(() -> who + "the time limit has passed", Kind.OPTIONAL, next -> {
                 next.operations.get(i).deadline = false;
                 next.bring(i, new AcquireEvent.DeadlineReached(false, NOW, HEALTHY));
             });
@@ -364,25 +347,28 @@ final class AcquireWorld implements World<AcquireWorld> {
         if (has(Option.WITHDRAWAL)
                 && operation.state.isOpen()
                 && operation.state.phase() != AcquireState.PlainPhase.NEW) {
-            steps.add(who + "the caller gives up", Kind.OPTIONAL, next -> next.bring(i, AcquireEvent.Plain.WITHDRAW));
+            steps.add(
+                    () -> who + "the caller gives up",
+                    Kind.OPTIONAL,
+                    next -> next.bring(i, AcquireEvent.Plain.WITHDRAW));
         }
         if (operation.removing) {
-            steps.add(who + "its contender is removed", Kind.PROGRESS, next -> next.removeFromStore(i));
+            steps.progress(() -> who + "its contender is removed", next -> next.removeFromStore(i));
         }
         if (operation.lease == LeaseModel.DELIVERED) {
-            steps.add(who + "the application releases", Kind.PROGRESS, next -> next.giveBack(i));
+            steps.progress(() -> who + "the application releases", next -> next.giveBack(i));
         }
     }
 
-    private void stepsOfClose(Steps steps) {
+    private void stepsOfClose(Steps<AcquireWorld, AcquireWorld, Fault> steps) {
         switch (closing) {
             case OPEN -> {
                 if (has(Option.CLOSE)) {
-                    steps.add("the client closes", Kind.OPTIONAL, next -> next.closing = Closing.BEGUN);
+                    steps.add(() -> "the client closes", Kind.OPTIONAL, next -> next.closing = Closing.BEGUN);
                 }
             }
             case BEGUN ->
-                steps.add("the waiters are told", Kind.PROGRESS, next -> {
+                steps.progress(() -> "the waiters are told", next -> {
                     next.closing = Closing.WAITERS_TOLD;
                     for (int i = 0; i < operations.size(); i++) {
                         if (operations.get(i).registered) {
@@ -392,7 +378,7 @@ final class AcquireWorld implements World<AcquireWorld> {
                 });
             case WAITERS_TOLD -> {
                 if (tasks.stream().noneMatch(task -> task.event == AcquireEvent.Plain.CLOSE)) {
-                    steps.add("the holders are told", Kind.PROGRESS, next -> {
+                    steps.progress(() -> "the holders are told", next -> {
                         next.closing = Closing.HOLDERS_TOLD;
                         for (int i = 0; i < operations.size(); i++) {
                             LeaseModel lease = operations.get(i).lease;
@@ -795,45 +781,48 @@ final class AcquireWorld implements World<AcquireWorld> {
     }
 
     @Override
-    public String key() {
-        StringBuilder text = new StringBuilder(200);
-        text.append(holder).append(closing).append(faults);
-        queue.forEach(text::append);
+    public void describe(StateKey key) {
+        key.number(holder).value(closing).number(faults.left()).numbers(queue);
         for (Operation operation : operations) {
             AcquireState state = operation.state;
-            text.append(';').append(phase(operation)).append(state.contender()).append(',');
-            flag(state.history().displaced(), text);
-            flag(state.history().busy(), text);
-            flag(state.history().failures() > 0, text);
-            flag(operation.started, text);
-            flag(operation.registered, text);
-            flag(operation.toldOfClose, text);
-            flag(operation.orphan, text);
-            flag(operation.removing, text);
-            flag(operation.removed, text);
-            flag(operation.hinted, text);
-            flag(operation.timer, text);
-            flag(operation.deadline, text);
-            text.append(operation.outcomes)
-                    .append(operation.enqueued)
-                    .append(operation.call)
-                    .append(operation.stored)
-                    .append(operation.lease);
+            key.value("\noperation").value(nameOf(state.phase())).number(state.contender());
+            key.flags(
+                    state.phase() instanceof AcquireState.Attempting attempting && attempting.woken(),
+                    state.history().displaced(),
+                    state.history().busy(),
+                    state.history().failures() > 0,
+                    operation.started,
+                    operation.registered,
+                    operation.toldOfClose,
+                    operation.orphan,
+                    operation.removing,
+                    operation.removed,
+                    operation.hinted,
+                    operation.timer,
+                    operation.deadline);
+            key.number(operation.outcomes).number(operation.enqueued);
+            key.value(operation.call).value(operation.stored).value(operation.lease);
         }
-        if (!tasks.isEmpty()) {
-            String[] texts = new String[tasks.size()];
-            for (int i = 0; i < texts.length; i++) {
-                texts[i] = tasks.get(i).toString();
-            }
-            Arrays.sort(texts);
-            for (String each : texts) {
-                text.append('|').append(each);
-            }
-        }
-        return text.toString();
+        key.unordered(tasks, AcquireWorld::describe);
     }
 
-    private static void flag(boolean value, StringBuilder text) {
-        text.append(value ? '1' : '0');
+    private static void describe(StateKey key, Task task) {
+        key.value("\nthread").number(task.operation).value(task.event == null ? null : nameOf(task.event));
+        key.flags(task.event instanceof AcquireEvent.FirstInQueue first && first.storeSilent());
+        key.list(task.effects, AcquireWorld::describe);
+    }
+
+    private static void describe(StateKey key, AcquireEffect effect) {
+        key.value(nameOf(effect));
+        if (effect instanceof AcquireEffect.Attempt attempt) {
+            key.number(attempt.contender());
+        } else if (effect instanceof AcquireEffect.Remove remove) {
+            key.number(remove.contender());
+        }
+    }
+
+    /** Returns what has the name in its text. */
+    private static Object nameOf(Object plainOrNot) {
+        return plainOrNot instanceof Enum<?> ? plainOrNot : plainOrNot.getClass();
     }
 }

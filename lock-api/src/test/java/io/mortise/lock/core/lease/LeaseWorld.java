@@ -4,16 +4,17 @@ package io.mortise.lock.core.lease;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.core.lease.LeaseEvent.Plain;
+import io.mortise.lock.explorer.FaultBudget;
+import io.mortise.lock.explorer.StateKey;
+import io.mortise.lock.explorer.Steps;
 import io.mortise.lock.explorer.World;
 import io.mortise.lock.spi.MonotonicInstant;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BiFunction;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -156,15 +157,16 @@ final class LeaseWorld implements World<LeaseWorld> {
 
     @Override
     public List<Step<LeaseWorld>> steps() {
-        List<Step<LeaseWorld>> steps = new ArrayList<>();
+        Steps<LeaseWorld, LeaseWorld, Option> steps =
+                new Steps<>(new FaultBudget<Option>(0, Set.of()), () -> new LeaseWorld(this), next -> {}, next -> next);
         for (Task task : tasks) {
-            add(steps, "thread: " + task, Kind.PROGRESS, next -> next.run(task));
+            steps.progress(() -> "thread: " + task, next -> next.run(task));
         }
         if (core != Progress.DONE) {
-            add(steps, "the core goes on after " + core, Kind.PROGRESS, LeaseWorld::goOn);
+            steps.progress(() -> "the core goes on after " + core, LeaseWorld::goOn);
         }
         if (has(Option.VALIDITY_LOST) && valid) {
-            add(steps, "the validity of the grant ends", Kind.OPTIONAL, next -> {
+            steps.add(() -> "the validity of the grant ends", Kind.OPTIONAL, next -> {
                 next.valid = false;
                 if (next.attached) {
                     next.attached = false;
@@ -173,13 +175,13 @@ final class LeaseWorld implements World<LeaseWorld> {
             });
         }
         if (has(Option.GRANT_LOST) && !ownLoss) {
-            add(steps, "the backend reports the loss of the grant", Kind.OPTIONAL, next -> {
+            steps.add(() -> "the backend reports the loss of the grant", Kind.OPTIONAL, next -> {
                 next.ownLoss = true;
                 next.later(new LeaseEvent.Loss(LOSS), Plain.AFTER_LOSS);
             });
         }
         if (has(Option.CLOSE) && !closed) {
-            add(steps, "the client closes", Kind.OPTIONAL, next -> {
+            steps.add(() -> "the client closes", Kind.OPTIONAL, next -> {
                 next.closed = true;
                 if (next.known) {
                     next.later(new LeaseEvent.Loss(LOSS), Plain.AFTER_LOSS);
@@ -187,27 +189,27 @@ final class LeaseWorld implements World<LeaseWorld> {
             });
         }
         if (releases > 0 && delivered) {
-            add(steps, "the application releases", Kind.PROGRESS, LeaseWorld::release);
+            steps.progress(() -> "the application releases", LeaseWorld::release);
         }
         if (releases > 0 && toldGranted && !delivered) {
-            add(steps, "an observer releases", Kind.OPTIONAL, LeaseWorld::release);
+            steps.add(() -> "an observer releases", Kind.OPTIONAL, LeaseWorld::release);
         }
         if (has(Option.FORCED_RELEASE) && stored) {
-            add(steps, "an operator removes the grant", Kind.OPTIONAL, next -> next.stored = false);
+            steps.add(() -> "an operator removes the grant", Kind.OPTIONAL, next -> next.stored = false);
         }
         stepsOfRemoval(steps);
-        return steps;
+        return steps.all();
     }
 
-    private void stepsOfRemoval(List<Step<LeaseWorld>> steps) {
+    private void stepsOfRemoval(Steps<LeaseWorld, LeaseWorld, Option> steps) {
         if (removal == Removal.SENT) {
-            add(steps, "the grant is removed", Kind.PROGRESS, next -> {
+            steps.progress(() -> "the grant is removed", next -> {
                 next.removal = Removal.DONE;
                 next.stored = false;
             });
         }
         if (removal == Removal.RELEASE_SENT || removal == Removal.RELEASE_REPEATED) {
-            add(steps, "the release has a reply", Kind.PROGRESS, next -> {
+            steps.progress(() -> "the release has a reply", next -> {
                 boolean first = next.removal == Removal.RELEASE_SENT;
                 next.later(new LeaseEvent.ReleaseEnded(
                         LeaseState.outcome(next.stored, first, next.valid ? null : LossReason.Kind.EXPIRED, true)));
@@ -216,24 +218,18 @@ final class LeaseWorld implements World<LeaseWorld> {
             });
         }
         if (removal == Removal.RELEASE_SENT && has(Option.SLOW_RELEASE)) {
-            add(steps, "the reply to the first try is lost", Kind.OPTIONAL, next -> {
+            steps.add(() -> "the reply to the first try is lost", Kind.OPTIONAL, next -> {
                 next.removal = Removal.RELEASE_REPEATED;
                 next.stored = false;
             });
-            add(steps, "the first try is lost", Kind.OPTIONAL, next -> next.removal = Removal.RELEASE_REPEATED);
+            steps.add(() -> "the first try is lost", Kind.OPTIONAL, next -> next.removal = Removal.RELEASE_REPEATED);
         }
         if (bound && has(Option.SLOW_RELEASE)) {
-            add(steps, "the time of the release has passed", Kind.OPTIONAL, next -> {
+            steps.add(() -> "the time of the release has passed", Kind.OPTIONAL, next -> {
                 next.bound = false;
                 next.later(new LeaseEvent.ReleaseEnded(ReleaseOutcome.UNKNOWN));
             });
         }
-    }
-
-    private void add(List<Step<LeaseWorld>> steps, String label, Kind kind, Consumer<LeaseWorld> change) {
-        LeaseWorld next = new LeaseWorld(this);
-        change.accept(next);
-        steps.add(new Step<>(label, kind, next));
     }
 
     private void later(LeaseEvent... events) {
@@ -460,42 +456,37 @@ final class LeaseWorld implements World<LeaseWorld> {
     }
 
     @Override
-    public String key() {
-        StringBuilder text = new StringBuilder(120).append(name(state));
+    public void describe(StateKey key) {
+        key.value(state instanceof Enum<?> ? state : state.getClass());
         if (state instanceof LeaseState.Lost lost) {
-            flags(text, lost.observed(), lost.handled(), lost.registering());
+            key.flags(lost.observed(), lost.handled(), lost.registering());
         } else if (state instanceof LeaseState.Releasing releasing) {
-            flags(text, releasing.observed());
+            key.flags(releasing.observed());
         } else if (state instanceof LeaseState.Released released) {
-            text.append(released.outcome());
+            key.value(released.outcome());
         }
-        text.append(core).append(removal).append(releases).append(announced).append(toldEnd);
-        text.append(outcome);
-        flags(text, delivered, known, renewed, attached, stopped, valid, closed, ownLoss, stored, bound, toldGranted);
-        String[] texts = new String[tasks.size()];
-        for (int i = 0; i < texts.length; i++) {
-            texts[i] = tasks.get(i).toString();
-            for (LeaseEffect effect : tasks.get(i).effects) {
-                if (effect instanceof LeaseEffect.CompleteRelease complete) {
-                    texts[i] += complete.outcome();
-                }
-            }
-            for (LeaseEvent event : tasks.get(i).events) {
-                if (event instanceof LeaseEvent.ReleaseEnded ended) {
-                    texts[i] += ended.outcome();
-                }
-            }
-        }
-        Arrays.sort(texts);
-        for (String each : texts) {
-            text.append('|').append(each);
-        }
-        return text.toString();
+        key.value(core)
+                .value(removal)
+                .number(releases)
+                .number(announced)
+                .number(toldEnd)
+                .value(outcome);
+        key.flags(delivered, known, renewed, attached, stopped, valid, closed, ownLoss, stored, bound, toldGranted);
+        key.unordered(tasks, LeaseWorld::describe);
     }
 
-    private static void flags(StringBuilder text, boolean... values) {
-        for (boolean value : values) {
-            text.append(value ? '1' : '0');
-        }
+    private static void describe(StateKey key, Task task) {
+        key.value("\nthread").list(task.effects, (into, effect) -> {
+            into.value(name(effect));
+            if (effect instanceof LeaseEffect.CompleteRelease complete) {
+                into.value(complete.outcome());
+            }
+        });
+        key.list(task.events, (into, event) -> {
+            into.value(name(event));
+            if (event instanceof LeaseEvent.ReleaseEnded ended) {
+                into.value(ended.outcome());
+            }
+        });
     }
 }

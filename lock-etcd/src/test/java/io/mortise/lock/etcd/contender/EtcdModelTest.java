@@ -259,9 +259,7 @@ class EtcdModelTest {
     private void compare(ModelledRequest request, RealSession on) throws Exception {
         Outcome outcome = apply(request.transaction());
         EtcdContenderEvent actual = answers.poll(30, TimeUnit.SECONDS);
-        StringBuilder text = new StringBuilder();
-        request.describe(text);
-        trace.add(text + " -> " + outcome.result());
+        trace.add(request + " -> " + outcome.result());
         boolean sessionOver = outcome.result()
                 .flatMap(request::epoch)
                 .filter(epoch -> epoch == 0)

@@ -25,7 +25,9 @@ import io.mortise.lock.etcd.contender.ModelledSession.Member;
 import io.mortise.lock.etcd.contender.ModelledSession.Notification;
 import io.mortise.lock.etcd.contender.ModelledSession.Watch;
 import io.mortise.lock.etcd.queue.QueueReplica.ContenderKey;
-import io.mortise.lock.explorer.Ranks;
+import io.mortise.lock.explorer.FaultBudget;
+import io.mortise.lock.explorer.StateKey;
+import io.mortise.lock.explorer.Steps;
 import io.mortise.lock.explorer.World;
 import io.mortise.lock.explorer.etcd.EtcdStore;
 import io.mortise.lock.explorer.etcd.EtcdStore.Event;
@@ -34,8 +36,8 @@ import io.mortise.lock.explorer.etcd.EtcdStore.Result;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableSet;
 import java.util.Objects;
 import java.util.Optional;
@@ -44,9 +46,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -136,15 +136,15 @@ final class EtcdWorld implements World<EtcdWorld> {
             return contender < 0 ? what : what + " of contender " + contender;
         }
 
-        void describe(StringBuilder text) {
-            text.append('>');
+        void describe(StateKey key) {
+            key.flags(contender >= 0);
             if (contender >= 0) {
-                text.append('#').append(contender).append(incarnation);
+                key.participant(contender).number(incarnation);
             }
             if (request != null) {
-                request.describe(text);
+                request.describe(key);
             } else {
-                text.append(' ').append(grant);
+                key.number(grant);
             }
         }
 
@@ -163,31 +163,26 @@ final class EtcdWorld implements World<EtcdWorld> {
 
     /** A reply on its way; without a result, a lease did not exist. */
     record Reply(Sent to, Optional<Result> result, @Nullable EtcdStore read, long revision) {
-        void describe(StringBuilder text) {
-            to.describe(text.append('<'));
-            text.append(' ').append(revision);
-            result.ifPresentOrElse(found -> describe(found, text), () -> text.append('-'));
+        void describe(StateKey key) {
+            to.describe(key);
+            key.number(revision).flags(result.isPresent(), read != null);
+            result.ifPresent(found -> describe(key, found));
             if (read != null) {
-                read.keys()
-                        .forEach((key, entry) -> text.append(key)
-                                .append(' ')
-                                .append(entry.createRevision())
-                                .append(' '));
-                text.append(read.revision());
+                key.list(
+                        read.keys().entrySet(),
+                        (into, each) ->
+                                into.value(each.getKey()).number(each.getValue().createRevision()));
+                key.number(read.revision());
             }
         }
 
-        private static void describe(Result found, StringBuilder text) {
-            text.append(found.succeeded() ? '+' : '-').append(found.count());
+        private static void describe(StateKey key, Result found) {
+            key.flags(found.succeeded(), found.entry() != null).number(found.count());
             if (found.entry() != null) {
-                text.append(found.key())
-                        .append(' ')
-                        .append(found.entry().createRevision())
-                        .append(' ');
-                text.append(found.entry().version());
-                text.append(found.entry().value());
+                key.value(found.key()).number(found.entry().createRevision());
+                key.number(found.entry().version()).value(found.entry().value());
             }
-            found.parts().forEach(part -> describe(part, text));
+            key.list(found.parts(), Reply::describe);
         }
     }
 
@@ -293,7 +288,7 @@ final class EtcdWorld implements World<EtcdWorld> {
     private final List<Client> clients = new ArrayList<>();
     private final List<Contender> contenders = new ArrayList<>();
     private final List<Sent> strays; // had no reply and may be executed
-    private int faults;
+    private FaultBudget<Fault> faults;
     private long nextDelay = FIRST_DELAY;
     private long highestToken;
     private Optional<String> broken = Optional.empty();
@@ -301,7 +296,7 @@ final class EtcdWorld implements World<EtcdWorld> {
     /** The start: contenders that have made no request. */
     EtcdWorld(Scope scope) {
         this.scope = scope;
-        this.faults = scope.faults;
+        this.faults = new FaultBudget<>(scope.faults, scope.possible);
         this.strays = new ArrayList<>();
         this.store = EtcdStore.empty(FIRST_REVISION);
         int count = scope.clientOfContender.stream().mapToInt(i -> i + 1).max().orElse(0);
@@ -325,10 +320,6 @@ final class EtcdWorld implements World<EtcdWorld> {
         broken = from.broken;
     }
 
-    private boolean may(Fault fault) {
-        return faults > 0 && scope.possible.contains(fault);
-    }
-
     private boolean has(Flaw flaw) {
         return scope.variant.flaws.contains(flaw);
     }
@@ -347,7 +338,8 @@ final class EtcdWorld implements World<EtcdWorld> {
 
     @Override
     public List<Step<EtcdWorld>> steps() {
-        List<Step<EtcdWorld>> steps = new ArrayList<>();
+        Steps<EtcdWorld, EtcdWorld, Fault> steps =
+                new Steps<>(faults, () -> new EtcdWorld(this), EtcdWorld::spendFault, EtcdWorld::withoutUnusedWatches);
         for (int i = 0; i < contenders.size(); i++) {
             stepsOfCore(i, steps);
         }
@@ -357,18 +349,15 @@ final class EtcdWorld implements World<EtcdWorld> {
             stepsOfSession(i, steps);
         }
         stepsOfStore(steps);
-        return steps;
+        return steps.all();
     }
 
-    private void add(List<Step<EtcdWorld>> steps, String label, Kind kind, Consumer<EtcdWorld> change) {
-        EtcdWorld next = new EtcdWorld(this);
-        change.accept(next);
-        next.forgetWhatNobodyNeeds();
-        steps.add(new Step<>(label, kind, next));
+    private void spendFault() {
+        faults = faults.spent();
     }
 
     /** Closes the watch of a client all of whose contenders have ended, so that fewer worlds differ. */
-    private void forgetWhatNobodyNeeds() {
+    private EtcdWorld withoutUnusedWatches() {
         for (int at = 0; at < clients.size(); at++) {
             int client = at;
             if (clients.get(at).session.watch != Watch.NONE
@@ -376,32 +365,28 @@ final class EtcdWorld implements World<EtcdWorld> {
                 endWatch(at, false);
             }
         }
+        return this;
     }
 
-    private void addFault(List<Step<EtcdWorld>> steps, String label, Consumer<EtcdWorld> change) {
-        add(steps, label, Kind.OPTIONAL, next -> {
-            next.faults--;
-            change.accept(next);
-        });
-    }
-
-    private void stepsOfCore(int i, List<Step<EtcdWorld>> steps) {
+    private void stepsOfCore(int i, Steps<EtcdWorld, EtcdWorld, Fault> steps) {
         Contender contender = contenders.get(i);
         String who = "contender " + i + " ";
         switch (contender.core) {
-            case NEW -> add(steps, who + "makes its first attempt", Kind.PROGRESS, next -> next.attempt(i));
+            case NEW -> steps.progress(() -> who + "makes its first attempt", next -> next.attempt(i));
             case WAITING ->
-                add(
-                        steps,
-                        who + (contender.woken ? "tries again, since it was woken" : "tries again after the fallback"),
+                steps.add(
+                        () -> who
+                                + (contender.woken
+                                        ? "tries again, since it was woken"
+                                        : "tries again after the fallback"),
                         contender.woken ? Kind.PROGRESS : Kind.FALLBACK,
                         next -> next.attempt(i));
-            case RETRYING -> add(steps, who + "tries again after a failure", Kind.PROGRESS, next -> next.attempt(i));
-            case HOLDING -> add(steps, who + "releases", Kind.PROGRESS, next -> next.end(i, contender.kind == 'd'));
+            case RETRYING -> steps.progress(() -> who + "tries again after a failure", next -> next.attempt(i));
+            case HOLDING -> steps.progress(() -> who + "releases", next -> next.end(i, contender.kind == 'd'));
             case END_FAILED -> {
-                add(steps, who + "ends again after a failure", Kind.PROGRESS, next -> next.end(i, false));
+                steps.progress(() -> who + "ends again after a failure", next -> next.end(i, false));
                 if (contender.kind == 'd' && contender.token != 0) {
-                    add(steps, who + "ends again with a delay", Kind.PROGRESS, next -> next.end(i, true));
+                    steps.progress(() -> who + "ends again with a delay", next -> next.end(i, true));
                 }
             }
             default -> {}
@@ -409,48 +394,49 @@ final class EtcdWorld implements World<EtcdWorld> {
         boolean waits =
                 contender.core == Core.ATTEMPTING || contender.core == Core.WAITING || contender.core == Core.RETRYING;
         if (waits && !contender.gaveUp && scope.givingUp) {
-            add(steps, who + "gives up", Kind.OPTIONAL, next -> next.giveUp(i));
+            steps.add(() -> who + "gives up", Kind.OPTIONAL, next -> next.giveUp(i));
         }
-        if (may(Fault.DEADLINE) && contender.core == Core.END_FAILED) {
-            addFault(steps, who + "is abandoned", next -> next.feed(i, new EtcdContenderEvent.Abandon()));
+        if (contender.core == Core.END_FAILED) {
+            steps.fault(
+                    Fault.DEADLINE, () -> who + "is abandoned", next -> next.feed(i, new EtcdContenderEvent.Abandon()));
         }
         if (contender.deferredWatch) {
-            add(steps, who + "has held the lock for long", Kind.OPTIONAL, next -> {
+            steps.add(() -> who + "has held the lock for long", Kind.OPTIONAL, next -> {
                 next.contenders.get(i).deferredWatch = false;
                 next.feed(i, new EtcdContenderEvent.WatchDue());
             });
         }
         if (contender.awaitsSession && !store.leases().contains(contender.lease)) {
-            add(steps, who + "learns that its session was deleted", Kind.PROGRESS, next -> {
+            steps.progress(() -> who + "learns that its session was deleted", next -> {
                 next.contenders.get(i).awaitsSession = false;
                 next.feed(i, new EtcdContenderEvent.SessionRemoved());
             });
         }
     }
 
-    private void stepsOfRequests(int at, List<Step<EtcdWorld>> steps) {
+    private void stepsOfRequests(int at, Steps<EtcdWorld, EtcdWorld, Fault> steps) {
         Client client = clients.get(at);
         for (int i = 0; i < client.sent.size(); i++) {
             int index = i;
             Sent sent = client.sent.get(i);
-            add(steps, "the store executes " + sent, Kind.PROGRESS, next -> {
+            steps.progress(() -> "the store executes " + sent, next -> {
                 next.clients.get(at).sent.remove(index);
                 next.clients.get(at).replies.add(next.execute(sent));
             });
-            if (sent.contender >= 0 && may(Fault.NO_REPLY)) {
-                addFault(steps, "no reply in time to " + sent, next -> {
+            if (sent.contender >= 0) {
+                steps.fault(Fault.NO_REPLY, () -> "no reply in time to " + sent, next -> {
                     next.clients.get(at).sent.remove(index);
                     next.stray(sent);
                     next.fail(sent, Execution.AT_ANY_TIME);
                 });
             }
-            if (sent.isPut() && may(Fault.FULL)) {
-                addFault(steps, "the store is full after it has executed " + sent, next -> {
+            if (sent.isPut()) {
+                steps.fault(Fault.FULL, () -> "the store is full after it has executed " + sent, next -> {
                     next.clients.get(at).sent.remove(index);
                     next.execute(sent);
                     next.fail(sent, Execution.DONE_OR_NEVER);
                 });
-                addFault(steps, "the store is full and does not execute " + sent, next -> {
+                steps.fault(Fault.FULL, () -> "the store is full and does not execute " + sent, next -> {
                     next.clients.get(at).sent.remove(index);
                     next.fail(sent, Execution.DONE_OR_NEVER);
                 });
@@ -459,59 +445,57 @@ final class EtcdWorld implements World<EtcdWorld> {
         for (int i = 0; i < client.replies.size(); i++) {
             int index = i;
             Reply reply = client.replies.get(i);
-            add(steps, "client " + at + " receives the reply to " + reply.to, Kind.PROGRESS, next -> {
+            steps.progress(() -> "client " + at + " receives the reply to " + reply.to, next -> {
                 next.clients.get(at).replies.remove(index);
                 next.receive(at, reply);
             });
-            if (reply.to.contender >= 0 && may(Fault.NO_REPLY)) {
-                addFault(steps, "the reply is lost: " + reply.to, next -> {
+            if (reply.to.contender >= 0) {
+                steps.fault(Fault.NO_REPLY, () -> "the reply is lost: " + reply.to, next -> {
                     next.clients.get(at).replies.remove(index);
                     next.fail(reply.to, Execution.AT_ANY_TIME);
                 });
             }
         }
-        if (may(Fault.CUT)) {
-            addFault(steps, "the connection of client " + at + " is cut", next -> next.cut(at));
-        }
+        steps.fault(Fault.CUT, () -> "the connection of client " + at + " is cut", next -> next.cut(at));
     }
 
-    private void stepsOfWatch(int at, List<Step<EtcdWorld>> steps) {
+    private void stepsOfWatch(int at, Steps<EtcdWorld, EtcdWorld, Fault> steps) {
         ModelledSession session = clients.get(at).session;
         if (session.watch == Watch.OPENING) {
-            add(steps, "the watch of client " + at + " is registered", Kind.PROGRESS, next -> next.registerWatch(at));
+            steps.progress(() -> "the watch of client " + at + " is registered", next -> next.registerWatch(at));
         }
         if (!session.arriving.isEmpty()) {
-            add(steps, "client " + at + " receives an event", Kind.PROGRESS, next -> {
+            steps.progress(() -> "client " + at + " receives an event", next -> {
                 ModelledSession receiving = next.clients.get(at).session;
                 List<Event> events = receiving.arriving.remove(0);
                 next.notifying(notify -> receiving.changed(events, notify));
             });
         }
         if (session.watch != Watch.NONE && !session.hasMembers()) {
-            add(steps, "client " + at + " closes the unused watch", Kind.PROGRESS, next -> next.endWatch(at, false));
+            steps.progress(() -> "client " + at + " closes the unused watch", next -> next.endWatch(at, false));
         }
-        if (session.watch == Watch.REGISTERED && may(Fault.WATCH_LOST)) {
-            addFault(steps, "the watch of client " + at + " ends", next -> next.loseWatch(at));
+        if (session.watch == Watch.REGISTERED) {
+            steps.fault(Fault.WATCH_LOST, () -> "the watch of client " + at + " ends", next -> next.loseWatch(at));
         }
     }
 
-    private void stepsOfSession(int at, List<Step<EtcdWorld>> steps) {
+    private void stepsOfSession(int at, Steps<EtcdWorld, EtcdWorld, Fault> steps) {
         ModelledSession session = clients.get(at).session;
         if (session.ended) {
             return;
         }
-        if (!session.deadlinePassed && may(Fault.DEADLINE)) {
-            addFault(
-                    steps,
-                    "the deadline of client " + at + " passes",
+        if (!session.deadlinePassed) {
+            steps.fault(
+                    Fault.DEADLINE,
+                    () -> "the deadline of client " + at + " passes",
                     next -> next.clients.get(at).session.deadlinePassed = true);
         }
         if (session.deadlinePassed || !store.keys().containsKey(session.key())) {
-            add(steps, "client " + at + " ends its session", Kind.PROGRESS, next -> next.endSession(at));
+            steps.progress(() -> "client " + at + " ends its session", next -> next.endSession(at));
         }
     }
 
-    private void stepsOfStore(List<Step<EtcdWorld>> steps) {
+    private void stepsOfStore(Steps<EtcdWorld, EtcdWorld, Fault> steps) {
         for (long lease : store.leases()) {
             if (lease >= FIRST_DELAY) {
                 boolean isMoving = clients.stream()
@@ -522,40 +506,39 @@ final class EtcdWorld implements World<EtcdWorld> {
                 boolean isAwaited = contenders.stream()
                         .anyMatch(each -> each.protocol.phase() instanceof EtcdContenderState.LeasingDelay);
                 if (!isMoving && !isAwaited) { // a delay is longer than a request
-                    add(steps, "the delay of lease " + lease + " ends", Kind.PROGRESS, next -> next.endLease(lease));
+                    steps.progress(() -> "the delay of lease " + lease + " ends", next -> next.endLease(lease));
                 }
                 continue;
             }
             ModelledSession session = clients.get((int) (lease / 10)).session;
             boolean outdated = session.lease != lease || session.deadlinePassed || session.ended;
-            boolean early = has(Flaw.SESSION_ENDS_EARLY) && may(Fault.DEADLINE);
-            if (outdated || early) {
-                add(steps, "the store deletes session " + lease, outdated ? Kind.PROGRESS : Kind.OPTIONAL, next -> {
-                    next.faults -= outdated ? 0 : 1;
-                    next.endLease(lease);
-                });
-            } else if (may(Fault.REVOKED)) {
-                addFault(steps, "an operator revokes lease " + lease, next -> {
-                    next.revokeHead(entry -> entry.lease() == lease);
-                    next.endLease(lease);
-                });
+            String label = "the store deletes session " + lease;
+            if (outdated) {
+                steps.progress(() -> label, next -> next.endLease(lease));
+                continue;
             }
+            if (has(Flaw.SESSION_ENDS_EARLY)) {
+                steps.fault(Fault.DEADLINE, () -> label, next -> next.endLease(lease));
+            }
+            steps.fault(Fault.REVOKED, () -> "an operator revokes lease " + lease, next -> {
+                next.revokeHead(entry -> entry.lease() == lease);
+                next.endLease(lease);
+            });
         }
         for (int i = 0; i < strays.size(); i++) {
             int index = i;
-            add(steps, "the store executes late: " + strays.get(i), Kind.OPTIONAL, next -> {
+            Sent stray = strays.get(i);
+            steps.add(() -> "the store executes late: " + stray, Kind.OPTIONAL, next -> {
                 next.execute(next.strays.remove(index));
             });
-            add(steps, "never executed: " + strays.get(i), Kind.PROGRESS, next -> next.strays.remove(index));
+            steps.progress(() -> "never executed: " + stray, next -> next.strays.remove(index));
         }
-        if (may(Fault.OPERATOR)) {
-            for (String key : store.queue(LOCK)) {
-                addFault(steps, "an operator deletes " + key, next -> {
-                    EtcdStore.Entry deleted = next.store.keys().get(key);
-                    next.revokeHead(entry -> entry.equals(deleted));
-                    next.apply(new EtcdStore.Txn(List.of(), List.of(new EtcdStore.Delete(key, false)), List.of()));
-                });
-            }
+        for (String key : store.queue(LOCK)) {
+            steps.fault(Fault.OPERATOR, () -> "an operator deletes " + key, next -> {
+                EtcdStore.Entry deleted = next.store.keys().get(key);
+                next.revokeHead(entry -> entry.equals(deleted));
+                next.apply(new EtcdStore.Txn(List.of(), List.of(new EtcdStore.Delete(key, false)), List.of()));
+            });
         }
     }
 
@@ -1195,35 +1178,23 @@ final class EtcdWorld implements World<EtcdWorld> {
 
     // ---- the key
 
-    /** Contenders are written as # and a digit, which is then replaced by their place in an order of what they do. */
     @Override
-    public String key() {
-        List<String> views = contenders.stream().map(EtcdWorld::view).toList();
-        StringBuilder text = new StringBuilder(1_000);
-        store.keys().forEach((name, entry) -> describe(name, entry, text));
-        text.append(store.leases());
+    public void describe(StateKey key) {
+        key.list(store.keys().entrySet(), EtcdWorld::describe).numbers(store.leases());
         NavigableSet<Long> revisions = revisions();
         for (Client client : clients) {
-            client.session.describe(text, revisions);
-            describe(client.sent, (sent, into) -> sent.describe(into), text);
-            describe(client.replies, (reply, into) -> reply.describe(into), text);
+            client.session.describe(key.value("\nclient"), revisions);
+            key.value(" sent").unordered(client.sent, (into, sent) -> sent.describe(into));
+            key.value(" replies").unordered(client.replies, (into, reply) -> reply.describe(into));
         }
-        describe(strays, (sent, into) -> sent.describe(into), text.append('~'));
-        text.append(faults)
-                .append(' ')
-                .append(revisions.headSet(highestToken, true).size());
-        int[] labels = labels(views);
-        Integer[] order = IntStream.range(0, labels.length).boxed().toArray(Integer[]::new);
-        Arrays.sort(order, Comparator.comparing(i -> labels[i]));
-        for (int i : order) {
+        key.value("\nlate").unordered(strays, (into, sent) -> sent.describe(into));
+        key.number(faults.left()).number(revisions.headSet(highestToken, true).size());
+        key.participants(contenders.size(), (view, i) -> describe(contenders.get(i), view), (details, i) -> {
             Contender contender = contenders.get(i);
-            text.append(views.get(i));
-            describe(contender.protocol, text);
-            text.append(contender.token).append(contender.key).append(' ').append(contender.revision);
-            text.append(' ').append(contender.lease);
-        }
-        relabel(text, labels);
-        return Ranks.replaceTimes(text);
+            describe(contender.protocol, details);
+            details.number(contender.token).value(contender.key);
+            details.number(contender.revision).number(contender.lease);
+        });
     }
 
     /** Returns the revisions of keys that exist or may be granted: only how others compare with them counts. */
@@ -1235,95 +1206,46 @@ final class EtcdWorld implements World<EtcdWorld> {
         return revisions;
     }
 
-    private static void describe(EtcdContenderState state, StringBuilder text) {
+    private static void describe(EtcdContenderState state, StateKey key) {
         EtcdContenderState.Phase phase = state.phase();
         if (phase instanceof EtcdContenderState.Putting at) {
-            text.append(' ').append(at.epoch()).append(' ').append(at.rounds());
+            key.number(at.epoch()).number(at.rounds());
         } else if (phase instanceof EtcdContenderState.Reading at) {
-            text.append(' ').append(at.rounds());
+            key.number(at.rounds());
         } else if (phase instanceof EtcdContenderState.GivingWay at) {
-            text.append(' ').append(at.rounds());
+            key.number(at.rounds());
         } else if (phase instanceof EtcdContenderState.Unremoved at) {
-            text.append(at.wasCounted()).append(at.revision() > 0);
+            key.flags(at.wasCounted(), at.revision() > 0);
         } else if (phase instanceof EtcdContenderState.Removing at) {
-            text.append(at.wasCounted()).append(at.revision() > 0);
+            key.flags(at.wasCounted(), at.revision() > 0);
         } else if (phase instanceof EtcdContenderState.LeasingDelay at) {
-            text.append(at.wasCounted());
+            key.flags(at.wasCounted());
         } else if (phase instanceof EtcdContenderState.Moving at) {
-            text.append(at.wasCounted()).append(at.leaseId());
+            key.flags(at.wasCounted()).number(at.leaseId());
         } else if (phase instanceof EtcdContenderState.SessionOver at) {
-            text.append(at.mayHaveKey());
+            key.flags(at.mayHaveKey());
         }
-        text.append(state.mayHaveKey() ? '!' : '.');
-        if (state.inDoubt().mayStillExecute()) {
-            text.append(state.inDoubt().highestEpoch());
-        }
-        text.append(' ');
+        key.flags(state.mayHaveKey());
+        key.number(state.inDoubt().mayStillExecute() ? state.inDoubt().highestEpoch() : -1);
     }
 
-    private static void describe(String name, EtcdStore.Entry entry, StringBuilder text) {
-        text.append(name)
-                .append(entry.value())
-                .append(' ')
-                .append(entry.createRevision())
-                .append(' ');
-        text.append(entry.lease()).append(' ').append(name.startsWith(LOCK) ? 0 : entry.version());
+    private static void describe(StateKey key, Map.Entry<String, EtcdStore.Entry> each) {
+        EtcdStore.Entry entry = each.getValue();
+        key.value(each.getKey()).value(entry.value()).number(entry.createRevision());
+        key.number(entry.lease()).number(each.getKey().startsWith(LOCK) ? 0 : entry.version());
     }
 
-    /** Sorts the texts, since requests are executed in any order. */
-    private static <T> void describe(List<T> requests, BiConsumer<T, StringBuilder> describer, StringBuilder text) {
-        if (requests.size() == 1) {
-            describer.accept(requests.get(0), text);
-        } else if (!requests.isEmpty()) {
-            requests.stream()
-                    .map(each -> {
-                        StringBuilder one = new StringBuilder(100);
-                        describer.accept(each, one);
-                        return one.toString();
-                    })
-                    .sorted()
-                    .forEach(text::append);
-        }
-    }
-
-    /** Returns what makes a contender differ from the others, without names and revisions. */
-    private static String view(Contender contender) {
-        StringBuilder text = new StringBuilder("|").append(contender.client).append(contender.kind);
-        text.append(contender.incarnation);
-        text.append(contender.protocol.phase().getClass().getSimpleName()).append(contender.core);
-        for (boolean flag : List.of(
+    /** Describes what makes a contender differ from the others, without names and revisions. */
+    private static void describe(Contender contender, StateKey key) {
+        key.value("\ncontender").number(contender.client).value(contender.kind).number(contender.incarnation);
+        key.value(contender.protocol.phase().getClass()).value(contender.core);
+        key.flags(
                 contender.woken,
                 contender.gaveUp,
                 contender.revoked,
                 contender.deferredWatch,
                 contender.awaitsSession,
-                contender.cleansUp)) {
-            text.append(flag ? '+' : '-');
-        }
-        return text.toString();
-    }
-
-    /** Returns a number for each contender that depends on what it does, and not on which of several equal ones it is. */
-    private static int[] labels(List<String> views) {
-        int[] labels = new int[views.size()];
-        for (int i = 0; i < labels.length; i++) {
-            for (int j = 0; j < labels.length; j++) {
-                int order = views.get(j).compareTo(views.get(i));
-                labels[i] += order < 0 || (order == 0 && j < i) ? 1 : 0;
-            }
-        }
-        return labels;
-    }
-
-    private static void relabel(StringBuilder text, int[] labels) {
-        for (int at = text.indexOf("#"); at >= 0; at = text.indexOf("#", at + 1)) {
-            text.setCharAt(at + 1, (char) ('0' + labels[text.charAt(at + 1) - '0']));
-        }
-    }
-
-    @Override
-    public String toString() {
-        return key();
+                contender.cleansUp);
     }
 
     static Scope scope(String clients, String kinds, int faults, Set<Fault> possible, boolean givingUp) {

@@ -14,6 +14,7 @@ import io.mortise.lock.etcd.contender.EtcdContenderEvent.PositionRead;
 import io.mortise.lock.etcd.contender.EtcdContenderEvent.Removed;
 import io.mortise.lock.etcd.queue.EtcdKeyLayout;
 import io.mortise.lock.etcd.queue.QueueReplica.ContenderKey;
+import io.mortise.lock.explorer.StateKey;
 import io.mortise.lock.explorer.etcd.EtcdStore;
 import io.mortise.lock.explorer.etcd.EtcdStore.AnyBefore;
 import io.mortise.lock.explorer.etcd.EtcdStore.Compare;
@@ -196,11 +197,17 @@ record ModelledRequest(
         return Position.behind(new ContenderKey(EtcdKeyLayout.bytes(name), head.createRevision()), found.count());
     }
 
-    void describe(StringBuilder text) {
-        text.append(kind).append(from.key).append(from.record).append(' ').append(revision);
-        text.append(' ').append(number).append(newEpoch ? '+' : '-');
+    void describe(StateKey key) {
+        key.value(kind)
+                .value(from.key)
+                .value(from.record)
+                .number(revision)
+                .number(number)
+                .flags(newEpoch);
         if (ahead != null) {
-            text.append(ahead.key()).append(' ').append(ahead.createRevision());
+            key.value(ahead.key()).number(ahead.createRevision());
+        } else {
+            key.number(0);
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.etcd.contender;
 
+import io.mortise.lock.explorer.StateKey;
 import io.mortise.lock.explorer.etcd.EtcdStore;
 import io.mortise.lock.explorer.etcd.EtcdStore.Event;
 import java.util.ArrayList;
@@ -279,57 +280,47 @@ public final class ModelledSession {
     }
 
     /**
-     * Writes what distinguishes sessions, with # before each contender.
+     * Describes what distinguishes sessions.
      *
      * @param revisions the revisions of all keys: only how others compare with them counts
      */
-    void describe(StringBuilder text, NavigableSet<Long> revisions) {
-        text.append(" |").append(lease).append(deadlinePassed ? '!' : '.').append(ended ? '!' : '.');
+    void describe(StateKey key, NavigableSet<Long> revisions) {
+        key.number(lease).flags(deadlinePassed, ended);
         if (ended) {
             return;
         }
-        text.append(epoch).append('.').append(series).append(slots).append(removals);
-        describe(joined, text);
+        key.number(epoch).number(series).numbers(slots).number(removals).list(joined, StateKey::participant);
+        key.value(watch);
         if (watch != Watch.NONE) {
-            text.append(watch == Watch.OPENING ? 'o' : 'r').append(upToDate ? '+' : '-');
-            describe(waiting, text.append('w'));
-            describe(holding, text.append('h'));
-            replica.forEach((key, revision) ->
-                    text.append(key).append(' ').append(revision).append(revision == notifiedHead ? '!' : '.'));
-            text.append(revisions.headSet(lastRevision, true).size()).append('a');
-            describe(early, text);
-            describe(arriving, text.append(';'));
+            key.flags(upToDate);
+            key.list(waiting.entrySet(), ModelledSession::describe);
+            key.list(holding.entrySet(), ModelledSession::describe);
+            key.list(
+                    replica.entrySet(),
+                    (into, each) ->
+                            into.value(each.getKey()).number(each.getValue()).flags(each.getValue() == notifiedHead));
+            key.number(revisions.headSet(lastRevision, true).size());
+            key.value(" early").list(early, this::describe);
+            key.value(" arriving").list(arriving, this::describe);
         }
-        describe(turns, text.append('t'));
-        describe(unnotified, text.append('u'));
-        text.append(sequencing ? '+' : '-');
+        key.value(" turns").list(turns, StateKey::participant).list(unnotified, StateKey::participant);
+        key.flags(sequencing, active >= 0);
         if (active >= 0) {
-            text.append('#').append(active);
+            key.participant(active);
         }
     }
 
-    private void describe(List<List<Event>> batches, StringBuilder text) {
-        for (List<Event> events : batches) {
-            for (Event event : events) {
-                text.append(event.key())
-                        .append(' ')
-                        .append(event.createRevision())
-                        .append(' ');
-                text.append(event.revision()).append(event.revision() > readRevision ? '+' : '-');
-            }
-            text.append('/');
-        }
+    private void describe(StateKey key, List<Event> events) {
+        key.list(
+                events,
+                (into, event) -> into.value(event.key())
+                        .number(event.createRevision())
+                        .number(event.revision())
+                        .flags(event.revision() > readRevision));
     }
 
-    private static void describe(Iterable<Integer> contenders, StringBuilder text) {
-        contenders.forEach(each -> text.append('#').append(each));
-    }
-
-    private static void describe(Map<String, Member> members, StringBuilder text) {
-        members.forEach((key, member) -> text.append(key)
-                .append('#')
-                .append(member.contender)
-                .append(' ')
-                .append(member.revision));
+    private static void describe(StateKey key, Map.Entry<String, Member> each) {
+        Member member = each.getValue();
+        key.value(each.getKey()).participant(member.contender).number(member.revision);
     }
 }

@@ -12,6 +12,7 @@ import io.mortise.lock.redlock.grant.RedlockWorld.Scope;
 import io.mortise.lock.redlock.grant.RedlockWorld.Variant;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.spi.MonotonicInstant;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -207,7 +208,10 @@ class RedlockExplorationTest {
     /** A change of this script, and of each other one that has the code too. */
     private static Variant script(RedlockScript script, String code, String wrong) {
         assertThat(script.script().text()).contains(code);
-        return new Variant(
-                RedlockContenderState::on, each -> each.script().text().replace(code, wrong));
+        Map<RedlockScript, String> texts = new EnumMap<>(RedlockScript.class);
+        for (RedlockScript each : RedlockScript.values()) {
+            texts.put(each, each.script().text().replace(code, wrong));
+        }
+        return new Variant(RedlockContenderState::on, texts::get);
     }
 }

@@ -3,7 +3,7 @@ package io.mortise.lock.redlock.grant;
 
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.explorer.FaultBudget;
-import io.mortise.lock.explorer.Ranks;
+import io.mortise.lock.explorer.StateKey;
 import io.mortise.lock.explorer.Steps;
 import io.mortise.lock.explorer.World;
 import io.mortise.lock.explorer.redis.RedisModel;
@@ -36,6 +36,7 @@ import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Contenders for one lock, the core that drives them, their connections, and the masters, at one moment. The state machine and
@@ -61,7 +62,7 @@ record RedlockWorld(
     private static final RedlockKeys.LockKeys KEYS = new RedlockKeys("").of(new LockName("x"));
     private static final long START = 1_700_000_000_000_000L;
 
-    /** Tokens have 16 digits, so that {@link Ranks} replaces them. */
+    /** Tokens have 16 digits, so that {@link StateKey} ranks them. */
     private static final long FIRST_TOKEN = 1_000_000_000_000_000L;
 
     private static final long REQUEST_TIMEOUT = 2_000_000;
@@ -80,6 +81,15 @@ record RedlockWorld(
 
     /** The same script is run with the same arguments in many worlds, which differ elsewhere. */
     private static final Map<Run, RedisModel.Result> RESULTS = new HashMap<>();
+
+    private static final String RECORD = " m1 record";
+    private static final String ROUND = " round=";
+
+    /** The parts of texts in the store. */
+    private static final Map<String, List<TextPart>> TEXT_PARTS = new HashMap<>();
+
+    /** A part of a text, with the number of a round at its end if it has a contender. */
+    private record TextPart(String text, int contender, int round) {}
 
     private record Run(RedisModel server, long now, String script, List<String> args) {}
 
@@ -274,10 +284,10 @@ record RedlockWorld(
             stepsOfMaster(m, steps);
         }
         if (masters.stream().anyMatch(RedlockWorld::isForeign)) {
-            steps.add("the foreign holder releases", Kind.PROGRESS, Draft::releaseForeign);
+            steps.add(() -> "the foreign holder releases", Kind.PROGRESS, Draft::releaseForeign);
         }
         if (mayBecomeLate) {
-            steps.add("time passes", Kind.FALLBACK, next -> next.now += 2 * REQUEST_TIMEOUT);
+            steps.add(() -> "time passes", Kind.FALLBACK, next -> next.now += 2 * REQUEST_TIMEOUT);
         }
         return steps.all();
     }
@@ -286,32 +296,33 @@ record RedlockWorld(
         Contender contender = contenders.get(c);
         String who = "contender " + c + " ";
         switch (contender.core) {
-            case NEW -> steps.add(who + "makes its first attempt", Kind.PROGRESS, next -> next.attempt(c));
+            case NEW -> steps.add(() -> who + "makes its first attempt", Kind.PROGRESS, next -> next.attempt(c));
             case WAITING, RETRYING -> {
                 if (contender.protocol.round() >= scope.rounds) {
-                    steps.add(who + "gives up after its last round", Kind.PROGRESS, next -> next.end(c));
+                    steps.add(() -> who + "gives up after its last round", Kind.PROGRESS, next -> next.end(c));
                     return;
                 }
                 boolean soon =
                         contender.woken || contender.core == Core.RETRYING || contender.protocol.splitRounds() > 0;
                 steps.add(
-                        who + (contender.woken ? "tries again, since it was woken" : "tries again after its delay"),
+                        () -> who
+                                + (contender.woken ? "tries again, since it was woken" : "tries again after its delay"),
                         soon ? Kind.PROGRESS : Kind.FALLBACK,
                         next -> next.attempt(c));
             }
-            case HOLDING -> steps.add(who + "releases", Kind.PROGRESS, next -> next.end(c));
-            case END_FAILED -> steps.add(who + "ends again", Kind.PROGRESS, next -> next.end(c));
+            case HOLDING -> steps.add(() -> who + "releases", Kind.PROGRESS, next -> next.end(c));
+            case END_FAILED -> steps.add(() -> who + "ends again", Kind.PROGRESS, next -> next.end(c));
             default -> {}
         }
         boolean waits = contender.core == Core.WAITING || contender.core == Core.RETRYING;
         if (scope.givesUp && (waits || (contender.core == Core.ATTEMPTING && !contender.gaveUp))) {
-            steps.add(who + "gives up", Kind.OPTIONAL, next -> next.giveUp(c));
+            steps.add(() -> who + "gives up", Kind.OPTIONAL, next -> next.giveUp(c));
         }
         for (Timer timer : new TreeSet<>(contender.timers)) {
-            steps.add(who + "timer " + timer, Kind.PROGRESS, next -> next.fire(c, timer));
+            steps.add(() -> who + "timer " + timer, Kind.PROGRESS, next -> next.fire(c, timer));
         }
         for (int m : new TreeSet<>(contender.removalsDue)) {
-            steps.add(who + "releases again at master " + m, Kind.PROGRESS, next -> {
+            steps.add(() -> who + "releases again at master " + m, Kind.PROGRESS, next -> {
                 next.contenders.get(c).removalsDue.remove(m);
                 next.feed(c, new RedlockContenderEvent.RemovalDue(m));
             });
@@ -322,7 +333,7 @@ record RedlockWorld(
         Link link = masters.get(m).links.get(c);
         String where = " of contender " + c + " at master " + m;
         if (link.cleanup == Cleanup.DUE) {
-            steps.add("cleanup" + where, Kind.PROGRESS, next -> {
+            steps.add(() -> "cleanup" + where, Kind.PROGRESS, next -> {
                 next.masters.get(m).links.get(c).cleanup = Cleanup.RUNNING;
                 next.feed(c, new RedlockContenderEvent.CleanupDue(m));
             });
@@ -332,19 +343,19 @@ record RedlockWorld(
         }
         Request first = link.sent.get(0);
         String what = name(first);
-        steps.add(what + where, Kind.PROGRESS, next -> {
+        steps.add(() -> what + where, Kind.PROGRESS, next -> {
             next.masters.get(m).links.get(c).sent.remove(0);
             next.execute(m, first, true);
         });
         for (MonotonicInstant at : failureTimes(List.of(first))) {
-            steps.fault(Fault.LOST_REPLY, "lost reply to " + what + where + " at " + at, next -> {
+            steps.fault(Fault.LOST_REPLY, () -> "lost reply to " + what + where + " at " + at, next -> {
                 next.masters.get(m).links.get(c).sent.remove(0);
                 next.execute(m, first, false);
                 next.fail(m, first, at);
             });
         }
         for (MonotonicInstant at : failureTimes(link.sent)) {
-            steps.fault(Fault.LATE_EXECUTION, "lost connection" + where + " at " + at, next -> {
+            steps.fault(Fault.LATE_EXECUTION, () -> "lost connection" + where + " at " + at, next -> {
                 LinkDraft lost = next.masters.get(m).links.get(c);
                 List<Request> unanswered = List.copyOf(lost.sent);
                 lost.sent.clear();
@@ -370,26 +381,26 @@ record RedlockWorld(
             int at = i;
             Request request = master.stray.get(i);
             steps.add(
-                    "late " + name(request) + " of contender " + request.contender + " at master " + m,
+                    () -> "late " + name(request) + " of contender " + request.contender + " at master " + m,
                     Kind.OPTIONAL,
                     next -> {
                         next.masters.get(m).stray.remove(at);
                         next.execute(m, request, false);
                     });
             steps.add(
-                    "lost " + name(request) + " at master " + m,
+                    () -> "lost " + name(request) + " at master " + m,
                     Kind.PROGRESS,
                     next -> next.masters.get(m).stray.remove(at));
         }
         if (master.voting) {
-            steps.fault(Fault.RESTART, "master " + m + " is restarted without its data", next -> {
+            steps.fault(Fault.RESTART, () -> "master " + m + " is restarted without its data", next -> {
                 MasterDraft restarted = next.masters.get(m);
                 restarted.server = RedisModel.EMPTY.withSubscribed(restarted.server.subscribed());
                 restarted.voting = false;
             });
         }
         if (voteMayExpire(master)) {
-            steps.fault(Fault.EXPIRY, "the vote at master " + m + " expires", next -> {
+            steps.fault(Fault.EXPIRY, () -> "the vote at master " + m + " expires", next -> {
                 next.masters.get(m).server =
                         next.masters.get(m).server.run(now, "DEL", KEYS.grant()).next();
             });
@@ -708,7 +719,7 @@ record RedlockWorld(
                         "r",
                         KEYS.bucket(),
                         id,
-                        record(c) + " round=" + acquire.round(),
+                        record(c) + ROUND + acquire.round(),
                         LEASE_MILLIS,
                         String.valueOf(request.notAfter),
                         acquire.mayBeQueued() ? "1" : "0"));
@@ -749,7 +760,7 @@ record RedlockWorld(
         }
 
         private static String record(int c) {
-            return attemptId(c) + " m1 record";
+            return attemptId(c) + RECORD;
         }
 
         private static List<String> queueArgs(int c) {
@@ -792,7 +803,7 @@ record RedlockWorld(
                 if (core != Core.ENDING && core != Core.DONE && core != Core.END_FAILED) {
                     feed(receiver, new RedlockContenderEvent.Hint(m));
                 } else {
-                    run(m, RedlockScript.RELEASE, List.of(attemptId(receiver), "0", " m1 record"));
+                    run(m, RedlockScript.RELEASE, List.of(attemptId(receiver), "0", RECORD));
                 }
             }
             Object reply = Objects.requireNonNull(result.reply());
@@ -870,155 +881,135 @@ record RedlockWorld(
     // ---- the key
 
     /**
-     * Masters that differ in nothing are equal, and so are contenders that do not wait: the text is the least of all orders of the
-     * latter. Those that wait differ in their queue positions.
+     * Masters that differ in nothing are equal, and so are contenders that do not wait. Those that wait differ in their queue
+     * positions.
      */
     @Override
-    public String key() {
-        int[] order = IntStream.range(0, contenders.size()).toArray();
-        String key = key(order);
-        if (order.length == 2 && !scope.waits.contains(true)) {
-            String other = key(new int[] {1, 0});
-            return key.compareTo(other) < 0 ? key : other;
+    public void describe(StateKey key) {
+        key.number(now).number(highestToken).number(faults.left()).flags(everHeld);
+        if (contenders.size() == 2 && !scope.waits.contains(true)) {
+            key.lesser(new int[] {0, 1}, new int[] {1, 0}, order -> describe(key, order));
+        } else {
+            key.labelledBy(IntStream.range(0, contenders.size()).toArray(), order -> describe(key, order));
         }
-        return key;
     }
 
-    private String key(int[] order) {
-        StringBuilder text = new StringBuilder(1_500);
-        text.append(now)
-                .append(' ')
-                .append(highestToken)
-                .append(' ')
-                .append(faults.left())
-                .append(everHeld);
+    private void describe(StateKey key, int[] order) {
         for (int c : order) {
             Contender contender = contenders.get(c);
             RedlockContenderState protocol = contender.protocol;
-            text.append('|')
-                    .append(contender.core)
-                    .append(contender.woken ? 'w' : ' ')
-                    .append(contender.gaveUp ? 'u' : ' ')
-                    .append(new TreeSet<>(contender.timers))
-                    .append(contender.token)
-                    .append(protocol.phase().getClass().getSimpleName());
+            key.value("\ncontender").value(contender.core).flags(contender.woken, contender.gaveUp);
+            for (Timer timer : Timer.values()) {
+                key.flags(contender.timers.contains(timer));
+            }
+            key.number(contender.token).value(protocol.phase().getClass());
             if (protocol.phase() instanceof RedlockContenderState.StoringToken storing) {
-                text.append(storing.token()).append(' ');
+                key.number(storing.token());
             }
             // Only attempts that do not wait count their split rounds.
-            text.append(protocol.mayWait() ? Math.min(1, protocol.splitRounds()) : protocol.splitRounds());
-            text.append(scope.rounds < Integer.MAX_VALUE ? protocol.round() : 0);
+            key.number(protocol.mayWait() ? Math.min(1, protocol.splitRounds()) : protocol.splitRounds());
+            key.number(scope.rounds < Integer.MAX_VALUE ? protocol.round() : 0);
         }
-        IntStream.range(0, masters.size()).mapToObj(m -> key(m, order)).sorted().forEach(text::append);
-        return Ranks.replaceTimes(text);
+        key.unordered(IntStream.range(0, masters.size()).boxed().toList(), (into, m) -> describe(into, m, order));
     }
 
-    private String key(int m, int[] order) {
+    private void describe(StateKey key, int m, int[] order) {
         Master master = masters.get(m);
-        StringBuilder text = new StringBuilder(400);
-        text.append('\n')
-                .append(rounds(relabelled(new TreeMap<>(master.server.keys()).toString(), order), order))
-                .append(master.voting);
+        key.value("\nmaster").flags(master.voting);
+        new TreeMap<>(master.server.keys()).forEach((name, value) -> describe(key.value(name), value));
         for (int c : order) {
             Link link = master.links.get(c);
             RedlockContenderState protocol = contenders.get(c).protocol;
             AttemptAtMaster attempt = protocol.masters().get(m);
-            text.append('|')
-                    .append(link.epoch)
-                    .append(link.eligible ? 'e' : ' ')
-                    .append(link.cleanup)
-                    .append(contenders.get(c).removalsDue.contains(m) ? 'd' : ' ')
-                    .append(attempt.awaited())
-                    .append(attempt.voted() ? 'v' : ' ')
-                    .append(attempt.queued() ? 'q' : ' ')
-                    .append(attempt.cleaning() ? 'c' : ' ')
-                    .append(attempt.lost().anyLost() ? attempt.lost() : "")
-                    .append((protocol.hinting() & 1L << m) != 0 ? 'h' : ' ')
-                    .append(vote(protocol, m, order))
-                    .append(answer(protocol.phase(), m));
-            link.sent.forEach(request -> describe(request, order, text));
+            key.value("\nlink").number(link.epoch).value(link.cleanup).number(attempt.awaited());
+            key.flags(
+                    link.eligible,
+                    contenders.get(c).removalsDue.contains(m),
+                    attempt.voted(),
+                    attempt.queued(),
+                    attempt.cleaning(),
+                    (protocol.hinting() & 1L << m) != 0);
+            key.value(attempt.lost().anyLost() ? attempt.lost() : null);
+            describe(key, protocol, m);
+            key.value(answer(protocol.phase(), m)).list(link.sent, this::describe);
         }
-        master.stray.stream()
-                .map(request -> {
-                    StringBuilder one = new StringBuilder();
-                    describe(request, order, one.append('~'));
-                    return one.toString();
-                })
-                .sorted()
-                .forEach(text::append);
-        return text.toString();
+        key.value("\nlate").unordered(master.stray, this::describe);
     }
 
-    private static String vote(RedlockContenderState protocol, int m, int[] order) {
-        MasterVote vote = protocol.votes().of(m);
-        if (vote instanceof MasterVote.Granted granted) {
-            return "G" + granted.counter()
-                    + (protocol.votes().decisiveCounters().contains(granted.counter()) ? "!" : "");
+    private void describe(StateKey key, StoredValue value) {
+        key.flags(value.expiresAt().isPresent());
+        if (value instanceof StoredValue.Text text) {
+            describe(key, text.text());
+        } else if (value instanceof StoredValue.Hash hash) {
+            key.number(hash.fields().size());
+            hash.fields().forEach((field, text) -> describe(key.value(field), text));
+        } else {
+            Map<String, Double> scores = ((StoredValue.SortedSet) value).scores();
+            key.list(
+                    scores.entrySet(), (into, each) -> into.value(each.getKey()).value(each.getValue()));
         }
-        if (vote instanceof MasterVote.Conflicted conflict) {
-            return "C" + relabelled(conflict.holder(), order);
+    }
+
+    /** Describes a text in the store. Rounds count by their distance from the last round of their attempt. */
+    private void describe(StateKey key, String text) {
+        for (TextPart part : TEXT_PARTS.computeIfAbsent(text, RedlockWorld::parts)) {
+            key.value(part.text);
+            if (part.contender >= 0) {
+                key.number(contenders.get(part.contender).protocol.round() - part.round);
+            }
         }
-        return vote instanceof MasterVote.Failed failed ? "F" + failed.mayHaveGranted() : "P";
     }
 
-    private static String answer(RedlockContenderState.Phase phase, int m) {
-        Answers answers = phase instanceof RedlockContenderState.StoringToken storing
-                ? storing.stored()
-                : phase instanceof RedlockContenderState.Releasing releasing ? releasing.held() : null;
-        return answers == null ? "" : String.valueOf(answers.of(m));
-    }
-
-    private void describe(Request request, int[] order, StringBuilder text) {
-        int now = contenders.get(request.contender).protocol.round();
-        text.append('>').append(label(request.contender, order));
-        RedlockContenderEffect effect = request.effect;
-        if (effect instanceof RedlockContenderEffect.SendAcquire send) {
-            text.append("acquire")
-                    .append(now - send.round())
-                    .append(send.mayBeQueued())
-                    .append(send.tries());
-            text.append(' ').append(request.notAfter);
-        } else if (effect instanceof RedlockContenderEffect.SendToken send) {
-            text.append("token").append(now - send.round()).append(' ').append(send.token());
-        } else if (effect instanceof RedlockContenderEffect.SendYield send) {
-            text.append("yield").append(now - send.round()).append(send.wakes());
-        } else if (effect instanceof RedlockContenderEffect.SendRemoval send) {
-            text.append("remove")
-                    .append(send.forCleanup())
-                    .append(send.repeated())
-                    .append(send.withTime());
-        }
-        text.append(' ').append(request.epoch).append(' ');
-    }
-
-    private static int label(int contender, int[] order) {
-        return order[0] == contender ? 0 : order.length > 1 && order[1] == contender ? 1 : 2;
-    }
-
-    /** Replaces the contenders' attempt ids by their labels. */
-    private static String relabelled(String text, int[] order) {
-        return order[0] == 0
-                ? text
-                : text.replace(ID_START + "0", ID_START + "#")
-                        .replace(ID_START + "1", ID_START + "0")
-                        .replace(ID_START + "#", ID_START + "1");
-    }
-
-    /** Replaces the rounds in votes and queue entries by their distance from the last round of their attempt. */
-    private String rounds(String text, int[] order) {
-        StringBuilder relative = new StringBuilder(text.length());
+    private static List<TextPart> parts(String text) {
+        List<TextPart> parts = new ArrayList<>();
         int from = 0;
-        for (int at = text.indexOf(" round="); at >= 0; at = text.indexOf(" round=", from)) {
-            int digits = at + " round=".length();
+        for (int at = text.indexOf(ROUND); at >= 0; at = text.indexOf(ROUND, from)) {
+            int digits = at + ROUND.length();
+            int contender = text.charAt(text.lastIndexOf(RECORD, at) - 1) - '0';
             int end = digits;
             while (end < text.length() && Character.isDigit(text.charAt(end))) {
                 end++;
             }
-            int label = text.charAt(text.lastIndexOf(" m1 record", at) - 1) - '0';
-            int last = contenders.get(order[label]).protocol.round();
-            relative.append(text, from, digits).append(last - Integer.parseInt(text, digits, end, 10));
+            parts.add(new TextPart(text.substring(from, digits), contender, Integer.parseInt(text, digits, end, 10)));
             from = end;
         }
-        return relative.append(text, from, text.length()).toString();
+        parts.add(new TextPart(text.substring(from), -1, 0));
+        return List.copyOf(parts);
+    }
+
+    private static void describe(StateKey key, RedlockContenderState protocol, int m) {
+        MasterVote vote = protocol.votes().of(m);
+        key.value(vote.getClass());
+        if (vote instanceof MasterVote.Granted granted) {
+            key.number(granted.counter());
+            key.flags(protocol.votes().decisiveCounters().contains(granted.counter()));
+        } else if (vote instanceof MasterVote.Conflicted conflict) {
+            key.value(conflict.holder());
+        } else if (vote instanceof MasterVote.Failed failed) {
+            key.flags(failed.mayHaveGranted());
+        }
+    }
+
+    private static @Nullable Answer answer(RedlockContenderState.Phase phase, int m) {
+        Answers answers = phase instanceof RedlockContenderState.StoringToken storing
+                ? storing.stored()
+                : phase instanceof RedlockContenderState.Releasing releasing ? releasing.held() : null;
+        return answers == null ? null : answers.of(m);
+    }
+
+    private void describe(StateKey key, Request request) {
+        int round = contenders.get(request.contender).protocol.round();
+        RedlockContenderEffect effect = request.effect;
+        key.participant(request.contender).value(effect.getClass()).number(request.epoch);
+        if (effect instanceof RedlockContenderEffect.SendAcquire send) {
+            key.number(round - send.round()).flags(send.mayBeQueued()).number(send.tries());
+            key.number(request.notAfter);
+        } else if (effect instanceof RedlockContenderEffect.SendToken send) {
+            key.number(round - send.round()).number(send.token());
+        } else if (effect instanceof RedlockContenderEffect.SendYield send) {
+            key.number(round - send.round()).flags(send.wakes());
+        } else if (effect instanceof RedlockContenderEffect.SendRemoval send) {
+            key.flags(send.forCleanup(), send.repeated(), send.withTime());
+        }
     }
 }

@@ -38,10 +38,6 @@ final class ModelledContender {
     long token;
     final List<ZooKeeperContenderEvent> inbox;
 
-    private @Nullable ZooKeeperContenderState described;
-    private String phase = "";
-    private String phaseName = "";
-
     ModelledContender(int client, int i) {
         this.client = client;
         this.protocol = initial(i, 0);
@@ -63,9 +59,6 @@ final class ModelledContender {
         unsentList = from.unsentList;
         token = from.token;
         inbox = new ArrayList<>(from.inbox);
-        described = from.described;
-        phase = from.phase;
-        phaseName = from.phaseName;
     }
 
     static String attemptId(int contender, int incarnation) {
@@ -75,35 +68,5 @@ final class ModelledContender {
     static ZooKeeperContenderState initial(int contender, int incarnation) {
         return ZooKeeperContenderState.initial(
                 ZooKeeperWorld.LOCK, ContenderNode.prefix(attemptId(contender, incarnation)), true);
-    }
-
-    /** Returns the text of the phase. */
-    String phase() {
-        describe();
-        return phase;
-    }
-
-    String phaseName() {
-        describe();
-        return phaseName;
-    }
-
-    /** Makes the texts that are slow to make, after a step that changed the state. */
-    @SuppressWarnings("ReferenceEquality") // to compare their values would take as long as to make the texts
-    private void describe() {
-        if (described != protocol) {
-            described = protocol;
-            phase = protocol.phase().toString();
-            phaseName = protocol.phase().getClass().getSimpleName();
-        }
-    }
-
-    /** Returns what makes a contender differ from the others, without names and times. */
-    String view() {
-        StringBuilder text = new StringBuilder("|").append(client).append(incarnation);
-        text.append(phaseName()).append(core);
-        ZooKeeperWorldKey.append(text, woken, gaveUp, timedOut, revoked);
-        ZooKeeperWorldKey.append(text, deferredWatch, dropsList, unsentList != null);
-        return text.toString();
     }
 }

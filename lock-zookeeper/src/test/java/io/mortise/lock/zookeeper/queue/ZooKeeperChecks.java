@@ -18,8 +18,7 @@ final class ZooKeeperChecks {
         if (world.broken.isPresent()) {
             return world.broken;
         }
-        List<String> queue = world.servers.queue();
-        List<Integer> believers = new ArrayList<>();
+        List<Integer> believers = new ArrayList<>(1);
         for (int i = 0; i < world.contenders.size(); i++) {
             if (world.believes(i)) {
                 believers.add(i);
@@ -29,7 +28,8 @@ final class ZooKeeperChecks {
             return Optional.of("S01: contenders " + believers + " hold the lock");
         }
         if (believers.size() == 1 && !isHead(world, believers.get(0))) {
-            return Optional.of("S01: contender " + believers.get(0) + " holds the lock, and the queue is " + queue);
+            return Optional.of("S01: contender " + believers.get(0) + " holds the lock, and the queue is "
+                    + world.servers.queue());
         }
         for (ModelledClient client : world.clients) {
             for (Set<Integer> listening : client.listeners.values()) {
@@ -39,6 +39,7 @@ final class ZooKeeperChecks {
             }
         }
         if (isFinal(world)) {
+            List<String> queue = world.servers.queue();
             if (!queue.isEmpty()) {
                 return Optional.of("S08: all contenders have ended, and the queue has " + queue);
             }
@@ -92,7 +93,7 @@ final class ZooKeeperChecks {
     static List<String> situations(ZooKeeperWorld world) {
         TreeSet<String> present = new TreeSet<>();
         for (ModelledContender contender : world.contenders) {
-            present.add(contender.phaseName());
+            present.add(contender.protocol.phase().getClass().getSimpleName());
             if (contender.core == Core.HOLDING) {
                 present.add("held");
             }

@@ -42,37 +42,42 @@ final class ZooKeeperSteps {
         ModelledContender contender = world.contenders.get(i);
         String who = "contender " + i + " ";
         switch (contender.core) {
-            case NEW -> steps.progress(who + "makes its first attempt", next -> next.attempt(i));
+            case NEW -> steps.progress(() -> who + "makes its first attempt", next -> next.attempt(i));
             case WAITING ->
                 steps.add(
-                        who + (contender.woken ? "tries again, since it was woken" : "tries again after the fallback"),
+                        () -> who
+                                + (contender.woken
+                                        ? "tries again, since it was woken"
+                                        : "tries again after the fallback"),
                         contender.woken ? Kind.PROGRESS : Kind.FALLBACK,
                         next -> next.attempt(i));
-            case RETRYING -> steps.progress(who + "tries again after a failure", next -> next.attempt(i));
-            case HOLDING -> steps.progress(who + "releases", next -> next.end(i));
-            case END_FAILED -> steps.progress(who + "ends again after a failure", next -> next.end(i));
+            case RETRYING -> steps.progress(() -> who + "tries again after a failure", next -> next.attempt(i));
+            case HOLDING -> steps.progress(() -> who + "releases", next -> next.end(i));
+            case END_FAILED -> steps.progress(() -> who + "ends again after a failure", next -> next.end(i));
             default -> {}
         }
         boolean waits =
                 contender.core == Core.ATTEMPTING || contender.core == Core.WAITING || contender.core == Core.RETRYING;
         if (waits && !contender.gaveUp && world.scope.givingUp()) {
-            steps.add(who + "gives up", Kind.OPTIONAL, next -> next.giveUp(i));
+            steps.add(() -> who + "gives up", Kind.OPTIONAL, next -> next.giveUp(i));
         }
         if (contender.core == Core.ATTEMPTING || contender.core == Core.ENDING) {
-            steps.fault(Fault.SLOW_RESPONSE, who + "has no response in time", next -> next.timeOut(i));
+            steps.fault(Fault.SLOW_RESPONSE, () -> who + "has no response in time", next -> next.timeOut(i));
         }
         if (contender.core == Core.END_FAILED) {
             steps.fault(
-                    Fault.DEADLINE, who + "is abandoned", next -> next.feed(i, new ZooKeeperContenderEvent.Abandon()));
+                    Fault.DEADLINE,
+                    () -> who + "is abandoned",
+                    next -> next.feed(i, new ZooKeeperContenderEvent.Abandon()));
         }
         if (contender.deferredWatch) {
-            steps.add(who + "has held the lock for long", Kind.OPTIONAL, next -> {
+            steps.add(() -> who + "has held the lock for long", Kind.OPTIONAL, next -> {
                 next.contenders.get(i).deferredWatch = false;
                 next.feed(i, new ZooKeeperContenderEvent.WatchDue(next.clients.get(contender.client).connection));
             });
         }
         if (contender.unsentList != null) {
-            steps.progress(who + "goes on and sends its list", next -> next.sendList(i));
+            steps.progress(() -> who + "goes on and sends its list", next -> next.sendList(i));
         }
     }
 
@@ -80,7 +85,7 @@ final class ZooKeeperSteps {
         ModelledClient client = world.clients.get(i);
         String who = "client " + i;
         if (client.lockNodeUnused && !client.ended) {
-            steps.progress(who + " deletes the unused lock node", next -> {
+            steps.progress(() -> who + " deletes the unused lock node", next -> {
                 next.clients.get(i).lockNodeUnused = false;
                 next.send(i, new Request(RequestKind.DELETE_LOCK_NODE, -1, 0, ZooKeeperWorld.LOCK, false));
             });
@@ -97,16 +102,16 @@ final class ZooKeeperSteps {
             return;
         }
         if (!client.sent.isEmpty() && !world.servers.isBlocked(i)) {
-            steps.progress("server " + client.server + " executes " + client.sent.get(0), next -> {
+            steps.progress(() -> "server " + client.server + " executes " + client.sent.get(0), next -> {
                 next.servers.execute(i, next.clients.get(i).sent.remove(0));
             });
         }
         if (!client.arriving.isEmpty()) {
-            steps.progress(who + " receives " + client.arriving.get(0), next -> {
+            steps.progress(() -> who + " receives " + client.arriving.get(0), next -> {
                 next.receive(i, next.clients.get(i).arriving.remove(0));
             });
         }
-        steps.fault(Fault.CUT, "the connection of " + who + " is cut", next -> next.cut(i));
+        steps.fault(Fault.CUT, () -> "the connection of " + who + " is cut", next -> next.cut(i));
     }
 
     /** A follower without a client applies what it lags behind when a client connects, or some of it. */
@@ -132,10 +137,10 @@ final class ZooKeeperSteps {
         String label = "client " + i + " connects to server " + server + " after transaction " + tree.zxid();
         List<String> deleted = world.servers.get(server).model.missed(client.watches);
         for (List<String> order : orders(deleted)) {
-            steps.progress(label + ", which reports " + order, next -> next.reconnect(i, server, order));
+            steps.progress(() -> label + ", which reports " + order, next -> next.reconnect(i, server, order));
         }
         if (world.scope.possible().contains(Fault.WATCHES_FORGOTTEN) && !client.watches.isEmpty()) {
-            steps.progress(label + " without its watches", next -> {
+            steps.progress(() -> label + " without its watches", next -> {
                 next.clients.get(i).watches.clear();
                 next.reconnect(i, server, List.of());
             });
@@ -165,11 +170,11 @@ final class ZooKeeperSteps {
         if (!client.deadlinePassed && !client.ended) {
             steps.fault(
                     Fault.DEADLINE,
-                    "the deadline of client " + i + " passes",
+                    () -> "the deadline of client " + i + " passes",
                     next -> next.clients.get(i).deadlinePassed = true);
         }
         if (client.deadlinePassed && !client.ended) {
-            steps.progress("client " + i + " ends its session", next -> next.endSession(i));
+            steps.progress(() -> "client " + i + " ends its session", next -> next.endSession(i));
         }
     }
 
@@ -189,9 +194,9 @@ final class ZooKeeperSteps {
                 for (boolean reversed : orders) {
                     String label = "the server closes session " + session + (reversed ? ", in reverse" : "");
                     if (outdated) {
-                        steps.progress(label, next -> next.servers.closeSession(session, reversed));
+                        steps.progress(() -> label, next -> next.servers.closeSession(session, reversed));
                     } else {
-                        steps.fault(Fault.DEADLINE, label, next -> next.servers.closeSession(session, reversed));
+                        steps.fault(Fault.DEADLINE, () -> label, next -> next.servers.closeSession(session, reversed));
                     }
                 }
             }
@@ -200,7 +205,9 @@ final class ZooKeeperSteps {
             int follower = i;
             if (!world.servers.get(i).backlog.isEmpty() && world.servers.hasClient(i)) {
                 steps.progress(
-                        "the follower applies " + world.servers.get(i).backlog.get(0), next -> {
+                        () -> "the follower applies "
+                                + world.servers.get(follower).backlog.get(0),
+                        next -> {
                             next.servers.apply(
                                     follower, next.servers.get(follower).backlog.remove(0));
                         });
@@ -212,7 +219,7 @@ final class ZooKeeperSteps {
                     world.servers.strays.subList(0, i).stream().noneMatch(each -> each.session() == stray.session());
             if (isFirst) {
                 int index = i;
-                steps.add("the leader executes " + stray + " of a lost connection", Kind.OPTIONAL, next -> {
+                steps.add(() -> "the leader executes " + stray + " of a lost connection", Kind.OPTIONAL, next -> {
                     next.servers.strays.remove(index);
                     next.servers.commit(
                             ModelledServers.write(stray.request(), stray.session()),
@@ -221,14 +228,14 @@ final class ZooKeeperSteps {
                             -1,
                             null);
                 });
-                steps.progress(stray + " is lost with its connection", next -> next.servers.strays.remove(index));
+                steps.progress(() -> stray + " is lost with its connection", next -> next.servers.strays.remove(index));
             }
         }
-        List<String> queue = world.servers.queue();
+        List<String> queue = world.faults.allows(Fault.OPERATOR) ? world.servers.queue() : List.of();
         for (int position = 0; position < queue.size(); position++) {
             String name = queue.get(position);
             boolean isHead = position == 0;
-            steps.fault(Fault.OPERATOR, "an operator deletes " + name, next -> {
+            steps.fault(Fault.OPERATOR, () -> "an operator deletes " + name, next -> {
                 next.contenders.get(contenderOf(name)).revoked |= isHead;
                 next.servers.commit(new Delete(ZooKeeperWorld.LOCK + "/" + name), -1, 0, -1, null);
             });

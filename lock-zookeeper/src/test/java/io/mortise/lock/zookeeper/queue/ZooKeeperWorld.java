@@ -2,6 +2,7 @@
 package io.mortise.lock.zookeeper.queue;
 
 import io.mortise.lock.explorer.FaultBudget;
+import io.mortise.lock.explorer.StateKey;
 import io.mortise.lock.explorer.World;
 import io.mortise.lock.explorer.World.Step;
 import io.mortise.lock.explorer.zookeeper.ZooKeeperTree;
@@ -505,12 +506,7 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld> {
     }
 
     @Override
-    public String key() {
-        return ZooKeeperWorldKey.of(this);
-    }
-
-    @Override
-    public String toString() {
-        return key();
+    public void describe(StateKey key) {
+        ZooKeeperWorldKey.describe(this, key);
     }
 }

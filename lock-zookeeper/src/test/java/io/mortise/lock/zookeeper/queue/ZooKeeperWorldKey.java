@@ -1,151 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.zookeeper.queue;
 
-import io.mortise.lock.explorer.EqualParticipants;
-import io.mortise.lock.explorer.Ranks;
-import io.mortise.lock.explorer.zookeeper.ZooKeeperTree;
+import io.mortise.lock.explorer.StateKey;
+import io.mortise.lock.explorer.zookeeper.ZooKeeperTree.Znode;
 import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.Arrival;
 import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.Commit;
 import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.Request;
 import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.Stray;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Comparator;
-import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeMap;
-import java.util.stream.IntStream;
 
-/** The text that is equal for two worlds if the same can happen from both. */
+/** What distinguishes a world from others from which the same can happen. */
 final class ZooKeeperWorldKey {
-    private static final int SEQUENCE_DIGITS = 10;
-
     private ZooKeeperWorldKey() {}
 
-    /** Contenders are written as # and a digit, which is then replaced by their place in an order of what they do. */
-    static String of(ZooKeeperWorld world) {
-        List<ModelledContender> contenders = world.contenders;
+    static void describe(ZooKeeperWorld world, StateKey key) {
         ModelledServers servers = world.servers;
-        List<String> views = contenders.stream().map(ModelledContender::view).toList();
-        StringBuilder text = new StringBuilder(1_000);
-        for (ModelledServers.Server server : servers.all) {
-            text.append(server.tree().zxid()).append('{');
-            server.tree().nodes().forEach((path, node) -> {
-                text.append(path).append(' ').append(node.czxid()).append(' ').append(node.owner());
-                if (node.owner() == 0) {
-                    text.append(" lock-").append(ZooKeeperTree.sequence(node.creates()));
-                }
-            });
-            server.backlog.forEach(commit -> describe(commit, text));
-            describe(server.model.watches(), ' ', text.append('w'));
-        }
-        world.clients.forEach(client -> describe(client, text));
-        for (Stray stray : servers.strays) {
-            describe(stray.request(), text.append('~').append(stray.session()));
-        }
-        text.append(servers.openSessions)
-                .append(world.faults.left())
-                .append(' ')
-                .append(world.highestToken);
-        int[] labels = EqualParticipants.labels(views);
-        Integer[] order = IntStream.range(0, labels.length).boxed().toArray(Integer[]::new);
-        Arrays.sort(order, Comparator.comparing(i -> labels[i]));
-        for (int i : order) {
-            ModelledContender contender = contenders.get(i);
-            text.append(views.get(i)).append(contender.phase()).append(contender.token);
-            contender.inbox.forEach(text::append);
-        }
-        EqualParticipants.relabel(text, "#", labels);
-        return Ranks.replaceTimes(withRankedSequences(text.toString()));
+        key.list(servers.all, ZooKeeperWorldKey::describe);
+        key.list(world.clients, ZooKeeperWorldKey::describe);
+        key.list(servers.strays, ZooKeeperWorldKey::describe);
+        key.numbers(servers.openSessions);
+        key.number(world.faults.left()).number(world.highestToken);
+        key.participants(
+                world.contenders.size(), (view, i) -> describe(world.contenders.get(i), view), (details, i) -> {
+                    ModelledContender contender = world.contenders.get(i);
+                    details.value(contender.protocol.phase()).number(contender.token);
+                    details.list(contender.inbox, StateKey::value);
+                });
     }
 
-    static void append(StringBuilder text, boolean... flags) {
-        for (boolean flag : flags) {
-            text.append(flag ? '+' : '-');
+    private static void describe(StateKey key, ModelledServers.Server server) {
+        key.number(server.tree().zxid()).list(server.tree().nodes().entrySet(), ZooKeeperWorldKey::describe);
+        key.list(server.backlog, ZooKeeperWorldKey::describe);
+        server.model.watches().forEach((path, clients) -> key.value(path).numbers(clients));
+    }
+
+    private static void describe(StateKey key, Map.Entry<String, Znode> entry) {
+        Znode node = entry.getValue();
+        key.value(entry.getKey()).number(node.czxid()).number(node.owner());
+        if (node.owner() == 0) {
+            key.sequence(node.creates());
         }
     }
 
-    private static void describe(ModelledClient client, StringBuilder text) {
-        text.append('|').append(client.session).append(':').append(client.server);
-        text.append(':').append(client.connection).append(' ').append(client.lastZxid);
-        append(text, client.connected, client.deadlinePassed, client.ended, client.lockNodeUnused);
-        client.sent.forEach(request -> describe(request, text));
-        text.append('o');
-        client.open.forEach(request -> describe(request, text));
-        text.append('a');
-        for (Arrival arrival : client.arriving) {
-            if (arrival.request() != null) {
-                describe(arrival.request(), text);
-            }
-            text.append('<')
-                    .append(arrival.code())
-                    .append(arrival.path())
-                    .append(' ')
-                    .append(arrival.number());
-            text.append(arrival.children()).append(arrival.zxid());
+    private static void describe(StateKey key, ModelledClient client) {
+        key.value("\nclient").number(client.session).number(client.server);
+        key.number(client.connection).number(client.lastZxid);
+        key.flags(client.connected, client.deadlinePassed, client.ended, client.lockNodeUnused);
+        key.value(" sent").list(client.sent, ZooKeeperWorldKey::describe);
+        key.value(" open").list(client.open, ZooKeeperWorldKey::describe);
+        key.value(" arriving").list(client.arriving, ZooKeeperWorldKey::describe);
+        key.value(" listeners").number(client.listeners.size());
+        client.listeners.forEach((path, listening) -> key.value(path).list(listening, StateKey::participant));
+        key.value(" releasing").list(client.releasing, StateKey::value);
+        key.value(" watches").list(client.watches, StateKey::value);
+        key.value(" registered").list(client.registered, StateKey::participant);
+    }
+
+    private static void describe(StateKey key, Arrival arrival) {
+        key.flags(arrival.request() != null);
+        if (arrival.request() != null) {
+            describe(key, arrival.request());
         }
-        describe(client.listeners, '#', text.append('l'));
-        text.append(client.releasing).append(client.watches);
-        client.registered.forEach(i -> text.append('#').append(i));
+        key.value(arrival.code()).value(arrival.path()).number(arrival.number());
+        key.list(arrival.children(), StateKey::value).number(arrival.zxid());
     }
 
-    private static void describe(Map<String, ? extends Set<Integer>> byPath, char prefix, StringBuilder text) {
-        byPath.forEach((path, values) ->
-                values.forEach(each -> text.append(path).append(prefix).append(each)));
+    private static void describe(StateKey key, Request request) {
+        key.value(request.kind()).flags(request.paired()).participant(Math.max(0, request.contender()));
+        key.number(request.incarnation()).value(request.path());
     }
 
-    private static void describe(Request request, StringBuilder text) {
-        text.append('>').append(request.kind()).append(request.paired() ? 'p' : ' ');
-        text.append('#')
-                .append(Math.max(0, request.contender()))
-                .append(request.incarnation())
-                .append(request.path());
-    }
-
-    private static void describe(Commit commit, StringBuilder text) {
-        text.append('!')
-                .append(commit.client())
-                .append(' ')
-                .append(commit.session())
-                .append(' ')
-                .append(commit.connection());
+    private static void describe(StateKey key, Commit commit) {
+        key.number(commit.client()).number(commit.session()).number(commit.connection());
         if (commit.request() != null) {
-            describe(commit.request(), text);
+            describe(key, commit.request());
         } else {
-            text.append(commit.write());
+            key.value(commit.write());
         }
     }
 
-    /** Replaces each sequence number by its rank: only the order of the numbers counts. */
-    private static String withRankedSequences(String text) {
-        TreeMap<String, Integer> ranks = new TreeMap<>();
-        List<Integer> places = new ArrayList<>();
-        for (int at = sequence(text, 0); at >= 0; at = sequence(text, at)) {
-            places.add(at);
-            ranks.put(text.substring(at, at + SEQUENCE_DIGITS), 0);
-        }
-        int rank = 0;
-        for (Map.Entry<String, Integer> each : ranks.entrySet()) {
-            each.setValue(rank++);
-        }
-        StringBuilder replaced = new StringBuilder(text.length());
-        int from = 0;
-        for (int at : places) {
-            replaced.append(text, from, at).append(ranks.get(text.substring(at, at + SEQUENCE_DIGITS)));
-            from = at + SEQUENCE_DIGITS;
-        }
-        return replaced.append(text, from, text.length()).toString();
+    private static void describe(StateKey key, Stray stray) {
+        key.number(stray.session());
+        describe(key, stray.request());
     }
 
-    /** Returns where the next sequence number begins; -1 if there is none. */
-    private static int sequence(String text, int from) {
-        for (int at = text.indexOf("lock-", from); at >= 0; at = text.indexOf("lock-", at + 1)) {
-            int digits = at + "lock-".length();
-            if (digits + SEQUENCE_DIGITS <= text.length() && Character.isDigit(text.charAt(digits))) {
-                return digits;
-            }
-        }
-        return -1;
+    /** Describes what makes a contender differ from the others, without names and times. */
+    private static void describe(ModelledContender contender, StateKey key) {
+        key.value("\ncontender").number(contender.client).number(contender.incarnation);
+        key.value(contender.protocol.phase().getClass()).value(contender.core);
+        key.flags(
+                contender.woken,
+                contender.gaveUp,
+                contender.timedOut,
+                contender.revoked,
+                contender.deferredWatch,
+                contender.dropsList,
+                contender.unsentList != null);
     }
 }
