@@ -48,10 +48,23 @@ public final class StateKey {
     /** The tokens of the texts of immutable values, which are slow to make. */
     private final Map<@Nullable Object, long[]> parts = new HashMap<>();
 
+    /** The last of them, by the identity of the value: hashing a value takes long too. */
+    private final @Nullable KnownValue[] recent = new KnownValue[1 << 12];
+
     private final List<String> texts = new ArrayList<>();
     private final Map<String, Long> indexes = new HashMap<>();
     private final Ranks times = new Ranks();
     private final Ranks sequences = new Ranks();
+
+    private static final class KnownValue {
+        final @Nullable Object value;
+        final long[] tokens;
+
+        KnownValue(@Nullable Object value, long[] tokens) {
+            this.value = value;
+            this.tokens = tokens;
+        }
+    }
 
     /** Begins anew. */
     public void clear() {
@@ -98,6 +111,12 @@ public final class StateKey {
      * of 32 hexadecimal digits is a participant.
      */
     public StateKey value(@Nullable Object value) {
+        int slot = System.identityHashCode(value) & recent.length - 1;
+        KnownValue known = recent[slot];
+        if (known != null && known.value == value) {
+            append(known.tokens);
+            return this;
+        }
         long[] part = parts.get(value);
         if (part == null) {
             part = parse(value instanceof Class<?> type ? type.getSimpleName() : String.valueOf(value));
@@ -106,6 +125,7 @@ public final class StateKey {
             }
             parts.put(value, part);
         }
+        recent[slot] = new KnownValue(value, part);
         append(part);
         return this;
     }

@@ -13,6 +13,7 @@ import io.mortise.lock.redis.RedisGrantHistory.Belief;
 import io.mortise.lock.redis.RedisGrantHistory.Cause;
 import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.spi.MonotonicInstant;
+import io.mortise.lock.spi.support.InDoubtRequests;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -59,7 +60,7 @@ final class RedisWorld implements World<RedisWorld> {
     private static final ScriptInterpreter LUA = new ScriptInterpreter();
 
     /** The same script is run with the same arguments in many worlds, which differ elsewhere. */
-    private static final Map<Run, RedisModel.Result> RESULTS = new HashMap<>();
+    private static final Map<Run, ScriptOutcome> RESULTS = new HashMap<>();
 
     private final Scope scope;
     private final List<Client> clients = new ArrayList<>();
@@ -71,6 +72,9 @@ final class RedisWorld implements World<RedisWorld> {
     private FaultBudget<Fault> faults;
     private int furtherAcquires;
     private Optional<String> broken = Optional.empty();
+
+    /** The result of a script, and the server afterwards, on which nothing expires by itself. */
+    private record ScriptOutcome(RedisModel.Result result, RedisModel server) {}
 
     private record Run(RedisModel server, long now, String script, List<String> args) {}
 
@@ -517,13 +521,15 @@ final class RedisWorld implements World<RedisWorld> {
                 Fault.HALF_OPEN,
                 () -> "the connection of " + who + " is lost, and the server does not notice",
                 next -> next.cut(i, false));
-        client.unanswered()
-                .filter(Request::awaited)
-                .findFirst()
-                .ifPresent(request -> steps.fault(
-                        Fault.SLOW_REPLY,
-                        () -> "the reply to " + request + " does not come in time",
-                        next -> next.timeOut(i, request)));
+        if (faults.allows(Fault.SLOW_REPLY)) {
+            client.unanswered()
+                    .filter(Request::awaited)
+                    .findFirst()
+                    .ifPresent(request -> steps.fault(
+                            Fault.SLOW_REPLY,
+                            () -> "the reply to " + request + " does not come in time",
+                            next -> next.timeOut(i, request)));
+        }
     }
 
     private void stepsOfNetwork(Steps<RedisWorld, RedisWorld, Fault> steps) {
@@ -591,14 +597,18 @@ final class RedisWorld implements World<RedisWorld> {
 
     /** Returns whether time passes in which nothing else happens, until a late request is refused or a woken waiter is too. */
     private boolean timePasses() {
-        boolean acquireAwaited = clients.stream()
-                .flatMap(Client::unanswered)
-                .anyMatch(request -> request.awaited && request.script == Script.ACQUIRE);
-        boolean mayBeLate = contenders.stream()
-                        .map(contender -> contender.protocol.inDoubt())
-                        .anyMatch(inDoubt -> inDoubt.mayStillExecute() && inDoubt.notAfter() >= now)
-                || stray.stream().anyMatch(request -> request.notAfter >= now);
-        return !acquireAwaited && (mayBeLate || wokenAt() > now - REQUEST_TIMEOUT);
+        boolean mayBeLate = wokenAt() > now - REQUEST_TIMEOUT;
+        for (Contender contender : contenders) {
+            InDoubtRequests inDoubt = contender.protocol.inDoubt();
+            mayBeLate |= inDoubt.mayStillExecute() && inDoubt.notAfter() >= now;
+        }
+        for (Request request : stray) {
+            mayBeLate |= request.notAfter >= now;
+        }
+        return mayBeLate
+                && clients.stream()
+                        .flatMap(Client::unanswered)
+                        .noneMatch(request -> request.awaited && request.script == Script.ACQUIRE);
     }
 
     private long wokenAt() {
@@ -1059,11 +1069,13 @@ final class RedisWorld implements World<RedisWorld> {
 
     private RedisModel.Result run(RedisLockScript script, String... args) {
         now++;
-        RedisModel.Result result = cached(
-                RESULTS,
-                new Run(server, now, scope.variant.script.apply(script), List.of(args)),
-                run -> LUA.run(run.server, run.now, run.script, List.of(KEYS.all()), run.args));
-        server = result.next().withoutExpiry();
+        Run run = new Run(server, now, scope.variant.script.apply(script), List.of(args));
+        if (RESULTS.size() > MOST_CACHED) {
+            RESULTS.clear();
+        }
+        ScriptOutcome executed = RESULTS.computeIfAbsent(run, RedisWorld::execute);
+        RedisModel.Result result = executed.result;
+        server = executed.server;
         for (RedisModel.Message message : result.published()) {
             String text = withoutSignature(message.text());
             if (text.startsWith("G") && scope.possible.contains(Fault.REPLAY)) {
@@ -1076,11 +1088,9 @@ final class RedisWorld implements World<RedisWorld> {
         return result;
     }
 
-    private static <K, V> V cached(Map<K, V> cache, K key, Function<K, V> compute) {
-        if (cache.size() > MOST_CACHED) {
-            cache.clear();
-        }
-        return cache.computeIfAbsent(key, compute);
+    private static ScriptOutcome execute(Run run) {
+        RedisModel.Result result = LUA.run(run.server, run.now, run.script, List.of(KEYS.all()), run.args);
+        return new ScriptOutcome(result, result.next().withoutExpiry());
     }
 
     private static String withoutSignature(String message) {

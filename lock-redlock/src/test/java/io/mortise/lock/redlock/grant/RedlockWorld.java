@@ -80,7 +80,7 @@ record RedlockWorld(
     private static final ScriptInterpreter LUA = new ScriptInterpreter();
 
     /** The same script is run with the same arguments in many worlds, which differ elsewhere. */
-    private static final Map<Run, RedisModel.Result> RESULTS = new HashMap<>();
+    private static final Map<Run, ScriptOutcome> RESULTS = new HashMap<>();
 
     private static final String RECORD = " m1 record";
     private static final String ROUND = " round=";
@@ -90,6 +90,9 @@ record RedlockWorld(
 
     /** A part of a text, with the number of a round at its end if it has a contender. */
     private record TextPart(String text, int contender, int round) {}
+
+    /** The result of a script, and the master's data afterwards, which do not expire by themselves. */
+    private record ScriptOutcome(RedisModel.Result result, RedisModel server) {}
 
     private record Run(RedisModel server, long now, String script, List<String> args) {}
 
@@ -793,10 +796,10 @@ record RedlockWorld(
 
         private List<?> run(int m, RedlockScript script, List<String> args) {
             MasterDraft master = masters.get(m);
-            RedisModel.Result result = RESULTS.computeIfAbsent(
-                    new Run(master.server, now, scope.variant.script.apply(script), args),
-                    run -> LUA.run(run.server, run.now, run.script, List.of(KEYS.all()), run.args));
-            master.server = sameExpiry(result.next());
+            ScriptOutcome executed = RESULTS.computeIfAbsent(
+                    new Run(master.server, now, scope.variant.script.apply(script), args), Draft::execute);
+            RedisModel.Result result = executed.result;
+            master.server = executed.server;
             for (RedisModel.Message message : result.published()) { // it arrives at once, on a connection of its own
                 int receiver = Integer.parseInt(message.channel().substring("channel".length()));
                 Core core = contenders.get(receiver).core;
@@ -808,6 +811,11 @@ record RedlockWorld(
             }
             Object reply = Objects.requireNonNull(result.reply());
             return reply instanceof List<?> values ? values : List.of(reply);
+        }
+
+        private static ScriptOutcome execute(Run run) {
+            RedisModel.Result result = LUA.run(run.server, run.now, run.script, List.of(KEYS.all()), run.args);
+            return new ScriptOutcome(result, sameExpiry(result.next()));
         }
 
         /** No key expires by itself, but scripts see that it has an expiry. */
