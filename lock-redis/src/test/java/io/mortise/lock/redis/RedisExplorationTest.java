@@ -41,7 +41,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Explores the interleavings of the Redis protocol: the production state machine and scripts, in a modelled world. */
-@Tag("exploration")
 @Tag("once")
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class RedisExplorationTest {

@@ -27,7 +27,6 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Explores the interleavings of the Redlock protocol: the production state machine and scripts, in a modelled world. */
-@Tag("exploration")
 @Tag("once")
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class RedlockExplorationTest {

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests the rule that exempts masters from quarantine in all orders of events, and that weaker rules would fail. */
-@Tag("exploration")
+@Tag("once")
 class TestOnlyQuarantineExemptionsModelTest {
     @Test
     void S01_newMastersAndForgetfulMastersAreNeverConfused() {

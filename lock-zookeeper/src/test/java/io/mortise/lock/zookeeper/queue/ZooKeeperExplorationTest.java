@@ -44,7 +44,6 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Explores every interleaving of the ZooKeeper protocol: the production state machine in a modelled world. */
-@Tag("exploration")
 @Tag("once")
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class ZooKeeperExplorationTest {
