@@ -100,6 +100,13 @@ public final class ContractTestFixture implements AutoCloseable {
                 : LockOptions.defaults();
     }
 
+    /** Returns options for leases whose removal no renewal detects before the store's notification, if the store sends one. */
+    LockOptions leaseToRemove(LockClient client) {
+        return backend.removalNotifiedWithin().compareTo(backend.lease()) < 0
+                ? LockOptions.defaults()
+                : shortLease(client);
+    }
+
     /** Acquires short leases of that many locks, whose names are the prefix and a number, with all requests under way at once. */
     List<Lease> acquireAll(LockClient client, String prefix, int count) throws InterruptedException {
         return acquireAll(client, prefix, count, shortLease(client));

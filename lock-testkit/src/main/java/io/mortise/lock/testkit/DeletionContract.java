@@ -31,9 +31,7 @@ interface DeletionContract extends Contract {
         LockClient one = fixture().client();
         LockClient two = fixture().client();
         BackendUnderTest backend = fixture().backend();
-        // If the store sends notifications, the lease must be so long that no renewal detects the loss first.
-        boolean pushed = backend.removalNotifiedWithin().compareTo(backend.lease()) < 0;
-        LockOptions options = pushed ? LockOptions.defaults() : fixture().shortLease(one);
+        LockOptions options = fixture().leaseToRemove(one);
         Lease stale = style.acquire(one.named("x", options));
         List<LossReason> losses = new CopyOnWriteArrayList<>();
         CompletableFuture<Long> notifiedAt = new CompletableFuture<>();
