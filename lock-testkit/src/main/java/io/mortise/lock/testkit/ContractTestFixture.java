@@ -100,6 +100,14 @@ public final class ContractTestFixture implements AutoCloseable {
                 : LockOptions.defaults();
     }
 
+    /** Returns options for leases of 1 s if the backend grants them, else for short leases. */
+    LockOptions shortestLease(LockClient client) {
+        Duration shortest = Duration.ofSeconds(1);
+        return client.capabilities().contains(Capability.PER_LOCK_LEASE) && grants(client, shortest)
+                ? LockOptions.defaults().leaseDuration(shortest)
+                : shortLease(client);
+    }
+
     /** Returns options for leases whose removal no renewal detects before the store's notification, if the store sends one. */
     LockOptions leaseToRemove(LockClient client) {
         return backend.removalNotifiedWithin().compareTo(backend.lease()) < 0

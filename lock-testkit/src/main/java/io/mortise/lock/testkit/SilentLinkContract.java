@@ -522,6 +522,64 @@ interface SilentLinkContract extends Contract {
         }
     }
 
+    /** Newcomers ask all the time when the leases of dead holders and the delays of kept locks end. */
+    @Test
+    default void S12_aLockWhoseLeaseEndsGoesToItsFirstWaiter() throws Exception {
+        LockClient keeper = fixture().client();
+        LockClient silent = fixture().client();
+        LockClient first = fixture().client();
+        LockClient second = fixture().client();
+        LockClient newcomer = fixture().client();
+        ContractTestFixture.onlyIf(newcomer, Capability.FAIR);
+        ContractTestFixture.onlyIf(newcomer, Capability.CRASH_RELEASE);
+        List<Lease> held = new ArrayList<>();
+        List<CompletableFuture<Lease>> dying = new ArrayList<>();
+        List<CompletableFuture<Lease>> next = new ArrayList<>();
+        List<CompletableFuture<Lease>> last = new ArrayList<>();
+        boolean keeps = newcomer.capabilities().contains(Capability.DELAYED_RELEASE);
+        for (int i = 0; i < (keeps ? 8 : 4); i++) {
+            String name = "x" + i;
+            held.add(keeper.named(name).acquire());
+            if (i < 4) {
+                dying.add(silent.named(name, fixture().shortestLease(silent)).acquireAsync());
+                ContractTestFixture.awaitWaiters(newcomer, name, 1);
+            }
+            next.add(first.named(name).acquireAsync());
+            ContractTestFixture.awaitWaiters(newcomer, name, i < 4 ? 2 : 1);
+            last.add(second.named(name, fixture().shortestLease(second)).acquireAsync()); // asks more often
+            ContractTestFixture.awaitWaiters(newcomer, name, i < 4 ? 3 : 2);
+        }
+        for (Lease lease : held.subList(0, 4)) {
+            lease.release();
+        }
+        for (CompletableFuture<Lease> one : dying) {
+            ApiStyle.result(one);
+        }
+        fixture().faultInjector().silence(silent, "S12 for the locks of a dead holder");
+        for (Lease lease : held.subList(4, held.size())) {
+            lease.releaseAfter(Duration.ofSeconds(1));
+        }
+        Duration bound = fixture().backend().takeoverWithin().plus(DelayedReleaseContract.FALLBACK);
+        long start = System.nanoTime();
+        while (!next.stream().allMatch(Future::isDone)) {
+            for (Lease lease : held) {
+                assertThat(newcomer.named(lease.lockName()).tryAcquire())
+                        .as("S12: \"%s\", for which others wait", lease.lockName())
+                        .isEmpty();
+            }
+            assertThat(last).as("S12: those behind the first waiters").noneMatch(Future::isDone);
+            assertThat(DurationAssertions.since(start))
+                    .as("S11: until each first waiter is granted its lock")
+                    .isLessThan(bound);
+        }
+        for (CompletableFuture<Lease> one : next) {
+            assertThat(one.join().release()).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+        for (CompletableFuture<Lease> one : last) {
+            assertThat(ApiStyle.result(one).release()).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+    }
+
     /** An operator must not read "free" when the store does not reply. */
     @Test
     default void S15_administrationOfASilentStoreFails() throws Exception {
