@@ -10,6 +10,8 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.ReleaseOutcome;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -60,26 +62,45 @@ interface DelayedReleaseFaultContract extends Contract {
         fixture().assertFree(other, "x");
     }
 
-    /** An operator frees the lock between the first try and its repetition, which so finds nothing. */
+    /** The grants end before the requests arrive, which find another owner, or nothing: neither is theirs to keep. */
     @Test
-    default void S05_aDelayedReleaseThatIsRepeatedAfterADeletionKeepsNothing() throws Exception {
+    default void S05_aDelayedReleaseThatArrivesAfterTheGrantHasEndedKeepsNothing() throws Exception {
         LockClient client = fixture().client(LostReplyContract.SHORT_REQUEST_TIMEOUT);
         LockClient other = fixture().client();
         ContractTestFixture.onlyIf(client, Capability.DELAYED_RELEASE);
-        Lease lease = client.named("x").tryAcquire(ContractTestFixture.LONG).orElseThrow();
+        boolean perLock = client.capabilities().contains(Capability.PER_LOCK_LEASE);
+        List<Lease> leases = new ArrayList<>();
+        for (String name : List.of("taken", "deleted")) {
+            leases.add(client.named(name).tryAcquire(ContractTestFixture.LONG).orElseThrow());
+        }
+        if (perLock) {
+            leases.add(client.named("expired", fixture().shortestLease(client))
+                    .tryAcquire(ContractTestFixture.LONG)
+                    .orElseThrow());
+        }
         fixture().faultInjector().silence(client, "S05 when a delayed release has no reply");
         Duration longest = fixture().backend().lease().multipliedBy(3); // that a backend has to allow
-        CompletableFuture<ReleaseOutcome> outcome = lease.releaseAfterAsync(longest);
-        fixture().forceRelease("x", other, "S05");
-        Lease next = other.named("x").tryAcquire(ContractTestFixture.LONG).orElseThrow();
+        List<CompletableFuture<ReleaseOutcome>> outcomes =
+                leases.stream().map(lease -> lease.releaseAfterAsync(longest)).toList();
+        fixture().forceRelease("taken", other, "S05");
+        fixture().forceRelease("deleted", other, "S05");
+        Lease next = other.named("taken").tryAcquire(ContractTestFixture.LONG).orElseThrow();
+        if (perLock) {
+            Duration lease = fixture().shortestLease(client).leaseDuration().orElseThrow();
+            ContractTestFixture.letPass("the third grant expires", lease.plusMillis(300));
+        }
         fixture().faultInjector().heal(client);
-        assertThat(ApiStyle.result(outcome)).isNotEqualTo(ReleaseOutcome.RELEASED);
+        for (CompletableFuture<ReleaseOutcome> outcome : outcomes) {
+            assertThat(ApiStyle.result(outcome)).isNotEqualTo(ReleaseOutcome.RELEASED);
+        }
         ContractTestFixture.throughout(
                 "the requests that were silenced arrive",
                 LostReplyContract.SHORT_REQUEST_TIMEOUT.requestTimeout().multipliedBy(3),
                 () -> assertThat(next.isHeld()).as("the next lease").isTrue());
         assertThat(next.release()).isEqualTo(ReleaseOutcome.RELEASED);
-        fixture().assertFree(other, "x");
+        for (Lease lease : leases) {
+            fixture().assertFree(other, lease.lockName());
+        }
     }
 
     /** The delay counts from the call, and not from the execution of a request that was sent again. */
