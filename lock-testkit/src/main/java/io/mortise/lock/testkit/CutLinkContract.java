@@ -125,6 +125,49 @@ interface CutLinkContract extends Contract {
         fixture().assertFree(other, "x");
     }
 
+    /** The first tries to withdraw and to release fail, but the store is back well within the time for which a close waits. */
+    @Test
+    default void S16_aCloseRepeatsWhatFailsDuringAShortCut() throws Exception {
+        LockClient closing = fixture().client();
+        LockClient other = fixture().client();
+        Lease held = other.named("queued").acquire();
+        Lease granted = closing.named("granted").acquire(); // so long, where possible, that no expiry frees it in time
+        Lease released = closing.named("released").acquire();
+        CompletableFuture<Lease> left = closing.named("queued").acquireAsync();
+        ContractTestFixture.awaitWaiters(other, "queued", 1);
+        closing.named("queued").acquireAsync();
+        Lease heldToo = other.named("queued too").acquire();
+        closing.named("queued too").acquireAsync();
+        ContractTestFixture.awaitWaiters(other, "queued too", 1);
+        fixture().faultInjector().cut(closing, "S16 for a close during a short cut");
+        released.releaseAsync();
+        left.cancel(true);
+        ContractTestFixture.letPass("requests fail before the close", Duration.ofMillis(100));
+        long start = System.nanoTime();
+        Future<?> close = fixture().start(() -> {
+            closing.close();
+            return null;
+        });
+        ContractTestFixture.eventually("the close has begun", ContractTestFixture.PROMPT, () -> !granted.isHeld());
+        ContractTestFixture.letPass("requests fail after it", Duration.ofMillis(300));
+        fixture().faultInjector().heal(closing);
+        ApiStyle.result(close);
+        assertThat(DurationAssertions.since(start))
+                .as("close")
+                .isLessThan(ClientOptions.defaults()
+                        .requestTimeout()
+                        .multipliedBy(2)
+                        .plus(ContractTestFixture.PROMPT));
+        for (Lease lease : List.of(granted, released)) {
+            fixture().assertFree(other, lease.lockName());
+        }
+        for (Lease lease : List.of(held, heldToo)) {
+            fixture().assertNoWaiters(other, lease.lockName());
+            assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+            fixture().assertFree(other, lease.lockName());
+        }
+    }
+
     /**
      * The waiter is cut off too, so the cleanup of the expired grant is the first request that the store gets for the lock. It must
      * not hand the lock on twice.
