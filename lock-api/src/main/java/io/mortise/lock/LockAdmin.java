@@ -30,7 +30,7 @@ public interface LockAdmin {
      * Releases the lock on behalf of its holder, but only if exactly the grant {@code seen} still holds it. The holder loses
      * its lease with {@link LossReason.Kind#REMOVED}.
      *
-     * @param seen the holder as {@link #status} or {@link #list} returned it
+     * @param seen the holder as {@link #status} or {@link #list} returned it, even if its lease was renewed since
      * @return true if the grant was removed; false if it no longer holds the lock, and nothing was changed
      */
     CompletableFuture<Boolean> forceRelease(String name, LockHolder seen);

@@ -8,8 +8,11 @@ import io.mortise.lock.Capability;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LeaseLostException;
+import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockOptions;
+import io.mortise.lock.LockStatus;
 import io.mortise.lock.ReleaseOutcome;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -145,16 +148,46 @@ interface ExclusionContract extends Contract {
         LockClient other = fixture().client();
         Duration lease = fixture().backend().lease();
         try (Lease held = client.named("x", fixture().shortLease(client)).acquire()) {
+            Lease before = client.named("y", fixture().shortestLease(client)).acquire();
+            CompletableFuture<Lease> handedOff = other.named("y").acquireAsync();
+            ContractTestFixture.awaitWaiters(client, "y", 1);
+            before.release();
+            Lease heir = ApiStyle.result(handedOff);
+            Optional<LockHolder> seen = seen(other);
             long start = System.nanoTime();
             ContractTestFixture.eventually("two lease durations", lease.multipliedBy(3), () -> {
                 assertThat(held.isHeld())
                         .as("held after %s", DurationAssertions.since(start))
                         .isTrue();
                 assertThat(held.remaining()).isLessThanOrEqualTo(lease);
+                assertThat(heir.isHeld())
+                        .as("held after a holder with a shorter lease")
+                        .isTrue();
                 return DurationAssertions.since(start).compareTo(lease.multipliedBy(2)) > 0;
             });
             assertThat(other.named("x").tryAcquire()).isEmpty();
+            assertThat(client.named("y").tryAcquire())
+                    .as("S01: the lock of a holder after one with a shorter lease")
+                    .isEmpty();
+            assertThat(heir.release()).isEqualTo(ReleaseOutcome.RELEASED);
+            if (seen.isPresent()) {
+                assertThat(ContractTestFixture.await(other.admin().orElseThrow().forceRelease("x", seen.get())))
+                        .as("S18: a forced release of the holder as it was seen before its renewals")
+                        .isTrue();
+            }
         }
+    }
+
+    /** Returns the holder of the lock "x", from a list if the backend has one. */
+    private static Optional<LockHolder> seen(LockClient operator) throws InterruptedException {
+        if (operator.admin().isEmpty()) {
+            return Optional.empty();
+        }
+        LockAdmin admin = operator.admin().get();
+        LockStatus status = operator.capabilities().contains(Capability.LIST)
+                ? ContractTestFixture.await(admin.list("x", 1, "")).locks().get(0)
+                : ContractTestFixture.status(admin, "x");
+        return Optional.of(status.holders().get(0));
     }
 
     @ParameterizedTest
