@@ -384,6 +384,15 @@ interface RenewalContract extends Contract {
             deleted.add(holder.named(name, options).acquire());
         }
         ContendedLease kept = ContendedLease.of(fixture(), holder, other, "kept", options);
+        LockClient again = fixture().client(QUICK);
+        deleted.add(again.named("retaken", options).acquire());
+        fixture().faultInjector().cut(again, "S07 after a deletion during a short cut");
+        fixture().removeGrant("retaken", other, "S07 after a deletion during a short cut");
+        fixture().faultInjector().heal(again);
+        // Soon, so that one renewal may be for both leases.
+        Lease retaken = again.named("retaken", options)
+                .tryAcquire(ContractTestFixture.LONG)
+                .orElseThrow();
         fixture().faultInjector().cut(holder, "S06 after a deletion during a cut");
         fixture().removeGrant("free", other, "S06 after a deletion during a cut");
         fixture().removeGrant("taken", other, "S06 after a deletion during a cut");
@@ -400,10 +409,14 @@ interface RenewalContract extends Contract {
             assertThat(taken.isHeld()).as("S06: the lease of the next owner").isTrue();
             if (perLock) {
                 kept.assertHeld();
+                assertThat(retaken.isHeld())
+                        .as("S07: the lease that follows a deleted one of its client")
+                        .isTrue();
             } else {
                 kept.assertHeldOrLost();
             }
         });
+        ContractTestFixture.assertConsistent(retaken.release(), retaken);
         fixture().assertFree(other, "free");
         assertThat(holder.named("taken").tryAcquire(Duration.ofSeconds(1)))
                 .as("S01")
