@@ -129,11 +129,18 @@ class EtcdAmbiguityTest extends OneServerTest {
     /** A session without its key has ended: nothing may put it again. */
     @Test
     void S08_aDelayedReleaseDoesNotPutTheDeletedKeyOfItsSessionAgain() throws Exception {
-        CompletableFuture<Wire.DelayedRequest> delayed = wire.delayNext("Txn");
-        Lease lease = client.named("x").acquire();
-        String session = namespace.sessions().get(0).key();
-        wire.before("Txn", () -> namespace.raw().delete(session));
-        lease.releaseAfter(Duration.ofSeconds(30));
+        CompletableFuture<Wire.DelayedRequest> delayed;
+        String session;
+        do {
+            client.close();
+            client = namespace.client(wire);
+            delayed = wire.delayNext("Txn");
+            Lease lease = client.named("x").acquire();
+            String present = namespace.sessions().get(0).key();
+            wire.before("Txn", () -> namespace.raw().delete(present));
+            lease.releaseAfter(Duration.ofSeconds(30));
+            session = present;
+        } while (namespace.queue("x").isEmpty()); // the client learned of the deletion before its release arrived
         EtcdEntry kept = namespace.queue("x").get(0);
         String key = Base64.getEncoder().encodeToString(session.getBytes(StandardCharsets.UTF_8));
         assertThat(namespace.raw().call("kv/range", Map.of("key", key, "revision", String.valueOf(kept.modRevision()))))
