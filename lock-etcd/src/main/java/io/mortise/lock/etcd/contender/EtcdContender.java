@@ -95,7 +95,7 @@ public final class EtcdContender
     private final EtcdContenderRequests requests;
     private final SerialMachine<EtcdContenderState, EtcdContenderEvent, EtcdContenderEffect> machine;
 
-    /** What the present call of the core has returned. */
+    /** The future that the present call of the core has returned. */
     private CompletableFuture<AttemptResult> attempt = new CompletableFuture<>();
 
     private CompletableFuture<Boolean> end = new CompletableFuture<>();

@@ -80,7 +80,7 @@ sealed interface EtcdContenderEvent {
     /** The contender's key was deleted, because another contender is still ahead. */
     record GaveWay() implements Response {}
 
-    /** What the store may do of a request that has failed. */
+    /** Tells whether the store may still execute a request that has failed. */
     enum Execution {
         /** It has refused the request, or the request was not sent. */
         NEVER,

@@ -237,7 +237,7 @@ record EtcdContenderState(boolean mayWait, Phase phase, InDoubtRequests inDoubt,
         return to(new AwaitingSessionRemoval(), Plain.UNSUBSCRIBE, Plain.AWAIT_SESSION_REMOVAL);
     }
 
-    /** What a contender does or waits for. The data of a phase exists only in that phase. */
+    /** A phase of a contender: what it does or waits for. The data of a phase exists only in that phase. */
     sealed interface Phase {
         /**
          * Returns what an event leads to in this phase.

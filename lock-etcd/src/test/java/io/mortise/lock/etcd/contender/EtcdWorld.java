@@ -75,7 +75,7 @@ final class EtcdWorld implements World<EtcdWorld> {
         static final Variant PRODUCTION = new Variant(EtcdContenderState::on, Set.of());
     }
 
-    /** What may be wrong beside the machine. */
+    /** A defect beside the machine. */
     enum Flaw {
         /** The store may end a session before its deadline, as after a keepalive that a replaced leader has answered. */
         SESSION_ENDS_EARLY,
@@ -90,7 +90,7 @@ final class EtcdWorld implements World<EtcdWorld> {
     }
 
     /**
-     * What is explored.
+     * The scope of an exploration.
      *
      * @param clientOfContender the client of each contender
      * @param kinds what each contender does: w waits, d waits and releases with a delay, t does not wait
@@ -110,7 +110,7 @@ final class EtcdWorld implements World<EtcdWorld> {
         }
     }
 
-    /** What may go wrong, once for each fault that is left. */
+    /** A fault, which happens once for each that is left. */
     enum Fault {
         /** A request gets no reply. It was executed, or is executed at any time, or never. */
         NO_REPLY,
@@ -186,7 +186,7 @@ final class EtcdWorld implements World<EtcdWorld> {
         }
     }
 
-    /** What the core does about one contender. */
+    /** The core's part in one contender. */
     enum Core {
         NEW,
         ATTEMPTING,

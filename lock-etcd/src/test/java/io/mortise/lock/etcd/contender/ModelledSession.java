@@ -20,7 +20,7 @@ import java.util.function.BiConsumer;
  * numbers.
  */
 public final class ModelledSession {
-    /** What a contender is notified of. */
+    /** A notification of a contender. */
     public enum Notification {
         FIRST_IN_QUEUE,
         DELETED

@@ -23,7 +23,7 @@ public record EtcdStore(SortedMap<String, Entry> keys, TreeSet<Long> leases, lon
     /** A key's value; the lease with which it ends, or 0; the revisions of its creation and of its last put; its puts. */
     public record Entry(String value, long lease, long createRevision, long modRevision, long version) {}
 
-    /** What a watch on a key reports. The revision of the creation is 0 if the key was deleted. */
+    /** A report of a watch on a key. The revision of the creation is 0 if the key was deleted. */
     public record Event(String key, long createRevision, long revision) {
         /** Returns whether the key was deleted. */
         public boolean isDeletion() {
@@ -73,7 +73,7 @@ public record EtcdStore(SortedMap<String, Entry> keys, TreeSet<Long> leases, lon
             implements Op {}
 
     /**
-     * What a part of a transaction has found.
+     * The result of a part of a transaction.
      *
      * @param key the name of the key that was read; null if there is none
      * @param entry the key that was read
@@ -89,7 +89,7 @@ public record EtcdStore(SortedMap<String, Entry> keys, TreeSet<Long> leases, lon
     }
 
     /**
-     * What a request leads to.
+     * The result of a request.
      *
      * @param result empty if the request was refused, since a lease does not exist
      */

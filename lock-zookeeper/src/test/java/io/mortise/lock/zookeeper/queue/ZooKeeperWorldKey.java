@@ -9,7 +9,7 @@ import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.Request;
 import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.Stray;
 import java.util.Map;
 
-/** What distinguishes a world from others from which the same can happen. */
+/** The key of a world: equal for worlds from which the same can happen. */
 final class ZooKeeperWorldKey {
     private ZooKeeperWorldKey() {}
 
