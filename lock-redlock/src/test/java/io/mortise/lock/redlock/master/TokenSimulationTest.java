@@ -54,14 +54,19 @@ class TokenSimulationTest {
         return new TokenSimulation(seed, nodes, rules, faults).run();
     }
 
+    /** Returns the seeds of a test; its simulations run side by side. */
+    private static LongStream seeds() {
+        return LongStream.range(0, TRIALS).parallel();
+    }
+
     private static boolean isDisordered(Rules rules) {
-        return LongStream.range(0, TRIALS).anyMatch(seed -> !ordersTokens(run(seed, 3, rules, ALL)));
+        return seeds().anyMatch(seed -> !ordersTokens(run(seed, 3, rules, ALL)));
     }
 
     @ParameterizedTest
     @ValueSource(ints = {3, 4, 5})
     void S3_tokensIncreaseDespiteAllFaults(int nodes) {
-        assertThat(LongStream.range(0, TRIALS).filter(seed -> !ordersTokens(run(seed, nodes, Rules.ALL, ALL))))
+        assertThat(seeds().filter(seed -> !ordersTokens(run(seed, nodes, Rules.ALL, ALL))))
                 .as("seeds of failed runs")
                 .isEmpty();
     }
@@ -69,8 +74,7 @@ class TokenSimulationTest {
     @ParameterizedTest
     @ValueSource(ints = {3, 4, 5})
     void S1_noTwoHoldersWhileKeysLastWhateverRestarts(int nodes) {
-        assertThat(LongStream.range(0, TRIALS)
-                        .filter(seed -> !excludes(run(seed, nodes, Rules.ALL, new Faults(false, true)))))
+        assertThat(seeds().filter(seed -> !excludes(run(seed, nodes, Rules.ALL, new Faults(false, true)))))
                 .as("seeds of failed runs")
                 .isEmpty();
     }
@@ -105,7 +109,7 @@ class TokenSimulationTest {
     }
 
     private static boolean isShared(Rules rules, Faults faults) {
-        return LongStream.range(0, TRIALS).anyMatch(seed -> !excludes(run(seed, 3, rules, faults)));
+        return seeds().anyMatch(seed -> !excludes(run(seed, 3, rules, faults)));
     }
 
     @Test
