@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.servers.process;
 
+import io.mortise.lock.testkit.proxy.PortReservation;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.IntStream;
 
 /**
- * Finds free ports on this machine for servers to listen on. Another process can take a port before the server listens, so
- * callers must be ready to retry.
+ * Finds free ports on this machine for servers to listen on. A program that is no server of a test can take a port before the server
+ * listens, so callers must be ready to retry.
  */
 public final class FreePorts {
     /** Difference between the port of a Redis node and that of its cluster bus. */
@@ -27,18 +24,15 @@ public final class FreePorts {
     private FreePorts() {}
 
     /**
-     * Finds ports below the range that operating systems use for outgoing connections, so that a restarted server finds its
-     * port still free. The port 10,000 above each port, for the bus of a Redis Cluster node, is free as well.
+     * Finds ports that no other server of a test gets while this process runs, so that a server which was killed is neither taken for
+     * another one nor kept from its restart. They are below the range that operating systems use for outgoing connections. The port
+     * 10,000 above each port, for the bus of a Redis Cluster node, is free as well.
      */
     public static List<Integer> forServers(int count) {
-        Set<Integer> ports = new LinkedHashSet<>();
-        while (ports.size() < count) {
-            int port = LOWEST + ThreadLocalRandom.current().nextInt(COUNT);
-            if (isFree(port) && isFree(port + REDIS_BUS)) {
-                ports.add(port);
-            }
-        }
-        return List.copyOf(ports);
+        return IntStream.range(0, count)
+                .mapToObj(i -> PortReservation.reserve(LOWEST, COUNT, port -> isFree(port) && isFree(port + REDIS_BUS)))
+                .map(reserved -> reserved.address().getPort())
+                .toList();
     }
 
     private static boolean isFree(int port) {
@@ -46,28 +40,6 @@ public final class FreePorts {
             return socket.isBound();
         } catch (IOException e) {
             return false;
-        }
-    }
-
-    /** Finds ports that are free at the moment, from the range that the operating system assigns. */
-    public static List<Integer> find(int count) {
-        List<ServerSocket> sockets = new ArrayList<>();
-        try {
-            // All sockets stay open until the end, so that the ports differ.
-            for (int i = 0; i < count; i++) {
-                sockets.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
-            }
-            return sockets.stream().map(ServerSocket::getLocalPort).toList();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        } finally {
-            for (ServerSocket socket : sockets) {
-                try {
-                    socket.close();
-                } catch (IOException e) {
-                    // The socket has no connections, so nothing is lost.
-                }
-            }
         }
     }
 }

@@ -54,7 +54,7 @@ public final class ZooKeeperTestEnsemble implements AutoCloseable {
     private ZooKeeperTestEnsemble(Duration tick, Duration syncLimit) {
         String settings = SETTINGS + "tickTime=" + tick.toMillis() + "\nsyncLimit=" + syncLimit.dividedBy(tick)
                 + "\ninitLimit=" + INIT_LIMIT.dividedBy(tick) + "\n";
-        List<Integer> ports = FreePorts.find(3 * SIZE);
+        List<Integer> ports = FreePorts.forServers(3 * SIZE);
         List<Integer> quorum = ports.subList(0, SIZE);
         List<Integer> election = ports.subList(SIZE, 2 * SIZE);
         this.links = new QuorumLinks(quorum, election);

@@ -22,7 +22,6 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -31,7 +30,6 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Tag("once")
 @Tag("long")
-@Timeout(180)
 class ServerContainerTest {
     private static final Duration LIMIT = Duration.ofSeconds(150);
 

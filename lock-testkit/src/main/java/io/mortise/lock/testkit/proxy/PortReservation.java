@@ -12,17 +12,16 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.IntPredicate;
 
 /**
- * Reserves a port for one proxy, so that no other proxy in any process uses the same port.
+ * Reserves a port for a proxy or a server of a test, so that none in any process uses the same one, even while nobody listens on it.
+ * Thread-safe.
  *
- * <p>The port is above the usual ports of servers and below those of outgoing connections. For each reserved port one byte of a
- * shared file is locked, which proxies of other processes check too.
+ * <p>For each reserved port one byte of a shared file is locked, which other processes of the same user check too. The end of the
+ * process releases its ports.
  */
-final class PortReservation implements AutoCloseable {
-    private static final int LOWEST = 30_000;
-    private static final int COUNT = 2_700;
-
+public final class PortReservation implements AutoCloseable {
     /** Never closed, since the operating system would then release all locks of this process on the file. */
     private static final FileChannel ALL = open();
 
@@ -35,7 +34,7 @@ final class PortReservation implements AutoCloseable {
     }
 
     private static FileChannel open() {
-        String name = "mortise-proxy-ports-" + System.getProperty("user.name");
+        String name = "mortise-test-ports-" + System.getProperty("user.name");
         try {
             return FileChannel.open(
                     Path.of(System.getProperty("java.io.tmpdir"), name),
@@ -46,19 +45,29 @@ final class PortReservation implements AutoCloseable {
         }
     }
 
-    /** Reserves a port that no other proxy has reserved; another program may listen on it. */
-    static PortReservation reserve() {
-        int first = ThreadLocalRandom.current().nextInt(COUNT);
-        for (int i = 0; i < COUNT; i++) {
-            Optional<PortReservation> reserved = tryReserve(LOWEST + (first + i) % COUNT);
+    /**
+     * Reserves one of the ports from {@code lowest} on, chosen at random. Another program may listen on it.
+     *
+     * @param count the number of ports to choose from, at least 1
+     * @param suits tells whether a port may be used; called while it is reserved
+     * @throws IllegalStateException if all of them are reserved or do not suit
+     */
+    public static PortReservation reserve(int lowest, int count, IntPredicate suits) {
+        int first = ThreadLocalRandom.current().nextInt(count);
+        for (int i = 0; i < count; i++) {
+            int number = lowest + (first + i) % count;
+            Optional<PortReservation> reserved = tryReserve(number);
             if (reserved.isPresent()) {
-                return reserved.get();
+                if (suits.test(number)) {
+                    return reserved.get();
+                }
+                reserved.get().close();
             }
         }
-        throw new IllegalStateException("proxies have reserved all " + COUNT + " ports from " + LOWEST);
+        throw new IllegalStateException("all " + count + " ports from " + lowest + " are reserved or taken");
     }
 
-    /** Reserves the given port; returns empty if another proxy has reserved it. */
+    /** Reserves the given port; returns empty if it is reserved. */
     static Optional<PortReservation> tryReserve(int number) {
         try {
             FileLock lock = ALL.tryLock(number, 1, false);
@@ -71,7 +80,7 @@ final class PortReservation implements AutoCloseable {
     }
 
     /** Returns the reserved port's address on the loopback interface. */
-    InetSocketAddress address() {
+    public InetSocketAddress address() {
         return address;
     }
 

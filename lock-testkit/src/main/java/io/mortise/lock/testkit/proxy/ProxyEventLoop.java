@@ -34,6 +34,10 @@ final class ProxyEventLoop {
     private static final Logger log = LoggerFactory.getLogger(ProxyEventLoop.class);
     private static final long COMMAND_SECONDS = 10;
     private static final int MAX_TRIES = 100;
+
+    // Above the usual ports of servers, and below those of outgoing connections.
+    private static final int LOWEST_PORT = 30_000;
+    private static final int PORTS = 2_700;
     private static final long MILLI = 1_000_000;
     // The selector's timeout is in milliseconds; shorter waits are split into slices of this many nanoseconds.
     private static final long SLICE_NANOS = 50_000;
@@ -193,7 +197,7 @@ final class ProxyEventLoop {
 
     private PortReservation listenSomewhere() throws IOException {
         for (int tries = 1; ; tries++) {
-            PortReservation reserved = PortReservation.reserve();
+            PortReservation reserved = PortReservation.reserve(LOWEST_PORT, PORTS, port -> true);
             try {
                 listener = listen(reserved.address());
                 return reserved;

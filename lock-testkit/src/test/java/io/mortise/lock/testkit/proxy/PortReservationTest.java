@@ -2,6 +2,7 @@
 package io.mortise.lock.testkit.proxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.testkit.process.ChildJvm;
 import java.time.Duration;
@@ -22,10 +23,18 @@ class PortReservationTest {
         }
     }
 
+    @Test
+    void aPortThatDoesNotSuit_isNotReserved() {
+        assertThatThrownBy(() -> PortReservation.reserve(32_700, 2, any -> false))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("all 2 ports from 32700 are reserved or taken");
+        assertThat(PortReservation.tryReserve(32_700)).hasValueSatisfying(PortReservation::close);
+    }
+
     /** A proxy that refuses connections does not listen, so only the reservation protects its port. */
     @Test
     void aReservedPort_cannotBeReservedAgain_evenByAnotherProcess() {
-        PortReservation port = PortReservation.reserve();
+        PortReservation port = PortReservation.reserve(30_000, 2_700, any -> true);
         int number = port.address().getPort();
         assertThat(PortReservation.tryReserve(number)).isEmpty();
         try (ChildJvm other = ChildJvm.start(Main.class, Map.of(), List.of(Integer.toString(number)))) {
