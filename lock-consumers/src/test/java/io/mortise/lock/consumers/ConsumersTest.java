@@ -35,7 +35,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @Tag("once")
 @Tag("long")
-@Timeout(60)
 class ConsumersTest {
     private static final String SPRING_BOOT = "org.springframework.boot:spring-boot-dependencies:4.1.0";
     private static final String CURATOR = "org.apache.curator:curator-recipes:5.9.0";

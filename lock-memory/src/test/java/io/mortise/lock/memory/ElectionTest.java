@@ -39,10 +39,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests the campaign of an {@link Election}: its terms, their ends, its failures and its close. */
-@Timeout(60)
 class ElectionTest {
     private static final ClientOptions DIRECT = ClientOptions.defaults().callbackExecutor(Runnable::run);
     private static final Duration LONG = Duration.ofSeconds(30);

@@ -26,7 +26,6 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Tests those details of {@link LeaseLock} that its contract in the kit leaves out: limits of waits, views, a closed client, the
@@ -35,7 +34,6 @@ import org.junit.jupiter.api.Timeout;
  * <p>The tests that the JDK has for {@code ReentrantLock} served as a list of cases; {@code docs/using-java-lock.md} says which of
  * them apply, and which tests correspond to them.
  */
-@Timeout(60)
 @SuppressWarnings("LockNotBeforeTry") // a failed test closes the client, which releases the lease
 class LeaseLockTest {
     private final LockClient client = Locks.connect("memory:" + UUID.randomUUID());

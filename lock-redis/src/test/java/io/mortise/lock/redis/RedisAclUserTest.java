@@ -31,11 +31,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests that the ACL users in docs/backends/redis.md may run all commands that the backend needs, on each topology. */
 @Tag("once")
-@Timeout(120)
 class RedisAclUserTest {
     private static final String LEASE = "?lease=5s"; // renewed soon, and longer than a pause of the machine
 

@@ -26,11 +26,9 @@ import org.assertj.core.api.InstanceOfAssertFactories;
 import org.assertj.core.groups.Tuple;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests the findings of the diagnosis on real servers. */
 @Tag("once")
-@Timeout(60)
 class RedisDiagnosisTest {
     private static final RedisServerOptions DURABLE =
             RedisServerOptions.defaults().withKeptData();

@@ -58,7 +58,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -67,7 +66,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * together with an old master.
  */
 @Tag("once")
-@Timeout(90)
 class SentinelMajorityTest {
     private static final Duration LEASE = Duration.ofSeconds(4);
     private static final ClientOptions LONG_TIMEOUTS = RedisTests.LONG_TIMEOUTS.requestTimeout(Duration.ofSeconds(10));

@@ -18,7 +18,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -40,7 +39,6 @@ class NodeJsRedlockTest {
     private static LockClient one;
 
     @BeforeAll
-    @Timeout(180) // the packages are downloaded once
     static void start() throws Exception {
         NodeRedlock.install();
         masters = RedisTestMasters.start(3);

@@ -27,11 +27,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests that the ACL user of docs/backends/redis.md may run all commands that Mortise sends to Redlock masters. */
 @Tag("once")
-@Timeout(120)
 class RedlockAclUserTest {
     private static final Duration SOON = Duration.ofSeconds(30);
     private static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));

@@ -22,11 +22,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests that {@link RedlockRiskCheck} reports replicas and an even number of masters. */
 @Tag("once")
-@Timeout(60)
 class RedlockRiskCheckTest {
     private static List<Finding> findings(LockClient client) throws Exception {
         return client.admin().orElseThrow().diagnose().toCompletableFuture().get(20, TimeUnit.SECONDS);

@@ -25,7 +25,6 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.springframework.context.ApplicationContextException;
 import org.springframework.context.PayloadApplicationEvent;
 import org.springframework.context.SmartLifecycle;
@@ -33,7 +32,6 @@ import org.springframework.context.annotation.AnnotationConfigApplicationContext
 import org.springframework.context.support.DefaultLifecycleProcessor;
 
 /** Tests the lifecycle of an election in real contexts, on locks in memory. */
-@Timeout(60)
 class ElectionLifecycleTest {
     /** The phases of Spring Boot's web server: its start and stop, and its graceful shutdown. */
     private static final int WEB_SERVER = SmartLifecycle.DEFAULT_PHASE - 2048;

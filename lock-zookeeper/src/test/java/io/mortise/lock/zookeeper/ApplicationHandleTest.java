@@ -40,11 +40,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests locks on a ZooKeeper handle that the application owns. */
 @Tag("once")
-@Timeout(60)
 class ApplicationHandleTest {
     private static ZooKeeperTestServer server;
 

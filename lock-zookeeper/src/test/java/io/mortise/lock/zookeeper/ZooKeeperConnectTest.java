@@ -30,14 +30,12 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Tests that {@code connect} waits for a server that may be about to start, and fails at once if waiting cannot help. */
 @Tag("once")
-@Timeout(60)
 @Execution(ExecutionMode.CONCURRENT)
 class ZooKeeperConnectTest {
     /** Long enough that each server is probed before, even if this machine stalls. */

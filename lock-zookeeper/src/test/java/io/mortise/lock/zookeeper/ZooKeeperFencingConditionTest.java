@@ -21,10 +21,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests that the application's own writes are executed only while the lease's grant exists. */
-@Timeout(60)
 class ZooKeeperFencingConditionTest {
     private static final String DATA = "/data";
     private static final String CHROOT = "/apps";

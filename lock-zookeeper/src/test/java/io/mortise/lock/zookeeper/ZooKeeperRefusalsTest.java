@@ -39,11 +39,9 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests that requests that the server refuses or ignores fail in time with a clear error. */
 @Tag("once")
-@Timeout(60)
 class ZooKeeperRefusalsTest {
     private static final Duration SESSION = Duration.ofSeconds(10);
     private static final Duration CONNECT = Duration.ofMillis(1500);

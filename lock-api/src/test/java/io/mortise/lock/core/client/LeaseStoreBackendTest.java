@@ -54,7 +54,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests what a {@link LeaseStore} can decide: failures, lease durations, administration, blocking calls, observed expiry. */
-@Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LeaseStoreBackendTest {
     private final ManualClock clock = new ManualClock();
     private final MapStore map = new MapStore(clock);

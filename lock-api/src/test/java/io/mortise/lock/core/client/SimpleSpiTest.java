@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests the core with a backend of the simple SPI, on a manual clock. */
-@Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SimpleSpiTest {
     private final ManualClock clock = new ManualClock();
     private final MapStore store = new MapStore(clock);

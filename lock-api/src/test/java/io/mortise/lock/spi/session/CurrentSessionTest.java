@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests when the current session of a client is created, reused and ended. */
 class CurrentSessionTest {
@@ -52,7 +51,6 @@ class CurrentSessionTest {
     }
 
     @Test
-    @Timeout(20)
     void returnsTheSameSessionUntilItEnds() {
         assertThat(sessions.last()).isEmpty();
         Fake first = sessions.get();

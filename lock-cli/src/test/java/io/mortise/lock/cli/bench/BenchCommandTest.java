@@ -9,11 +9,9 @@ import io.mortise.lock.servers.redis.RedisTestServer;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(60)
 class BenchCommandTest {
     private static final String SHORT = "--threads 3 --time 200ms --warm-up 100ms --url ";
 

@@ -22,12 +22,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests of {@code who}, {@code list} and {@code release --force}, on the in-memory store. */
-@Timeout(30)
 class AdminCommandsTest {
     private static int next;
 

@@ -12,10 +12,8 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests of {@code lockctl doctor}. */
-@Timeout(60)
 class DoctorTest {
     @Test
     void aStoreWithOnlyInfoFindingsIsHealthy() {

@@ -19,12 +19,10 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests of {@code lockctl watch} on a terminal, which the program {@code script} provides. */
 @Tag("once")
-@Timeout(90)
 class FullScreenLockTableTest {
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
 

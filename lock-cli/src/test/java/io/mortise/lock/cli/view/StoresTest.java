@@ -13,11 +13,9 @@ import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests of the commands for operators on real stores. */
 @Tag("once")
-@Timeout(60)
 class StoresTest {
     @Test
     void redis() throws Exception {

@@ -21,10 +21,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests of {@code lockctl watch} in a pipe. */
-@Timeout(60)
 class WatchTest {
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
 

@@ -34,11 +34,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests the administration of locks, including queues with nodes that other libraries created. */
 @Tag("once")
-@Timeout(60)
 class ZooKeeperLockAdminTest {
     private static ZooKeeperTestServer server;
     private static ZooKeeper plain;

@@ -15,13 +15,11 @@ import java.util.Optional;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests that risky server versions, ensemble sizes and failed servers are reported. */
 @Tag("once")
-@Timeout(90)
 class ZooKeeperRiskCheckTest {
     private static final Duration SOON = Duration.ofSeconds(60);
 

@@ -30,13 +30,11 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests that a Mortise lock and Curator's mutex on the same path exclude and wake each other. */
 @Tag("once")
-@Timeout(60)
 class CuratorInteropTest {
     private static final String BASE = "/shared/locks";
 

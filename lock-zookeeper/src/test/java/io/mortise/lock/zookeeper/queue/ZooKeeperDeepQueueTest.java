@@ -21,11 +21,9 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooDefs;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests a waiter with several predecessors, which may be deleted in any order. */
 @Tag("once")
-@Timeout(60)
 class ZooKeeperDeepQueueTest extends TwoClientsTest {
     /** The positions in the queue: three predecessors of the waiter, and the waiter itself. */
     private static final int HOLDER = 0;

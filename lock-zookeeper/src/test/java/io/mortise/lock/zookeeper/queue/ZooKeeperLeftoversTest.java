@@ -23,7 +23,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Tests that the nodes of unused locks are deleted, and that the nodes of locks in use are kept.
@@ -31,7 +30,6 @@ import org.junit.jupiter.api.Timeout;
  * <p>Rule S17.
  */
 @Tag("once")
-@Timeout(90)
 class ZooKeeperLeftoversTest {
     private static ZooKeeperTestServer server;
     private LockClient client;

@@ -34,11 +34,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests many lock names on a server that does not remove empty lock nodes. */
 @Tag("once")
-@Timeout(120)
 class ZooKeeperManyNamesTest {
     private static final Duration SESSION = Duration.ofSeconds(20);
     private static final int MANY = 100_000;
