@@ -26,6 +26,7 @@ import io.mortise.lock.etcd.contender.EtcdContenderEvent.End;
 import io.mortise.lock.etcd.contender.EtcdContenderEvent.EndAfter;
 import io.mortise.lock.etcd.contender.EtcdContenderEvent.Execution;
 import io.mortise.lock.etcd.contender.EtcdContenderEvent.FirstInQueue;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.GrantNotReported;
 import io.mortise.lock.etcd.contender.EtcdContenderEvent.InTurn;
 import io.mortise.lock.etcd.contender.EtcdContenderEvent.Joined;
 import io.mortise.lock.etcd.contender.EtcdContenderEvent.KeyDeleted;
@@ -225,9 +226,15 @@ public final class EtcdContender
     }
 
     /** Returns the event for an effect that could not be performed. A put may have been sent nevertheless. */
-    private static @Nullable EtcdContenderEvent failed(EtcdContenderEffect effect, Throwable cause) {
+    static @Nullable EtcdContenderEvent failed(EtcdContenderEffect effect, Throwable cause) {
         if (effect == Plain.JOIN_QUEUE) {
             return new NoSession(cause);
+        } else if (effect == Plain.REQUEST_TURN) {
+            return new AcquireFailed(Execution.NEVER, cause);
+        } else if (effect instanceof ReportGranted) {
+            return new GrantNotReported(cause);
+        } else if (effect == Plain.START_CLEANUP) {
+            return new Abandon(); // nothing else would rule out the put in doubt
         } else if (effect instanceof SendPut
                 || effect instanceof SendGiveWay
                 || effect == Plain.SEND_READ

@@ -28,6 +28,9 @@ sealed interface EtcdContenderEvent {
     /** The core has been told the result of an attempt that had the turn. It may have given the grant back meanwhile. */
     record ResultDelivered(Position position) implements EtcdContenderEvent {}
 
+    /** The core could not be told of the grant, so that its attempt is still pending. */
+    record GrantNotReported(Throwable failure) implements EtcdContenderEvent {}
+
     /** The outcome of a request. It means nothing after the contender has ended, and little after the session has. */
     sealed interface Response extends EtcdContenderEvent {}
 

@@ -24,6 +24,7 @@ import io.mortise.lock.etcd.contender.EtcdContenderEvent.EndAfter;
 import io.mortise.lock.etcd.contender.EtcdContenderEvent.Execution;
 import io.mortise.lock.etcd.contender.EtcdContenderEvent.FirstInQueue;
 import io.mortise.lock.etcd.contender.EtcdContenderEvent.GaveWay;
+import io.mortise.lock.etcd.contender.EtcdContenderEvent.GrantNotReported;
 import io.mortise.lock.etcd.contender.EtcdContenderEvent.InTurn;
 import io.mortise.lock.etcd.contender.EtcdContenderEvent.Joined;
 import io.mortise.lock.etcd.contender.EtcdContenderEvent.KeyDeleted;
@@ -94,7 +95,20 @@ record EtcdContenderState(boolean mayWait, Phase phase, InDoubtRequests inDoubt,
         if (event instanceof ResultDelivered delivered) {
             return to(phase, new PassTurn(delivered.position(), isLeaving()));
         }
+        if (event instanceof GrantNotReported not) {
+            return grantNotReported(not);
+        }
         return phase.on(event, this);
+    }
+
+    /** The next attempt checks the key again, unless the grant is lost already. */
+    private Move grantNotReported(GrantNotReported event) {
+        FailAttempt failure = new FailAttempt(event.failure());
+        if (phase instanceof Holding holding) {
+            return to(new Queued(holding.revision), failure);
+        }
+        boolean isLost = phase instanceof Deleted || phase instanceof SessionOver;
+        return isLost ? to(phase, failure) : impossible(phase, event);
     }
 
     /** Returns whether the contender is about to leave the lock to others, or did. A delayed release keeps it taken. */
@@ -294,6 +308,9 @@ record EtcdContenderState(boolean mayWait, Phase phase, InDoubtRequests inDoubt,
             }
             if (event instanceof LockTaken) {
                 return to(new Unqueued(), Plain.REPORT_WAITING);
+            }
+            if (event instanceof AcquireFailed failed) {
+                return known.failed(new Unqueued(), new FailAttempt(failed.failure()));
             }
             return event instanceof NotSent ? to(new Unqueued(), Plain.FAIL_NOT_SENT) : onNotice(event, known);
         }

@@ -21,7 +21,7 @@ final class CoalescedRead {
     @GuardedBy("this")
     private @Nullable CompletableFuture<Boolean> next;
 
-    /** @param sender sends one read; does not throw */
+    /** @param sender sends one read */
     CoalescedRead(Supplier<CompletionStage<Boolean>> sender) {
         this.sender = sender;
     }
@@ -42,7 +42,7 @@ final class CoalescedRead {
     }
 
     private void send(CompletableFuture<Boolean> result) {
-        sender.get().whenComplete((exists, failure) -> {
+        sent().whenComplete((exists, failure) -> {
             CompletableFuture<Boolean> following;
             synchronized (this) {
                 following = next;
@@ -58,5 +58,14 @@ final class CoalescedRead {
                 result.completeExceptionally(failure);
             }
         });
+    }
+
+    /** An exception is the failure of this read, after which others can be sent. */
+    private CompletionStage<Boolean> sent() {
+        try {
+            return sender.get();
+        } catch (RuntimeException | Error e) {
+            return CompletableFuture.failedFuture(e);
+        }
     }
 }

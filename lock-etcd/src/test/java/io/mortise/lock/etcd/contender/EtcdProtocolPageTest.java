@@ -27,6 +27,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
@@ -72,6 +73,7 @@ class EtcdProtocolPageTest {
         List<EtcdContenderEvent> events = new ArrayList<>(List.of(
                 new EtcdContenderEvent.Abandon(),
                 new EtcdContenderEvent.NoSession(failure),
+                new EtcdContenderEvent.GrantNotReported(failure),
                 new EtcdContenderEvent.KeyNotPut(),
                 new EtcdContenderEvent.KeyGone(),
                 new EtcdContenderEvent.GaveWay(),
@@ -167,7 +169,8 @@ class EtcdProtocolPageTest {
     @Test
     void eachCallOfTheCoreHasOneOutcome() {
         for (Taken taken : REACHABLE) {
-            boolean attempts = taken.event instanceof EtcdContenderEvent.Attempt;
+            boolean attempts = taken.event instanceof EtcdContenderEvent.Attempt
+                    || taken.event instanceof EtcdContenderEvent.GrantNotReported;
             boolean ends = taken.event instanceof End || taken.event instanceof EtcdContenderEvent.EndAfter;
             assertOutcomes(taken, phase -> phase instanceof Attempting, attempts, EtcdProtocolPageTest::endsAttempt);
             assertOutcomes(taken, phase -> ENDING.contains(phase.getClass()), ends, EtcdProtocolPageTest::endsEnd);
@@ -180,6 +183,31 @@ class EtcdProtocolPageTest {
         assertThat(taken.step.effects().stream().filter(outcome).count())
                 .as("%s", taken)
                 .isEqualTo(isDue ? 1 : 0);
+    }
+
+    /** A call would be pending for ever. Its outcome is that of the effect that could not be performed. */
+    @Test
+    void S08_anEffectThatThrowsEndsTheCallThatWaitsForIt() {
+        Error error = new StackOverflowError("as planned");
+        for (Taken taken : REACHABLE) {
+            List<EtcdContenderEffect> failures = taken.step.effects().stream()
+                    .map(effect -> EtcdContender.failed(effect, error))
+                    .filter(Objects::nonNull)
+                    .flatMap(event -> EtcdContenderState.on(taken.step.state(), event).effects().stream())
+                    .toList();
+            boolean begins =
+                    !taken.phaseBefore().equals(taken.after().getClass().getSimpleName());
+            if (begins && taken.after() instanceof Attempting
+                    || taken.has(effect -> effect instanceof EtcdContenderEffect.ReportGranted)) {
+                assertThat(failures).as("%s", taken).anyMatch(EtcdProtocolPageTest::endsAttempt);
+            }
+            if (begins && ENDING.contains(taken.after().getClass())) {
+                assertThat(failures).as("%s", taken).anyMatch(EtcdProtocolPageTest::endsEnd);
+            }
+            if (taken.has(Plain.START_CLEANUP::equals)) {
+                assertThat(failures).as("a put in doubt: %s", taken).contains(Plain.END_SESSION);
+            }
+        }
     }
 
     private static boolean endsAttempt(EtcdContenderEffect effect) {

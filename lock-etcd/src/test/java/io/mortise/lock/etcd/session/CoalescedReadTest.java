@@ -46,4 +46,17 @@ class CoalescedReadTest {
         sent.get(1).complete(true);
         assertThat(after).isCompletedWithValue(true);
     }
+
+    @Test
+    void S07_aReadThatThrowsAnErrorFailsAndDoesNotHoldUpTheNext() {
+        List<Error> errors = new ArrayList<>(List.of(new StackOverflowError("as planned")));
+        CoalescedRead throwing = new CoalescedRead(() -> {
+            if (!errors.isEmpty()) {
+                throw errors.remove(0);
+            }
+            return CompletableFuture.completedFuture(true);
+        });
+        assertThat(throwing.read().toCompletableFuture()).isCompletedExceptionally();
+        assertThat(throwing.read().toCompletableFuture()).isCompletedWithValue(true);
+    }
 }
