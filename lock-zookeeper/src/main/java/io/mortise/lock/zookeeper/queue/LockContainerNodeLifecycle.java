@@ -55,10 +55,14 @@ public final class LockContainerNodeLifecycle {
                 return;
             }
             createBasePath(session).whenComplete((done, baseFailure) -> {
-                if (baseFailure == null) {
-                    zooKeeper.createInNewContainer(lockNode, child, ownerRecord, acl, handler);
-                } else {
+                if (baseFailure != null) {
                     handler.responded(null, baseFailure);
+                    return;
+                }
+                try {
+                    zooKeeper.createInNewContainer(lockNode, child, ownerRecord, acl, handler);
+                } catch (RuntimeException | Error e) { // nobody else would see it
+                    handler.responded(null, e);
                 }
             });
         });

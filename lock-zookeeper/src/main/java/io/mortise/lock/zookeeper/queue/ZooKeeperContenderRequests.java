@@ -126,14 +126,19 @@ final class ZooKeeperContenderRequests {
 
     void remove(String path) {
         session.watches().beginRelease(path);
-        session.zooKeeper().delete(path, (existed, failure) -> {
-            session.watches().endRelease(path);
-            if (existed != null) {
-                events.accept(new Removed(existed));
-            } else {
-                fail(new RemovalFailed(cause(failure)));
-            }
-        });
+        try {
+            session.zooKeeper().delete(path, (existed, failure) -> {
+                session.watches().endRelease(path);
+                if (existed != null) {
+                    events.accept(new Removed(existed));
+                } else {
+                    fail(new RemovalFailed(cause(failure)));
+                }
+            });
+        } catch (RuntimeException | Error e) {
+            session.watches().endRelease(path); // there may be no response
+            throw e;
+        }
     }
 
     void listen(String path) {

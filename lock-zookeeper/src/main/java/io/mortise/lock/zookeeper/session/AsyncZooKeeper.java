@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The handle sends requests in order, and the server replies in the same order. Replies, like watch events, arrive on the
  * handle's only event thread. A {@link ResponseHandler} is called there, in that order; the dependents of a future may run
- * later. The failures are {@link KeeperException}s.
+ * later. The failures are {@link KeeperException}s. If the handle throws instead, so does a request with a handler, while a future
+ * fails.
  */
 public final class AsyncZooKeeper {
     private final ZooKeeper handle;
@@ -234,13 +235,17 @@ public final class AsyncZooKeeper {
 
     private static <T> CompletableFuture<T> future(Consumer<ResponseHandler<T>> request) {
         CompletableFuture<T> result = new CompletableFuture<>();
-        request.accept((value, failure) -> {
-            if (failure == null) {
-                result.complete(value);
-            } else {
-                result.completeExceptionally(failure);
-            }
-        });
+        try {
+            request.accept((value, failure) -> {
+                if (failure == null) {
+                    result.complete(value);
+                } else {
+                    result.completeExceptionally(failure);
+                }
+            });
+        } catch (RuntimeException | Error e) {
+            result.completeExceptionally(e);
+        }
         return result;
     }
 

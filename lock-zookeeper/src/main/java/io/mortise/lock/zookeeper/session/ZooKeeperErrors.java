@@ -18,12 +18,14 @@ public final class ZooKeeperErrors {
     }
 
     /**
-     * Returns whether the server may have executed the failed request, or may still do so. Only its refusal excludes that: a
-     * client that throws an exception may have sent the request.
+     * Returns whether the server may have executed the failed request, or may still do so. Only its refusal excludes that, and
+     * that of ZooKeeper's client, which checks all arguments first: if it throws anything else, it may have sent the request.
      */
     public static boolean isOutcomeUnknown(Throwable failure) {
-        boolean responded = StageFailures.unwrap(failure) instanceof KeeperException;
-        return !responded || toLockException(failure, "", "") instanceof BackendUnavailableException;
+        Throwable cause = StageFailures.unwrap(failure);
+        return cause instanceof KeeperException
+                ? toLockException(cause, "", "") instanceof BackendUnavailableException
+                : !(cause instanceof IllegalArgumentException);
     }
 
     /**

@@ -211,6 +211,14 @@ class ZooKeeperContenderStateTest {
             on(listed(1, OWN), new SendRemoval(OWN));
         }
 
+        /** The end needs no request then, so a client that rejects all of them cannot cost the session. */
+        @Test
+        void S08_aCreateWhoseArgumentsTheClientRejectsMadeNoNode() {
+            Throwable thrown = new IllegalArgumentException("Invalid path string");
+            on(new CreateFailed(thrown), Plain.DEREGISTER, new FailAttempt(thrown));
+            on(new End(), new ReportEnded(false));
+        }
+
         @Test
         void S08_aLostCreateThatTheListDoesNotShowIsRepeated() {
             after(new CreateFailed(lost), attempt());

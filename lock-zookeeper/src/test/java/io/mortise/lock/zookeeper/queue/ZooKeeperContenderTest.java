@@ -27,6 +27,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.AsyncCallback;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
@@ -57,6 +58,7 @@ class ZooKeeperContenderTest {
         private boolean holdsResponses;
         private final Queue<Runnable> held = new ArrayDeque<>();
         private final AtomicInteger deletes = new AtomicInteger(); // the first one fails
+        private int transactions;
 
         QueueStub() throws IOException {}
 
@@ -78,6 +80,16 @@ class ZooKeeperContenderTest {
                 Object context) {
             int code = creation.intValue();
             respond(() -> callback.processResult(code, path, context, "/locks/a/" + OWN, new Stat()));
+        }
+
+        /** The first transaction finds no base path; the second one throws an error. */
+        @Override
+        public void multi(Iterable<Op> operations, AsyncCallback.MultiCallback callback, Object context) {
+            if (transactions++ > 0) {
+                throw new StackOverflowError("as planned");
+            }
+            creation = Code.OK;
+            callback.processResult(Code.NONODE.intValue(), null, context, null);
         }
 
         @Override
@@ -199,5 +211,14 @@ class ZooKeeperContenderTest {
         contender.sessionEnded(left, true);
         handle.held.forEach(Runnable::run);
         assertThat(onTheNext).isCompletedWithValueMatching(AttemptResult.Granted.class::isInstance);
+    }
+
+    /** Otherwise its end would wait for the response until the session is given up. */
+    @Test
+    void S08_aCreateThatThrowsAfterTheBasePathWasCreatedFails() {
+        handle.creation = Code.NONODE;
+        handle.queue = List.of();
+        assertThat(attempt()).isCompletedExceptionally();
+        assertThat(contender.end().toCompletableFuture()).isCompletedWithValue(false);
     }
 }

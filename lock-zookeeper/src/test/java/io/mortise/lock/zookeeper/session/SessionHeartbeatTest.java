@@ -8,6 +8,8 @@ import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.zookeeper.AsyncCallback;
 import org.junit.jupiter.api.Test;
 
@@ -53,6 +55,25 @@ class SessionHeartbeatTest {
                         .isFalse();
             }
             assertThat(validity.validUntil()).isEqualTo(LockClock.deadline(sent, threeQuarters));
+        }
+    }
+
+    @Test
+    void S15_aFirstSyncThatThrowsIsRepeated() throws Exception {
+        List<Error> errors = new ArrayList<>(List.of(new StackOverflowError("as planned")));
+        try (StubZooKeeper handle = new StubZooKeeper() {
+            @Override
+            public void sync(String path, AsyncCallback.VoidCallback callback, Object context) {
+                if (!errors.isEmpty()) {
+                    throw errors.remove(0);
+                }
+                super.sync(path, callback, context);
+            }
+        }) {
+            ZooKeeperSession session = handle.session(clock);
+            assertThat(session.validity()).isEmpty();
+            clock.advance(Duration.ofMillis(500));
+            assertThat(session.validity()).isPresent();
         }
     }
 }
