@@ -220,8 +220,18 @@ record AcquireState(
     /** Another contender holds the lock. A hint is expected; the next attempt is made at the fallback time at the latest. */
     record Waiting(MonotonicInstant until) implements Pause {}
 
-    /** The latest attempt failed. */
-    record BackingOff(MonotonicInstant until) implements Pause {}
+    /**
+     * The latest attempt failed.
+     *
+     * @param discards whether a grant of this operation is being removed. That the lock is free then shows nothing new, so it does
+     *     not end the pause: otherwise a store whose grants end at once would be asked in a loop
+     */
+    record BackingOff(MonotonicInstant until, boolean discards) implements Pause {
+        @Override
+        public Step on(AcquireState state, AcquireEvent event) {
+            return discards && event instanceof LockFreed ? state.stay() : Pause.super.on(state, event);
+        }
+    }
 
     /**
      * The outcome is decided, but the pending attempt has no result yet.
@@ -295,7 +305,7 @@ record AcquireState(
         Duration pause = policy.pauseAfterFailure(next.history.backoff(event.jitter()), since, now, contact);
         return woken || pause.isZero()
                 ? next.attempt(now, effects)
-                : new Step(next.in(new BackingOff(now.plus(pause))), effects);
+                : new Step(next.in(new BackingOff(now.plus(pause), event instanceof GrantEnded)), effects);
     }
 
     /** Ends the operation by an event that is no result. */

@@ -207,7 +207,9 @@ class AcquireStateTest {
         after(Plain.START, new Hint(1, now()));
         on(new GrantEnded(now(), contact(), 0), AcquireEffect.Plain.DISCARD, new Attempt(2));
         on(new GrantEnded(now(), contact(), 0), AcquireEffect.Plain.DISCARD, new RecordFailure(now()));
-        assertPhase(new BackingOff(now().plus(Duration.ofMillis(50))));
+        assertPhase(new BackingOff(now().plus(Duration.ofMillis(50)), true));
+        on(new LockFreed(now())); // by the removal of that grant
+        on(retryDue(), new Attempt(3));
     }
 
     @Test
@@ -313,7 +315,8 @@ class AcquireStateTest {
     void aPauseIsLongerByUpToAFifth() {
         after(Plain.START);
         after(new Failed(noAnswer, now(), contact(), 0.5));
-        assertPhase(new BackingOff(now().plus(Duration.ofMillis(55))));
+        assertPhase(new BackingOff(now().plus(Duration.ofMillis(55)), false));
+        on(new LockFreed(now()), new Attempt(1));
     }
 
     @Test

@@ -788,6 +788,7 @@ final class AcquireWorld implements World<AcquireWorld> {
             key.value("\noperation").value(nameOf(state.phase())).number(state.contender());
             key.flags(
                     state.phase() instanceof AcquireState.Attempting attempting && attempting.woken(),
+                    state.phase() instanceof AcquireState.BackingOff pause && pause.discards(),
                     state.history().displaced(),
                     state.history().busy(),
                     state.history().failures() > 0,
