@@ -428,7 +428,7 @@ public final class AcquireOperation {
             case RETRY -> accept(new AcquireEvent.RetryDue(now()));
             case DEADLINE -> deadlineReached();
             case SELF_WAIT -> {
-                if (isOpen()) { // otherwise the lease may be its own
+                if (isOpen()) {
                     with.leases().holders().warnOfSelfWait(name, attemptId());
                 }
             }
@@ -446,6 +446,6 @@ public final class AcquireOperation {
 
     private String attemptId() {
         CurrentContenderListener present = contender;
-        return present == null || !waitsFor(present) ? "none" : present.attemptId();
+        return present == null ? "none" : present.attemptId();
     }
 }

@@ -50,10 +50,14 @@ public final class HeldLeases {
         return held.size();
     }
 
-    /** Logs a warning, once per lease, if this client holds the lock for which one of its operations waits (S4). */
+    /**
+     * Logs a warning, once per lease, if this client holds the lock for which one of its operations waits (S4).
+     *
+     * @param waiter the id of the operation's attempt, whose own lease may just have been granted
+     */
     public void warnOfSelfWait(LockName name, String waiter) {
         HeldLease holder = holderOf(name);
-        if (holder != null && holder.warnOnce()) {
+        if (holder != null && !holder.ownerId().equals(waiter) && holder.warnOnce()) {
             warnings.warn(
                     "self-wait",
                     "SAME_CLIENT",

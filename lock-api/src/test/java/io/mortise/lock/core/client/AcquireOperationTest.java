@@ -16,7 +16,9 @@ import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.GrantValidity;
+import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.Trampoline;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
@@ -28,6 +30,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -41,7 +44,7 @@ class AcquireOperationTest {
     private final CoreClient client = open();
 
     private static final class Grant extends GrantValidity {
-        Grant(ManualClock clock, Duration left) {
+        Grant(LockClock clock, Duration left) {
             super(clock, LEASE.dividedBy(3), clock.now().plus(left));
         }
     }
@@ -178,6 +181,53 @@ class AcquireOperationTest {
         assertThat(held.selfWaitWarned()).isTrue();
         assertThat(held.warnOnce()).as("a second warning").isFalse();
         assertThat(second).isNotDone();
+    }
+
+    /** The client knows the lease a moment before the operation has its outcome. */
+    @Test
+    void S04_anOperationIsNotWarnedOfItsOwnLease() {
+        CompletableFuture<Lease> future = client.named("x").acquireAsync();
+        contenders.get(0).last().complete(new AttemptResult.Waiting(LEASE.multipliedBy(5)));
+        contenders.get(0).listener.wake();
+        AtomicBoolean elapses = new AtomicBoolean();
+        LockClock elapsing = new LockClock() {
+            @Override
+            public MonotonicInstant now() {
+                if (elapses.getAndSet(false)) {
+                    clock.advance(LEASE);
+                }
+                return clock.now();
+            }
+
+            @Override
+            public Timer schedule(Duration delay, Runnable task) {
+                return clock.schedule(delay, task);
+            }
+        };
+        Grant grant = new Grant(elapsing, LEASE.multipliedBy(10));
+        elapses.set(true);
+        contenders.get(0).last().complete(new AttemptResult.Granted(1, grant));
+        assertThat(elapses).isFalse();
+        assertThat(((HeldLease) future.join()).selfWaitWarned()).isFalse();
+    }
+
+    /** So no attempt that follows can bring a grant before the notice. */
+    @Test
+    void anObserverHearsOfAWaitBeforeTheNextAttempt() {
+        List<Integer> attempts = new ArrayList<>();
+        LockListener waking = (backend, lockName) -> new LockListener.AcquireObserver() {
+            @Override
+            public void waiting() {
+                contenders.get(0).listener.wake();
+                attempts.add(contenders.get(0).attempts.size());
+            }
+        };
+        open(ClientOptions.defaults().callbackExecutor(Runnable::run).listener(waking))
+                .named("x")
+                .acquireAsync();
+        contenders.get(0).last().complete(new AttemptResult.Waiting(LEASE));
+        assertThat(attempts).containsExactly(1);
+        assertThat(contenders.get(0).attempts).as("after the notice").hasSize(2);
     }
 
     /** Each "busy" reply comes after a part of the lease duration, so it must not start the time of the warning again. */
