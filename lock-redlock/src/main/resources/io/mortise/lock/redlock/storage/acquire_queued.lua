@@ -14,6 +14,7 @@ if is_of(attempt, value) then
   if round_of(record .. ' token=0') >= round_of(value) then
     redis.call('SET', grant_key, record .. ' token=' .. digits(voted), 'PX', lease)
   end
+  leave(attempt) -- a late request of an earlier round may have got the vote while the attempt was queued
   return voted
 end
 

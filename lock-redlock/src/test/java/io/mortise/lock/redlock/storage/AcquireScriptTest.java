@@ -132,6 +132,20 @@ class AcquireScriptTest extends RedlockScriptTest {
         assertThat(bench.keys()).containsExactly(RedlockScriptBench.STATE, KEYS.grant());
     }
 
+    /** Otherwise operators see the holder among the waiters, and a hint for the first waiter goes to the holder. */
+    @Test
+    void S11_S18_theNextRoundDeletesTheQueueEntryThatALateRequestLeft() {
+        bench.tryAcquire(1);
+        bench.acquire(2, "c");
+        bench.redis().call("DEL", KEYS.grant());
+        bench.acquire(2, "c");
+        assertThat(bench.queue()).as("it does not look there").isEqualTo(RedlockScriptBench.attempts(2));
+        long notAfter = bench.micros() + 5_000_000;
+        assertThat(bench.acquire(RedlockScriptBench.RUN, 2, notAfter, true, RedlockScriptBench.waiting(2, "c")))
+                .isEqualTo(List.of(2L));
+        assertThat(bench.keys()).containsExactly(RedlockScriptBench.STATE, KEYS.grant());
+    }
+
     @Test
     void S11_wokenContenderThatSendsItsRequestIsNotSkippedLater() {
         bench.tryAcquire(1);
