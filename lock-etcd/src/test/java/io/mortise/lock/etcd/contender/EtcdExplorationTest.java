@@ -87,6 +87,9 @@ class EtcdExplorationTest {
                 Arguments.of("1 contender, delayed release, two of no reply or an operator", DELAYED),
                 Arguments.of("2 contenders, 1 client, no reply, nobody gives up", NO_REPLY),
                 Arguments.of("2 contenders, 1 client, a lost watch", WATCH_LOST),
+                Arguments.of(
+                        "2 contenders, 2 clients, one does not wait, no reply, nobody gives up",
+                        patient("01", "wt", 1, Set.of(Fault.NO_REPLY))),
                 Arguments.of("2 contenders, 1 client, an operator, nobody gives up", OPERATOR));
     }
 

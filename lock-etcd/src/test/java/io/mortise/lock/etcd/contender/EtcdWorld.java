@@ -23,6 +23,7 @@ import io.mortise.lock.etcd.contender.EtcdContenderEvent.RemovalFailed;
 import io.mortise.lock.etcd.contender.ModelledRequest.Origin;
 import io.mortise.lock.etcd.contender.ModelledSession.Member;
 import io.mortise.lock.etcd.contender.ModelledSession.Notification;
+import io.mortise.lock.etcd.contender.ModelledSession.TurnNotification;
 import io.mortise.lock.etcd.contender.ModelledSession.Watch;
 import io.mortise.lock.etcd.queue.QueueReplica.ContenderKey;
 import io.mortise.lock.explorer.FaultBudget;
@@ -858,48 +859,33 @@ final class EtcdWorld implements World<EtcdWorld> {
         }
         long others = pass.position().contenders() - (pass.isLeaving() ? 0 : 1) - session.removals;
         boolean isTaken = pass.position().isFirst() ? !pass.isLeaving() : others > 0;
-        session.sequencing = true;
-        session.leaveTurns(i);
-        List<Integer> notified = isTaken ? List.copyOf(session.unnotified) : List.of();
-        session.unnotified.removeAll(notified);
-        int next = session.successorOf(i);
-        notified.forEach(each -> feed(each, new EtcdContenderEvent.LockTaken()));
-        startNext(session, next);
+        session.passTurn(i, isTaken, this::isNeeded, (each, what) -> notifyOfTurn(session, each, what));
     }
 
     private void releaseTurns(ModelledSession session) {
-        if (session.ended) {
-            return;
+        if (!session.ended) {
+            session.releaseTurns(this::isNeeded, (each, what) -> notifyOfTurn(session, each, what));
         }
-        session.sequencing = false;
-        session.active = -1;
-        List<Integer> all = List.copyOf(session.turns);
-        session.turns.clear();
-        session.unnotified.clear();
-        all.forEach(each -> feed(
-                each,
-                contenders.get(each).gaveUp
-                        ? new EtcdContenderEvent.NotSent()
-                        : new EtcdContenderEvent.InTurn(session.epoch)));
     }
 
     private void leaveTurns(ModelledSession session, int i) {
         if (!session.ended) {
-            session.leaveTurns(i);
-            startNext(session, session.successorOf(i));
+            session.leaveTurns(i, this::isNeeded, (each, what) -> notifyOfTurn(session, each, what));
         }
     }
 
-    private void startNext(ModelledSession session, int first) {
-        int next = first;
-        while (next >= 0 && contenders.get(next).gaveUp) {
-            int skipped = next;
-            next = session.successorOf(skipped);
-            feed(skipped, new EtcdContenderEvent.LockTaken());
-        }
-        if (next >= 0) {
-            feed(next, new EtcdContenderEvent.InTurn(session.epoch));
-        }
+    private boolean isNeeded(int i) {
+        return !contenders.get(i).gaveUp;
+    }
+
+    private void notifyOfTurn(ModelledSession session, int i, TurnNotification what) {
+        feed(
+                i,
+                switch (what) {
+                    case SEND_NOW -> new EtcdContenderEvent.InTurn(session.epoch);
+                    case LOCK_TAKEN -> new EtcdContenderEvent.LockTaken();
+                    case NOT_SENT -> new EtcdContenderEvent.NotSent();
+                });
     }
 
     private void registerWatch(int at) {

@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.BiConsumer;
+import java.util.function.IntPredicate;
 
 /**
  * A client's session with its queue for the explored lock: what {@code EtcdSession}, {@code SessionLockQueue}, {@code
@@ -24,6 +25,13 @@ public final class ModelledSession {
     public enum Notification {
         FIRST_IN_QUEUE,
         DELETED
+    }
+
+    /** A notification of a contender that waits for its turn. */
+    public enum TurnNotification {
+        SEND_NOW,
+        LOCK_TAKEN,
+        NOT_SENT
     }
 
     /** The state of the watch on the lock's keys. */
@@ -252,7 +260,8 @@ public final class ModelledSession {
 
     // ---- turns
 
-    boolean maySend(int contender) {
+    /** Returns whether the contender may send now; if not, it waits for its turn. */
+    public boolean maySend(int contender) {
         if (!sequencing || active < 0 || active == contender) {
             active = sequencing ? contender : active;
             return true;
@@ -264,13 +273,55 @@ public final class ModelledSession {
         return false;
     }
 
-    void leaveTurns(int contender) {
+    /**
+     * Passes the turn of a contender whose request had a reply.
+     *
+     * @param isTaken whether the lock is taken, of which the others are told then
+     */
+    public void passTurn(
+            int contender, boolean isTaken, IntPredicate isNeeded, BiConsumer<Integer, TurnNotification> notify) {
+        sequencing = true;
         turns.remove((Integer) contender);
         unnotified.remove(contender);
+        List<Integer> notified = isTaken ? List.copyOf(unnotified) : List.of();
+        unnotified.removeAll(notified);
+        int next = successorOf(contender);
+        notified.forEach(each -> notify.accept(each, TurnNotification.LOCK_TAKEN));
+        startNext(next, isNeeded, notify);
+    }
+
+    /** Lets all contenders send, since the store does not respond. */
+    public void releaseTurns(IntPredicate isNeeded, BiConsumer<Integer, TurnNotification> notify) {
+        sequencing = false;
+        active = -1;
+        List<Integer> all = List.copyOf(turns);
+        turns.clear();
+        unnotified.clear();
+        all.forEach(each ->
+                notify.accept(each, isNeeded.test(each) ? TurnNotification.SEND_NOW : TurnNotification.NOT_SENT));
+    }
+
+    /** Removes a contender that has nothing more to send. */
+    public void leaveTurns(int contender, IntPredicate isNeeded, BiConsumer<Integer, TurnNotification> notify) {
+        turns.remove((Integer) contender);
+        unnotified.remove(contender);
+        startNext(successorOf(contender), isNeeded, notify);
+    }
+
+    private void startNext(int first, IntPredicate isNeeded, BiConsumer<Integer, TurnNotification> notify) {
+        int next = first;
+        while (next >= 0 && !isNeeded.test(next)) {
+            int skipped = next;
+            next = successorOf(skipped);
+            notify.accept(skipped, TurnNotification.LOCK_TAKEN);
+        }
+        if (next >= 0) {
+            notify.accept(next, TurnNotification.SEND_NOW);
+        }
     }
 
     /** Ends a turn, and returns whose turn it is then; -1 if nobody waits, or if it was the turn of another. */
-    int successorOf(int contender) {
+    private int successorOf(int contender) {
         if (active != contender) {
             return -1;
         }
