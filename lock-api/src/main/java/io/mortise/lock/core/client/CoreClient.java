@@ -29,9 +29,11 @@ import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.support.Durations;
 import io.mortise.lock.spi.support.LinkageErrorCheck;
 import io.mortise.lock.spi.testing.BackendInterception;
 import io.mortise.lock.spi.testing.ManualClock;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -232,14 +234,14 @@ public final class CoreClient implements LockClient {
             return;
         }
         int pending = acquires.size();
+        Duration bound = orphanBound();
         List<String> unfinished = cleanups.stop();
         if (pending > 0 || !unfinished.isEmpty()) {
             log.warn(
-                    "event=close-cleanup-incomplete requests={} withdrawals={} bound=\"the store drops them within {}"
-                            + " of the last renewal\"",
+                    "event=close-cleanup-incomplete requests={} withdrawals={} bound=\"the store drops them within {}\"",
                     pending,
                     unfinished,
-                    backend().leaseDuration(Optional.empty()));
+                    bound);
         }
         keeper.stop();
         warnings.flush();
@@ -250,6 +252,12 @@ public final class CoreClient implements LockClient {
         } finally {
             stopThreads();
         }
+    }
+
+    /** Returns within what time from now the store drops what is not withdrawn: at least what has the default lease. */
+    Duration orphanBound() {
+        Duration lease = backend().leaseDuration(Optional.empty());
+        return backend().orphanLifetime(Durations.longer(lease, cleanups.longestLeft()));
     }
 
     @Override

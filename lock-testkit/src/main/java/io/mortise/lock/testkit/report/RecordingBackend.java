@@ -71,6 +71,11 @@ final class RecordingBackend implements LockBackend {
     }
 
     @Override
+    public Duration orphanLifetime(Duration leaseDuration) {
+        return delegate.orphanLifetime(leaseDuration);
+    }
+
+    @Override
     public void checkReleaseDelay(Duration delay) {
         delegate.checkReleaseDelay(delay);
     }
