@@ -25,7 +25,8 @@ public interface Contender {
 
     /**
      * Withdraws or releases the contender: removes its grant or queue entry from the store, and makes sure that requests which
-     * are still on their way cannot create one later. Idempotent.
+     * are still on their way cannot create one later. Idempotent. The core calls it after a loss too, but not if the last attempt
+     * returned {@link AttemptResult.Displaced}.
      *
      * @return a stage with true if a grant or queue entry of this contender existed and was removed, and with false if none
      *     existed and none can appear later. If it fails, the outcome is unknown and the core retries

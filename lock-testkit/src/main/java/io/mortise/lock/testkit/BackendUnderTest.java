@@ -84,6 +84,7 @@ public interface BackendUnderTest extends AutoCloseable {
     /**
      * Returns the number of requests from all clients that the store has counted so far, without renewals and heartbeats. A
      * store that serves other users at the same time cannot provide this number. If empty, rules that need it are not verified.
+     * Requests that open a connection may count or not: the kit compares numbers only while its clients are connected.
      */
     default OptionalLong requests() {
         return OptionalLong.empty();
