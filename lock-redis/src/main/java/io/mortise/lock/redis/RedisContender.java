@@ -136,7 +136,8 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
     }
 
     /** Returns the event for an effect that could not be performed. */
-    private @Nullable RedisContenderEvent failed(RedisContenderEffect effect, Throwable failure) {
+    @Nullable
+    RedisContenderEvent failed(RedisContenderEffect effect, Throwable failure) {
         LockException cause = requests.failure(failure, requests.what("request"));
         if (effect instanceof Confirm) {
             return new NotConfirmed(cause);
@@ -145,7 +146,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         } else if (effect == Plain.SEND_ACQUIRE) {
             return acquireFailed(failure);
         } else if (effect instanceof SendRemoval) {
-            return new RemovalFailed(true, cause);
+            return new RemovalFailed(isNotSent(failure), cause);
         } else if (effect instanceof SendDelayedRelease) {
             return new DelayFailed(cause);
         }
@@ -227,12 +228,16 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         }
     }
 
-    /** Returns the event for an acquire that was not sent; after an error nobody knows. */
+    /** Returns whether a request that threw certainly was not sent; after an error nobody knows. */
+    private static boolean isNotSent(Throwable failure) {
+        return !(failure instanceof Error);
+    }
+
     private AcquireFailed acquireFailed(Throwable failure) {
         LockException cause = requests.failure(failure, requests.what("acquire"));
         RedisNodeClient node = waitsAt;
         int epoch = node == null ? 0 : node.epoch();
-        return new AcquireFailed(!(failure instanceof Error), epoch, new ServerTime(Long.MAX_VALUE), cause);
+        return new AcquireFailed(isNotSent(failure), epoch, new ServerTime(Long.MAX_VALUE), cause);
     }
 
     private void reportGranted(ReportGranted granted) {

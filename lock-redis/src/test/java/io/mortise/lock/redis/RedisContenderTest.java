@@ -13,6 +13,7 @@ import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -107,6 +108,24 @@ class RedisContenderTest extends OneServerTest {
         request.broken = false;
         assertThat(result(contender.attempt())).isInstanceOf(AttemptResult.Granted.class);
         assertThat(result(contender.end())).isTrue();
+    }
+
+    /** It may have been sent before the error. An acquire is then withdrawn, and after a removal the attempt is not used again. */
+    @Test
+    void S08_aRequestThatThrewAnErrorMayBeExecuted() {
+        RedisContender contender = (RedisContender) contender(new BreakableRequest(1));
+        for (Throwable thrown :
+                List.of(new StackOverflowError("as planned"), new IllegalStateException("as planned"))) {
+            boolean isCertain = thrown instanceof RuntimeException;
+            assertThat(contender.failed(RedisContenderEffect.Plain.SEND_ACQUIRE, thrown))
+                    .isInstanceOfSatisfying(
+                            RedisContenderEvent.AcquireFailed.class,
+                            failed -> assertThat(failed.notExecuted()).isEqualTo(isCertain));
+            assertThat(contender.failed(new RedisContenderEffect.SendRemoval(false), thrown))
+                    .isInstanceOfSatisfying(
+                            RedisContenderEvent.RemovalFailed.class,
+                            failed -> assertThat(failed.notExecuted()).isEqualTo(isCertain));
+        }
     }
 
     /** Otherwise the acquire would find the lock busy, and would be queued. */
