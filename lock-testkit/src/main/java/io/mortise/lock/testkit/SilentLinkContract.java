@@ -431,10 +431,14 @@ interface SilentLinkContract extends Contract {
                 () -> expired.stream().noneMatch(Lease::isHeld));
         ContractTestFixture.letPass("they end in the store too, a little later", Duration.ofMillis(300));
         List<Lease> next = fixture().acquireAll(other, "y", 120); // a store may drop ended leases when it gets new ones
+        List<CompletableFuture<Optional<Lease>>> takenOver =
+                new ArrayList<>(); // at once: some backends watch each for a lease
         for (Lease lease : expired) {
-            next.add(other.named(lease.lockName(), fixture().shortLease(other))
-                    .tryAcquire(fixture().backend().takeoverWithin())
-                    .orElseThrow());
+            takenOver.add(other.named(lease.lockName(), fixture().shortLease(other))
+                    .tryAcquireAsync(fixture().backend().takeoverWithin()));
+        }
+        for (CompletableFuture<Optional<Lease>> one : takenOver) {
+            next.add(ApiStyle.result(one).orElseThrow());
         }
         fixture().faultInjector().heal(silent);
         for (Lease lease : expired) {
