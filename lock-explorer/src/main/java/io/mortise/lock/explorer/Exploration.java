@@ -25,7 +25,6 @@ public final class Exploration<W extends World<W>> {
 
     private final W initial;
     private final long mostStates;
-    private final Fingerprints seen = new Fingerprints();
     private final IntList parents = new IntList(); // of each state: the state that it was first reached from
     private final IntList ordinals = new IntList(); // of each state: which of the parent's steps led to it
     private final IntList edges = new IntList(); // from, to and kind of each transition
@@ -53,14 +52,15 @@ public final class Exploration<W extends World<W>> {
 
     private void run() {
         Queue<W> frontier = new ArrayDeque<>();
+        Fingerprints seen = new Fingerprints();
         StateKey key = new StateKey();
-        reach(initial, -1, 0, frontier, key);
+        reach(initial, -1, 0, frontier, seen, key);
         int from = 0;
         while (!frontier.isEmpty() && violation.isEmpty()) {
             W world = frontier.remove();
             List<Step<W>> steps = steps(world, from);
             for (int i = 0; i < steps.size() && violation.isEmpty(); i++) {
-                int to = reach(steps.get(i).next(), from, i, frontier, key);
+                int to = reach(steps.get(i).next(), from, i, frontier, seen, key);
                 edges.add(from);
                 edges.add(to);
                 edges.add(KINDS.indexOf(steps.get(i).kind()));
@@ -84,7 +84,7 @@ public final class Exploration<W extends World<W>> {
     }
 
     /** Returns the number of the state. A violation may concern the step to it, so it is looked for in known states too. */
-    private int reach(W world, int parent, int ordinal, Queue<W> frontier, StateKey key) {
+    private int reach(W world, int parent, int ordinal, Queue<W> frontier, Fingerprints seen, StateKey key) {
         violation = world.violation();
         int known = violation.isPresent() ? -1 : seen.add(hash(world, key), parents.size());
         if (known >= 0) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.explorer;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -15,12 +17,15 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
- * The page in {@code docs/protocols} that describes one protocol. It holds a diagram and rows that tests compare with the code; with
+ * The page in {@code docs/protocols} that describes one protocol. It holds diagrams and rows that tests compare with the code; with
  * {@code -Dupdate.docs} they are written to it first. Not thread-safe.
  */
 public final class ProtocolPage {
+    private static final String ARROW = " --> ";
+
     private final Path file;
 
     /** @param name the name of the file without {@code .md} */
@@ -28,13 +33,39 @@ public final class ProtocolPage {
         this.file = Path.of("..", "docs", "protocols", name + ".md");
     }
 
+    /** Returns the arrow from one phase to another, such as {@code Idle --> Queued}. */
+    public static String arrow(Object from, Object to) {
+        return World.name(from) + ARROW + World.name(to);
+    }
+
+    /** Returns the names of all phases that a sealed type permits, in the order of their declarations. */
+    public static List<String> phases(Class<?> sealed) {
+        return leaves(sealed).map(Class::getSimpleName).distinct().toList();
+    }
+
+    private static Stream<Class<?>> leaves(Class<?> type) {
+        return type.isSealed()
+                ? Arrays.stream(type.getPermittedSubclasses()).flatMap(ProtocolPage::leaves)
+                : Stream.of(type);
+    }
+
     /**
-     * Returns the text of a state diagram.
+     * Asserts that the page has a state diagram of these arrows, and that they reach all phases.
      *
-     * @param labels the names of the events of each arrow, such as {@code Idle --> Queued}
+     * @param labels the names of the events of each {@link #arrow}
      * @param phases the names of all phases in the order of their arrows, from the initial to the final one
      */
-    public static String diagram(Map<String, ? extends Collection<String>> labels, List<String> phases) {
+    public void assertShows(Map<String, ? extends Collection<String>> labels, List<String> phases) {
+        assertThat(labels.keySet().stream().flatMap(arrow -> Stream.of(arrow.split(ARROW))))
+                .as("phases that are reached")
+                .hasSameElementsAs(phases);
+        String expected = diagram(labels, phases);
+        assertThat(shownDiagram(expected))
+                .as("the diagram; -Dupdate.docs writes it again")
+                .isEqualTo(expected);
+    }
+
+    private static String diagram(Map<String, ? extends Collection<String>> labels, List<String> phases) {
         Map<String, Collection<String>> sorted =
                 new TreeMap<>(Comparator.comparing((String arrow) -> position(arrow, phases)));
         sorted.putAll(labels);
@@ -45,17 +76,13 @@ public final class ProtocolPage {
 
     /** Returns a text that sorts arrows by their first, then by their second phase. */
     private static String position(String arrow, List<String> phases) {
-        return Arrays.stream(arrow.split(" --> "))
+        return Arrays.stream(arrow.split(ARROW))
                 .map(phase -> String.format("%02d", phases.indexOf(phase)))
                 .collect(Collectors.joining(" "));
     }
 
-    /**
-     * Returns the diagram of the same initial phase that the page shows; empty if it has none.
-     *
-     * @param expected the diagram to write first, with {@code -Dupdate.docs}
-     */
-    public String shownDiagram(String expected) {
+    /** Returns the diagram of the same initial phase that the page shows; empty if it has none. */
+    private String shownDiagram(String expected) {
         String start = expected.lines().limit(2).collect(Collectors.joining("\n", "", "\n"));
         Pattern diagram = Pattern.compile("(?s)(?<=```mermaid\n)" + Pattern.quote(start) + ".*?(?=```)");
         Matcher shown = diagram.matcher(updated(diagram, expected));
@@ -63,24 +90,15 @@ public final class ProtocolPage {
     }
 
     /**
-     * Returns the row of a table for an exploration, with its numbers of states and transitions.
+     * Asserts that a table of the page has a row with the numbers of states and transitions of an exploration.
      *
      * @param start the cells before them, such as {@code | two wait |}
      */
-    public static String row(String start, Exploration<?> explored) {
-        return String.format(Locale.ROOT, "%s %,d | %,d |", start, explored.states(), explored.transitions());
-    }
-
-    /**
-     * Returns the lines of the page.
-     *
-     * @param start the beginning of a row
-     * @param row the whole row, to write first, with {@code -Dupdate.docs}
-     */
-    public List<String> lines(String start, String row) {
-        return updated(Pattern.compile(Pattern.quote(start) + ".*"), row)
-                .lines()
-                .toList();
+    public void assertShows(String start, Exploration<?> explored) {
+        String row = String.format(Locale.ROOT, "%s %,d | %,d |", start, explored.states(), explored.transitions());
+        assertThat(updated(Pattern.compile(Pattern.quote(start) + ".*"), row).lines())
+                .as("the rows; -Dupdate.docs writes their numbers again")
+                .contains(row);
     }
 
     private String updated(Pattern old, String replacement) {

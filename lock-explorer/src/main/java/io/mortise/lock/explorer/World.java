@@ -28,6 +28,13 @@ public interface World<W extends World<W>> {
      */
     record Step<W>(Supplier<String> label, Kind kind, W next) {}
 
+    /** Returns the name of a phase, an event or an effect: that of the constant, or of the class. */
+    static String name(Object what) {
+        return what instanceof Enum<?> constant
+                ? constant.name()
+                : what.getClass().getSimpleName();
+    }
+
     /** Returns all that can happen next, always in the same order. */
     List<Step<W>> steps();
 

@@ -6,15 +6,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
 import io.mortise.lock.explorer.ProtocolPage;
+import io.mortise.lock.explorer.Transition;
+import io.mortise.lock.explorer.TransitionGraph;
+import io.mortise.lock.explorer.World;
 import io.mortise.lock.redis.RedisContenderState.Phase;
+import io.mortise.lock.redis.RedisContenderState.Step;
 import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Deque;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -29,7 +29,6 @@ import org.junit.jupiter.api.Test;
  * with {@code -Dupdate.docs}.
  */
 class RedisProtocolPageTest {
-    private static final ProtocolPage PAGE = new ProtocolPage("redis");
     private static final Set<Class<? extends Phase>> ATTEMPTING = Set.of(
             RedisContenderState.Requesting.class,
             RedisContenderState.Claiming.class,
@@ -38,26 +37,38 @@ class RedisProtocolPageTest {
     private static final Set<Class<? extends Phase>> ENDING =
             Set.of(RedisContenderState.Releasing.class, RedisContenderState.Delaying.class);
 
-    private record Taken(RedisContenderState from, RedisContenderEvent event, RedisContenderState.Step step) {}
+    @SuppressWarnings("StaticAssignmentOfThrowable") // never thrown
+    private static final LockException CAUSE = new BackendUnavailableException("a cause");
 
-    private final LockException cause = new BackendUnavailableException("a cause");
-    private final List<Taken> reachable = explore();
+    private static final TransitionGraph<RedisContenderState, RedisContenderEvent, RedisContenderEffect> GRAPH =
+            graph();
+
+    private static TransitionGraph<RedisContenderState, RedisContenderEvent, RedisContenderEffect> graph() {
+        List<RedisContenderEvent> events = events();
+        return TransitionGraph.of(
+                List.of(RedisContenderState.INITIAL),
+                state -> events,
+                RedisContenderState::on,
+                Step::state,
+                Step::effects,
+                state -> state);
+    }
 
     /** Returns all events, with the two epochs 1 and 2, and a server's time before and after a late request is refused. */
-    private List<RedisContenderEvent> events() {
+    private static List<RedisContenderEvent> events() {
         MonotonicInstant instant = new MonotonicInstant(0);
         List<RedisContenderEvent> events = new ArrayList<>(List.of(
                 new RedisContenderEvent.End(),
                 new RedisContenderEvent.EndAfter(Duration.ofSeconds(1)),
                 new RedisContenderEvent.Abandon(),
                 new RedisContenderEvent.Confirmed(instant),
-                new RedisContenderEvent.NotConfirmed(cause),
+                new RedisContenderEvent.NotConfirmed(CAUSE),
                 new RedisContenderEvent.HandOffUsable(instant),
                 new RedisContenderEvent.HandOffUnusable(),
                 new RedisContenderEvent.Woken(),
-                new RedisContenderEvent.RemovalFailed(true, cause),
-                new RedisContenderEvent.RemovalFailed(false, cause),
-                new RedisContenderEvent.DelayFailed(cause),
+                new RedisContenderEvent.RemovalFailed(true, CAUSE),
+                new RedisContenderEvent.RemovalFailed(false, CAUSE),
+                new RedisContenderEvent.DelayFailed(CAUSE),
                 new RedisContenderEvent.CleanupDue(),
                 new RedisContenderEvent.Expired()));
         for (int epoch = 1; epoch <= 2; epoch++) {
@@ -66,11 +77,11 @@ class RedisProtocolPageTest {
                 for (boolean yes : List.of(true, false)) {
                     events.add(new RedisContenderEvent.Granted(epoch, time, 7, instant, instant, yes));
                     events.add(new RedisContenderEvent.Busy(epoch, time, instant, yes, 5));
-                    events.add(new RedisContenderEvent.AcquireFailed(yes, epoch, new ServerTime(2), cause));
+                    events.add(new RedisContenderEvent.AcquireFailed(yes, epoch, new ServerTime(2), CAUSE));
                     events.add(new RedisContenderEvent.Removed(epoch, time, yes, !yes));
                     events.add(new RedisContenderEvent.Delayed(epoch, time, yes));
                 }
-                events.add(new RedisContenderEvent.GrantedUnusable(epoch, time, cause));
+                events.add(new RedisContenderEvent.GrantedUnusable(epoch, time, CAUSE));
                 events.add(new RedisContenderEvent.Late(epoch, time));
                 events.add(new RedisContenderEvent.HandedOff(epoch, 7, time, instant));
             }
@@ -78,54 +89,29 @@ class RedisProtocolPageTest {
         return events;
     }
 
-    private List<Taken> explore() {
-        List<Taken> taken = new ArrayList<>();
-        Set<RedisContenderState> known = new LinkedHashSet<>(Set.of(RedisContenderState.INITIAL));
-        Deque<RedisContenderState> open = new ArrayDeque<>(known);
-        while (!open.isEmpty()) {
-            RedisContenderState from = open.remove();
-            for (RedisContenderEvent event : events()) {
-                try {
-                    RedisContenderState.Step step = RedisContenderState.on(from, event);
-                    taken.add(new Taken(from, event, step));
-                    if (known.add(step.state())) {
-                        open.add(step.state());
-                    }
-                } catch (IllegalStateException e) {
-                    assertThat(event).as("a hint may come at any time").isNotInstanceOf(RedisContenderEvent.Hint.class);
-                }
-            }
-        }
-        return taken;
-    }
-
     @Test
-    void everyPhaseIsReached() {
-        Set<Class<?>> reached = new LinkedHashSet<>();
-        reachable.forEach(taken -> reached.add(taken.from.phase().getClass()));
-        assertThat(reached).containsExactlyInAnyOrder(Phase.class.getPermittedSubclasses());
+    void aHintMayComeAtAnyTime() {
+        assertThat(GRAPH.impossible()).isNotEmpty().noneMatch(RedisContenderEvent.Hint.class::isInstance);
     }
 
     @Test
     void eachCallOfTheCoreHasOneOutcome() {
-        for (Taken taken : reachable) {
-            assertOutcomes(taken, ATTEMPTING, RedisContenderEvent.Attempt.class, RedisProtocolPageTest::endsAttempt);
-            assertOutcomes(taken, ENDING, RedisContenderEvent.End.class, RedisProtocolPageTest::endsEnd);
-        }
+        assertOneOutcome(
+                ATTEMPTING, event -> event instanceof RedisContenderEvent.Attempt, RedisProtocolPageTest::endsAttempt);
+        assertOneOutcome(
+                ENDING,
+                event -> event instanceof RedisContenderEvent.End || event instanceof RedisContenderEvent.EndAfter,
+                RedisProtocolPageTest::endsEnd);
     }
 
-    private static void assertOutcomes(
-            Taken taken,
+    private static void assertOneOutcome(
             Set<Class<? extends Phase>> pending,
-            Class<? extends RedisContenderEvent> call,
+            Predicate<RedisContenderEvent> call,
             Predicate<RedisContenderEffect> outcome) {
-        boolean called = call.isInstance(taken.event)
-                || (call == RedisContenderEvent.End.class && taken.event instanceof RedisContenderEvent.EndAfter);
-        boolean before = pending.contains(taken.from.phase().getClass());
-        boolean after = pending.contains(taken.step.state().phase().getClass());
-        assertThat(before && called).as("calls overlap: %s", taken).isFalse();
-        long outcomes = taken.step.effects().stream().filter(outcome).count();
-        assertThat(outcomes).as("%s", taken).isEqualTo((before || called) && !after ? 1 : 0);
+        GRAPH.assertOneOutcome(state -> pending.contains(state.phase().getClass()), call, outcome);
+        assertThat(GRAPH)
+                .as("calls overlap")
+                .noneMatch(taken -> pending.contains(taken.from().phase().getClass()) && call.test(taken.event()));
     }
 
     private static boolean endsAttempt(RedisContenderEffect effect) {
@@ -142,12 +128,12 @@ class RedisProtocolPageTest {
 
     @Test
     void S08_noContenderIsGoneWhileARequestMayBeExecutedUnlessItWasAbandoned() {
-        for (Taken taken : reachable) {
-            boolean expired = taken.event instanceof RedisContenderEvent.Expired;
-            if (taken.step.state().phase() instanceof RedisContenderState.Gone
-                    && !(taken.from.phase() instanceof RedisContenderState.Gone)
+        for (Transition<RedisContenderState, RedisContenderEvent, RedisContenderEffect> taken : GRAPH) {
+            boolean expired = taken.event() instanceof RedisContenderEvent.Expired;
+            if (taken.to().phase() instanceof RedisContenderState.Gone
+                    && !(taken.from().phase() instanceof RedisContenderState.Gone)
                     && !expired) {
-                assertThat(taken.step.state().inDoubt().mayStillExecute())
+                assertThat(taken.to().inDoubt().mayStillExecute())
                         .as("%s", taken)
                         .isFalse();
             }
@@ -156,12 +142,12 @@ class RedisProtocolPageTest {
 
     @Test
     void S08_aRemovalAsksForTheTimeIfARequestMayBeExecuted() {
-        for (Taken taken : reachable) {
-            for (RedisContenderEffect effect : taken.step.effects()) {
+        for (Transition<RedisContenderState, RedisContenderEvent, RedisContenderEffect> taken : GRAPH) {
+            for (RedisContenderEffect effect : taken.effects()) {
                 if (effect instanceof RedisContenderEffect.SendRemoval removal) {
                     assertThat(removal.withTime())
                             .as("%s", taken)
-                            .isEqualTo(taken.step.state().inDoubt().mayStillExecute());
+                            .isEqualTo(taken.to().inDoubt().mayStillExecute());
                 }
             }
         }
@@ -169,11 +155,12 @@ class RedisProtocolPageTest {
 
     @Test
     void S01_onlyAReplyAConfirmationOrACheckedHandOffGrants() {
-        for (Taken taken : reachable) {
-            boolean reply = taken.event instanceof RedisContenderEvent.Granted granted && !granted.needsConfirmation();
-            boolean later = taken.event instanceof RedisContenderEvent.Confirmed
-                    || taken.event instanceof RedisContenderEvent.HandOffUsable;
-            assertThat(taken.step.effects().stream().anyMatch(RedisContenderEffect.ReportGranted.class::isInstance))
+        for (Transition<RedisContenderState, RedisContenderEvent, RedisContenderEffect> taken : GRAPH) {
+            boolean reply =
+                    taken.event() instanceof RedisContenderEvent.Granted granted && !granted.needsConfirmation();
+            boolean later = taken.event() instanceof RedisContenderEvent.Confirmed
+                    || taken.event() instanceof RedisContenderEvent.HandOffUsable;
+            assertThat(taken.has(RedisContenderEffect.ReportGranted.class::isInstance))
                     .as("%s", taken)
                     .isEqualTo(reply || later);
         }
@@ -182,34 +169,30 @@ class RedisProtocolPageTest {
     @Test
     void S11_aHintForAPhaseInWhichTheCoreMayWaitWakesIt() {
         Set<String> deaf = new TreeSet<>();
-        for (Taken taken : reachable) {
-            if (taken.event instanceof RedisContenderEvent.Hint
-                    && !taken.step.effects().contains(RedisContenderEffect.Plain.WAKE_WAITER)) {
-                deaf.add(name(taken.from));
+        for (Transition<RedisContenderState, RedisContenderEvent, RedisContenderEffect> taken : GRAPH) {
+            if (taken.event() instanceof RedisContenderEvent.Hint
+                    && !taken.effects().contains(RedisContenderEffect.Plain.WAKE_WAITER)) {
+                deaf.add(name(taken.from()));
             }
         }
         assertThat(deaf)
                 .containsExactly("Abandoned", "CleaningUp", "Delaying", "Gone", "Holding", "Releasing", "Withdrawing");
     }
 
+    /** Shown are the transitions without hints that change nothing. */
     @Test
     void theDiagramOnThePageShowsTheTransitions() {
-        String expected = diagram();
-        assertThat(PAGE.shownDiagram(expected))
-                .as("the diagram; -Dupdate.docs writes it again")
-                .isEqualTo(expected);
-    }
-
-    /** Returns the transitions in the order of the phases in the code, without hints that change nothing. */
-    private String diagram() {
-        Map<String, Map<String, Set<Boolean>>> inDoubt = new TreeMap<>(); // by event, then by arrow
-        for (Taken taken : reachable) {
-            boolean nothingChanges = taken.event instanceof RedisContenderEvent.Hint
-                    && taken.step.state().equals(taken.from);
+        Map<String, Map<String, Set<Boolean>>> inDoubt = new TreeMap<>(); // by phase and event, then by arrow
+        for (Transition<RedisContenderState, RedisContenderEvent, RedisContenderEffect> taken : GRAPH) {
+            boolean nothingChanges = taken.event() instanceof RedisContenderEvent.Hint
+                    && taken.to().equals(taken.from());
             if (!nothingChanges) {
-                inDoubt.computeIfAbsent(name(taken.from) + " " + name(taken.event), key -> new TreeMap<>())
-                        .computeIfAbsent(arrow(taken), arrow -> new TreeSet<>())
-                        .add(taken.step.state().inDoubt().mayStillExecute());
+                inDoubt.computeIfAbsent(name(taken.from()) + " " + World.name(taken.event()), key -> new TreeMap<>())
+                        .computeIfAbsent(
+                                ProtocolPage.arrow(
+                                        taken.from().phase(), taken.to().phase()),
+                                arrow -> new TreeSet<>())
+                        .add(taken.to().inDoubt().mayStillExecute());
             }
         }
         Map<String, List<String>> labels = new TreeMap<>();
@@ -218,24 +201,10 @@ class RedisProtocolPageTest {
             boolean distinguishes = arrows.size() > 1 && values.equals(Set.of(true));
             labels.computeIfAbsent(arrow, key -> new ArrayList<>()).add(distinguishes ? event + " [in doubt]" : event);
         }));
-        return ProtocolPage.diagram(labels, phases());
-    }
-
-    private static List<String> phases() {
-        return Arrays.stream(Phase.class.getPermittedSubclasses())
-                .map(Class::getSimpleName)
-                .toList();
-    }
-
-    private static String arrow(Taken taken) {
-        return name(taken.from) + " --> " + name(taken.step.state());
+        new ProtocolPage("redis").assertShows(labels, ProtocolPage.phases(Phase.class));
     }
 
     private static String name(RedisContenderState state) {
-        return state.phase().getClass().getSimpleName();
-    }
-
-    private static String name(RedisContenderEvent event) {
-        return event.getClass().getSimpleName();
+        return World.name(state.phase());
     }
 }

@@ -14,19 +14,14 @@ import io.mortise.lock.core.lease.LeaseWorld.Option;
 import io.mortise.lock.core.lease.LeaseWorld.Scope;
 import io.mortise.lock.explorer.Exploration;
 import io.mortise.lock.explorer.ProtocolPage;
+import io.mortise.lock.explorer.TransitionGraph;
 import io.mortise.lock.explorer.World.Kind;
 import io.mortise.lock.spi.MonotonicInstant;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.EnumSet;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -55,11 +50,7 @@ class LeaseExplorationTest {
             assertThat(explored.situations())
                     .containsKeys("lost before it is observed", "released before it is observed", "RELEASED", "LOST");
         }
-        String start = "| a lease | " + names(scope) + " | none |";
-        String row = ProtocolPage.row(start, explored);
-        assertThat(PAGE.lines(start, row))
-                .as("-Dupdate.docs writes the numbers again")
-                .contains(row);
+        PAGE.assertShows("| a lease | " + names(scope) + " | none |", explored);
     }
 
     private static String names(Scope scope) {
@@ -192,31 +183,17 @@ class LeaseExplorationTest {
         events.add(new LeaseEvent.Loss(LOSS));
         events.add(new LeaseEvent.Release(now, now));
         events.add(new LeaseEvent.ReleaseEnded(ReleaseOutcome.RELEASED));
-        Map<String, Set<String>> arrows = new HashMap<>();
-        Set<LeaseState> seen = new HashSet<>();
-        Deque<LeaseState> open = new ArrayDeque<>(List.of(LeaseState.Open.GRANTED));
-        while (!open.isEmpty()) {
-            LeaseState from = open.remove();
-            if (seen.add(from)) {
-                for (LeaseEvent event : events) {
-                    try {
-                        Step step = from.on(event);
-                        open.add(step.state());
-                        if (!step.state().equals(from) || !step.effects().isEmpty()) {
-                            arrows.computeIfAbsent(
-                                            LeaseWorld.name(from) + " --> " + LeaseWorld.name(step.state()),
-                                            arrow -> new TreeSet<>())
-                                    .add(LeaseWorld.name(event));
-                        }
-                    } catch (IllegalStateException e) {
-                        assertThat(e).hasMessageContaining("is impossible in"); // so it has no arrow
-                    }
-                }
-            }
-        }
-        String expected = ProtocolPage.diagram(
-                arrows,
+        TransitionGraph<LeaseState, LeaseEvent, LeaseEffect> graph = TransitionGraph.of(
+                List.of(LeaseState.Open.GRANTED),
+                state -> events,
+                LeaseState::on,
+                Step::state,
+                Step::effects,
+                state -> state);
+        PAGE.assertShows(
+                graph.filter(taken -> !taken.to().equals(taken.from())
+                                || !taken.effects().isEmpty())
+                        .arrows(state -> state),
                 List.of("GRANTED", "UNUSABLE", "HELD", "OBSERVED", "Releasing", "Lost", "DISCARDED", "Released"));
-        assertThat(PAGE.shownDiagram(expected)).isEqualTo(expected);
     }
 }

@@ -98,11 +98,7 @@ class EtcdExplorationTest {
     @MethodSource
     void S01_S03_S08_S11_everyInterleavingKeepsTheRules(String what, Scope scope) {
         Exploration<EtcdWorld> explored = keepsTheRules(scope);
-        String start = "| " + what + " |";
-        String row = ProtocolPage.row(start, explored);
-        assertThat(PAGE.lines(start, row))
-                .as("rows of the page; -Dupdate.docs writes their numbers again")
-                .contains(row);
+        PAGE.assertShows("| " + what + " |", explored);
         assertThat(explored.situations()).containsKeys("Holding", "Removing");
         if (scope.kinds().length() > 1) {
             assertThat(explored.situations()).containsKeys("Confirming", "Queued");

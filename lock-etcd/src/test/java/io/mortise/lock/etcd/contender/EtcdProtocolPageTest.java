@@ -13,25 +13,22 @@ import io.mortise.lock.etcd.contender.EtcdContenderEvent.Execution;
 import io.mortise.lock.etcd.contender.EtcdContenderEvent.Notice;
 import io.mortise.lock.etcd.contender.EtcdContenderEvent.Position;
 import io.mortise.lock.etcd.contender.EtcdContenderState.Attempting;
+import io.mortise.lock.etcd.contender.EtcdContenderState.Gone;
+import io.mortise.lock.etcd.contender.EtcdContenderState.Idle;
 import io.mortise.lock.etcd.contender.EtcdContenderState.Phase;
+import io.mortise.lock.etcd.contender.EtcdContenderState.Step;
 import io.mortise.lock.etcd.queue.EtcdKeyLayout;
 import io.mortise.lock.etcd.queue.QueueReplica.ContenderKey;
 import io.mortise.lock.explorer.ProtocolPage;
+import io.mortise.lock.explorer.Transition;
+import io.mortise.lock.explorer.TransitionGraph;
+import io.mortise.lock.explorer.World;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Comparator;
-import java.util.Deque;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.TreeSet;
-import java.util.function.Predicate;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -40,31 +37,22 @@ import org.junit.jupiter.api.Test;
  * {@code -Dupdate.docs}.
  */
 class EtcdProtocolPageTest {
-    private static final ProtocolPage PAGE = new ProtocolPage("etcd");
     private static final Set<Class<? extends Phase>> ENDING = Set.of(
             EtcdContenderState.Removing.class,
             EtcdContenderState.LeasingDelay.class,
             EtcdContenderState.Moving.class,
             EtcdContenderState.AwaitingSessionRemoval.class);
-    private static final List<String> ORDER = Stream.of(
-                    "Idle Joining AwaitingTurn Unqueued Putting Reading Confirming GivingWay Queued Holding Deleted",
-                    "Removing LeasingDelay Moving Unremoved SessionOver AwaitingSessionRemoval Gone")
-            .flatMap(names -> Arrays.stream(names.split(" ")))
-            .toList();
-    private static final List<Taken> REACHABLE = explore();
+    private static final TransitionGraph<EtcdContenderState, EtcdContenderEvent, EtcdContenderEffect> GRAPH = graph();
 
-    private record Taken(EtcdContenderState from, EtcdContenderEvent event, EtcdContenderState.Step step) {
-        String phaseBefore() {
-            return from.phase().getClass().getSimpleName();
-        }
-
-        Phase after() {
-            return step.state().phase();
-        }
-
-        boolean has(Predicate<EtcdContenderEffect> wanted) {
-            return step.effects().stream().anyMatch(wanted);
-        }
+    private static TransitionGraph<EtcdContenderState, EtcdContenderEvent, EtcdContenderEffect> graph() {
+        List<EtcdContenderEvent> events = events();
+        return TransitionGraph.of(
+                List.of(EtcdContenderState.initial(true), EtcdContenderState.initial(false)),
+                state -> events,
+                EtcdContenderState::on,
+                Step::state,
+                Step::effects,
+                EtcdProtocolPageTest::withFewRounds);
     }
 
     private static List<EtcdContenderEvent> events() {
@@ -112,32 +100,6 @@ class EtcdProtocolPageTest {
         return events;
     }
 
-    private static List<Taken> explore() {
-        List<Taken> taken = new ArrayList<>();
-        List<EtcdContenderEvent> events = events();
-        Set<EtcdContenderState> known =
-                new HashSet<>(Set.of(EtcdContenderState.initial(true), EtcdContenderState.initial(false)));
-        Deque<EtcdContenderState> open = new ArrayDeque<>(known);
-        while (!open.isEmpty()) {
-            EtcdContenderState from = open.remove();
-            for (EtcdContenderEvent event : events) {
-                try {
-                    EtcdContenderState.Step step = EtcdContenderState.on(from, event);
-                    taken.add(new Taken(from, event, step));
-                    EtcdContenderState next = withFewRounds(step.state());
-                    if (known.add(next)) {
-                        open.add(next);
-                    }
-                } catch (IllegalStateException e) {
-                    assertThat(event)
-                            .as("a notice may come at any time: %s", e.getMessage())
-                            .isNotInstanceOf(Notice.class);
-                }
-            }
-        }
-        return taken;
-    }
-
     /** Returns the state with at most two rounds: more make no difference to what follows. */
     private static EtcdContenderState withFewRounds(EtcdContenderState state) {
         Phase phase = state.phase();
@@ -152,56 +114,40 @@ class EtcdProtocolPageTest {
     }
 
     @Test
-    void everyPhaseIsReached() {
-        Set<String> reached = new TreeSet<>();
-        REACHABLE.forEach(taken -> reached.add(taken.phaseBefore()));
-        assertThat(reached).containsExactlyInAnyOrderElementsOf(phases());
-    }
-
-    private static List<String> phases() {
-        return Arrays.stream(EtcdContenderState.class.getDeclaredClasses())
-                .filter(type -> type.isRecord() && Phase.class.isAssignableFrom(type))
-                .map(Class::getSimpleName)
-                .sorted(Comparator.comparing(ORDER::indexOf))
-                .toList();
+    void aNoticeMayComeAtAnyTime() {
+        assertThat(GRAPH.impossible()).isNotEmpty().noneMatch(Notice.class::isInstance);
     }
 
     @Test
     void eachCallOfTheCoreHasOneOutcome() {
-        for (Taken taken : REACHABLE) {
-            boolean attempts = taken.event instanceof EtcdContenderEvent.Attempt
-                    || taken.event instanceof EtcdContenderEvent.GrantNotReported;
-            boolean ends = taken.event instanceof End || taken.event instanceof EtcdContenderEvent.EndAfter;
-            assertOutcomes(taken, phase -> phase instanceof Attempting, attempts, EtcdProtocolPageTest::endsAttempt);
-            assertOutcomes(taken, phase -> ENDING.contains(phase.getClass()), ends, EtcdProtocolPageTest::endsEnd);
-        }
-    }
-
-    private static void assertOutcomes(
-            Taken taken, Predicate<Phase> pending, boolean called, Predicate<EtcdContenderEffect> outcome) {
-        boolean isDue = (pending.test(taken.from.phase()) || called) && !pending.test(taken.after());
-        assertThat(taken.step.effects().stream().filter(outcome).count())
-                .as("%s", taken)
-                .isEqualTo(isDue ? 1 : 0);
+        GRAPH.assertOneOutcome(
+                state -> state.phase() instanceof Attempting,
+                event -> event instanceof EtcdContenderEvent.Attempt
+                        || event instanceof EtcdContenderEvent.GrantNotReported,
+                EtcdProtocolPageTest::endsAttempt);
+        GRAPH.assertOneOutcome(
+                state -> ENDING.contains(state.phase().getClass()),
+                event -> event instanceof End || event instanceof EtcdContenderEvent.EndAfter,
+                EtcdProtocolPageTest::endsEnd);
     }
 
     /** A call would be pending for ever. Its outcome is that of the effect that could not be performed. */
     @Test
     void S08_anEffectThatThrowsEndsTheCallThatWaitsForIt() {
         Error error = new StackOverflowError("as planned");
-        for (Taken taken : REACHABLE) {
-            List<EtcdContenderEffect> failures = taken.step.effects().stream()
+        for (Transition<EtcdContenderState, EtcdContenderEvent, EtcdContenderEffect> taken : GRAPH) {
+            List<EtcdContenderEffect> failures = taken.effects().stream()
                     .map(effect -> EtcdContender.failed(effect, error))
                     .filter(Objects::nonNull)
-                    .flatMap(event -> EtcdContenderState.on(taken.step.state(), event).effects().stream())
+                    .flatMap(event -> EtcdContenderState.on(taken.to(), event).effects().stream())
                     .toList();
-            boolean begins =
-                    !taken.phaseBefore().equals(taken.after().getClass().getSimpleName());
-            if (begins && taken.after() instanceof Attempting
+            Phase after = taken.to().phase();
+            boolean begins = !after.getClass().equals(taken.from().phase().getClass());
+            if (begins && after instanceof Attempting
                     || taken.has(effect -> effect instanceof EtcdContenderEffect.ReportGranted)) {
                 assertThat(failures).as("%s", taken).anyMatch(EtcdProtocolPageTest::endsAttempt);
             }
-            if (begins && ENDING.contains(taken.after().getClass())) {
+            if (begins && ENDING.contains(after.getClass())) {
                 assertThat(failures).as("%s", taken).anyMatch(EtcdProtocolPageTest::endsEnd);
             }
             if (taken.has(Plain.START_CLEANUP::equals)) {
@@ -229,77 +175,65 @@ class EtcdProtocolPageTest {
     /** Its slot is then free for the next contender. */
     @Test
     void S17_aContenderLeavesTheQueueWhenItIsGone() {
-        for (Taken taken : REACHABLE) {
-            boolean joined = !Set.of("Idle", "Gone").contains(taken.phaseBefore());
-            boolean leaves = joined && taken.after() instanceof EtcdContenderState.Gone;
+        GRAPH.forEach(taken -> {
+            boolean joined =
+                    !(taken.from().phase() instanceof Idle || taken.from().phase() instanceof Gone);
+            boolean leaves = joined && taken.to().phase() instanceof Gone;
             assertThat(taken.has(effect -> effect instanceof LeaveQueue))
                     .as("%s", taken)
                     .isEqualTo(leaves);
-        }
+        });
     }
 
     /** The timer that registers the watch may have taken the grant from its list just before the release. */
     @Test
     void S17_onlyAHolderIsWatchedWhenItsTimeHasCome() {
-        for (Taken taken : REACHABLE) {
-            if (taken.event instanceof EtcdContenderEvent.WatchDue) {
+        GRAPH.forEach(taken -> {
+            if (taken.event() instanceof EtcdContenderEvent.WatchDue) {
                 assertThat(taken.has(Plain.WATCH_AS_HOLDER::equals))
                         .as("%s", taken)
-                        .isEqualTo(taken.from.phase() instanceof EtcdContenderState.Holding);
+                        .isEqualTo(taken.from().phase() instanceof EtcdContenderState.Holding);
             }
-        }
+        });
     }
 
     /** Otherwise a put that is executed late would leave a key for as long as the session lives. */
     @Test
     void S08_aContenderWithAPutInDoubtIsGoneOnlyAfterANewEpochOrWithItsSession() {
-        for (Taken taken : REACHABLE) {
-            if (taken.from.inDoubt().mayStillExecute() && taken.after() instanceof EtcdContenderState.Gone) {
-                assertThat(taken.phaseBefore())
+        GRAPH.forEach(taken -> {
+            if (taken.from().inDoubt().mayStillExecute() && taken.to().phase() instanceof Gone) {
+                assertThat(World.name(taken.from().phase()))
                         .as("%s", taken)
                         .isIn("Removing", "Moving", "AwaitingSessionRemoval", "Gone");
             }
-            for (EtcdContenderEffect effect : taken.step.effects()) {
-                if (effect instanceof SendWithdrawal withdrawal && taken.event instanceof End end) {
+            for (EtcdContenderEffect effect : taken.effects()) {
+                if (effect instanceof SendWithdrawal withdrawal && taken.event() instanceof End end) {
                     assertThat(withdrawal.newEpoch())
                             .as("%s", taken)
-                            .isEqualTo(taken.from.inDoubt().highestEpoch() >= end.epoch());
+                            .isEqualTo(taken.from().inDoubt().highestEpoch() >= end.epoch());
                 }
             }
-        }
+        });
     }
 
     @Test
     void S08_nothingIsPutAfterTheEnd() {
-        for (Taken taken : REACHABLE) {
-            if (!(taken.after() instanceof Attempting)) {
+        GRAPH.forEach(taken -> {
+            if (!(taken.to().phase() instanceof Attempting)) {
                 assertThat(taken.has(effect -> effect instanceof SendPut))
                         .as("%s", taken)
                         .isFalse();
             }
-        }
+        });
     }
 
+    /** The page says where the end of the session leads. */
     @Test
     void theDiagramOnThePageShowsTheTransitions() {
-        String expected = diagram();
-        assertThat(PAGE.shownDiagram(expected))
-                .as("the diagram; -Dupdate.docs writes it again")
-                .isEqualTo(expected);
-    }
-
-    /** Returns the transitions in the order of the phases in the code, without the end of the session. */
-    private String diagram() {
-        Map<String, Set<String>> labels = new HashMap<>();
-        for (Taken taken : REACHABLE) {
-            if (!(taken.event instanceof EtcdContenderEvent.SessionEnded)
-                    && !taken.step.state().equals(taken.from)) {
-                String arrow =
-                        taken.phaseBefore() + " --> " + taken.after().getClass().getSimpleName();
-                labels.computeIfAbsent(arrow, key -> new TreeSet<>())
-                        .add(taken.event.getClass().getSimpleName());
-            }
-        }
-        return ProtocolPage.diagram(labels, phases());
+        Map<String, Set<String>> arrows = GRAPH.filter(
+                        taken -> !(taken.event() instanceof EtcdContenderEvent.SessionEnded)
+                                && !taken.to().equals(taken.from()))
+                .arrows(EtcdContenderState::phase);
+        new ProtocolPage("etcd").assertShows(arrows, ProtocolPage.phases(Phase.class));
     }
 }

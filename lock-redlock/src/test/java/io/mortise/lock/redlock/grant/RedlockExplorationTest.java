@@ -67,7 +67,7 @@ class RedlockExplorationTest {
         assertThat(found(explored)).isEmpty();
         assertThat(explored.isComplete()).as(explored.toString()).isTrue();
         assertThat(explored.situations()).containsKeys(reached.toArray(String[]::new));
-        assertThatThePageShows(row, explored);
+        PAGE.assertShows("| " + row + " |", explored);
     }
 
     static Stream<Arguments> S01_S03_S08_S09_S11_theRulesHold() {
@@ -118,14 +118,6 @@ class RedlockExplorationTest {
     private static Optional<String> found(Exploration<RedlockWorld> explored) {
         return explored.counterexample()
                 .or(() -> explored.stuck(Kind.PROGRESS, Kind.FALLBACK).map(what -> "S11: " + what));
-    }
-
-    private static void assertThatThePageShows(String what, Exploration<RedlockWorld> explored) {
-        String start = "| " + what + " |";
-        String row = ProtocolPage.row(start, explored);
-        assertThat(PAGE.lines(start, row))
-                .as("rows of the page; -Dupdate.docs writes their numbers again")
-                .contains(row);
     }
 
     /** The exploration is worth what it finds: each defect is one that the protocol could have. */

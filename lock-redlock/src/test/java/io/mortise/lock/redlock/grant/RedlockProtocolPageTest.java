@@ -4,15 +4,15 @@ package io.mortise.lock.redlock.grant;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.explorer.ProtocolPage;
+import io.mortise.lock.explorer.Transition;
+import io.mortise.lock.explorer.TransitionGraph;
+import io.mortise.lock.explorer.World;
 import io.mortise.lock.redlock.grant.RedlockContenderState.Phase;
-import io.mortise.lock.redlock.grant.RedlockSteps.Taken;
 import io.mortise.lock.redlock.vote.MasterVote;
-import java.util.Arrays;
-import java.util.List;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -22,13 +22,13 @@ import org.junit.jupiter.api.Test;
  * these steps. To write the diagram again, run this test with {@code -Dupdate.docs}.
  */
 class RedlockProtocolPageTest {
-    private static final ProtocolPage PAGE = new ProtocolPage("redlock");
-    private static final List<Taken> REACHABLE = RedlockSteps.all();
+    private static final TransitionGraph<RedlockContenderState, RedlockContenderEvent, RedlockContenderEffect> GRAPH =
+            RedlockSteps.graph();
 
     @Test
     void everyEventIsTaken() {
-        Set<Class<?>> taken =
-                REACHABLE.stream().map(each -> each.event().getClass()).collect(Collectors.toSet());
+        Set<Class<?>> taken = new HashSet<>();
+        GRAPH.forEach(each -> taken.add(each.event().getClass()));
         Set<Class<?>> all = Stream.of(RedlockContenderEvent.class, RedlockContenderEvent.AtMaster.class)
                 .flatMap(type -> Stream.of(type.getPermittedSubclasses()))
                 .filter(Class::isRecord)
@@ -37,49 +37,35 @@ class RedlockProtocolPageTest {
     }
 
     @Test
-    void everyPhaseIsReached() {
-        Set<Class<?>> reached = REACHABLE.stream()
-                .map(taken -> taken.state().phase().getClass())
-                .collect(Collectors.toSet());
-        assertThat(reached).containsExactlyInAnyOrder(Phase.class.getPermittedSubclasses());
-    }
-
-    @Test
     void eachCallOfTheCoreHasOneOutcome() {
-        for (Taken taken : REACHABLE) {
-            assertOutcomes(
-                    taken,
-                    Set.of("Voting", "WithoutQuorum", "StoringToken", "Pausing"),
-                    taken.event() instanceof RedlockContenderEvent.Attempt,
-                    Set.of("ReportGranted", "ReportBusy", "FailWithoutQuorum", "FailAttempt"));
-            assertOutcomes(
-                    taken,
-                    Set.of("Releasing", "Delaying"),
-                    taken.event() instanceof RedlockContenderEvent.End
-                            || taken.event() instanceof RedlockContenderEvent.EndAfter,
-                    Set.of("ReportEnded", "FailEnd"));
-        }
+        assertOneOutcome(
+                Set.of("Voting", "WithoutQuorum", "StoringToken", "Pausing"),
+                event -> event instanceof RedlockContenderEvent.Attempt,
+                Set.of("ReportGranted", "ReportBusy", "FailWithoutQuorum", "FailAttempt"));
+        assertOneOutcome(
+                Set.of("Releasing", "Delaying"),
+                event -> event instanceof RedlockContenderEvent.End || event instanceof RedlockContenderEvent.EndAfter,
+                Set.of("ReportEnded", "FailEnd"));
     }
 
-    private static void assertOutcomes(Taken taken, Set<String> pending, boolean called, Set<String> outcomes) {
-        boolean before = called || pending.contains(name(taken.from().state()));
-        boolean after = pending.contains(name(taken.state()));
-        long reported = taken.effects().stream()
-                .filter(effect -> outcomes.contains(effect.getClass().getSimpleName()))
-                .count();
-        assertThat(reported).as("%s", taken).isEqualTo(before && !after ? 1 : 0);
+    private static void assertOneOutcome(
+            Set<String> pending, Predicate<RedlockContenderEvent> call, Set<String> outcomes) {
+        GRAPH.assertOneOutcome(
+                state -> pending.contains(World.name(state.phase())),
+                call,
+                effect -> outcomes.contains(World.name(effect)));
     }
 
     /** A request to delete a vote names a round that can no longer be won, or the vote would be deleted below a grant. */
     @Test
     void S01_onlyVotesOfLostRoundsAreYielded() {
-        for (Taken taken : REACHABLE) {
+        for (Transition<RedlockContenderState, RedlockContenderEvent, RedlockContenderEffect> taken : GRAPH) {
             for (RedlockContenderEffect effect : taken.effects()) {
                 if (effect instanceof RedlockContenderEffect.SendYield yield) {
-                    boolean open = taken.state().phase() instanceof RedlockContenderState.Voting
-                            || taken.state().phase() instanceof RedlockContenderState.StoringToken
-                            || taken.state().phase() instanceof RedlockContenderState.Holding;
-                    assertThat(yield.round() < taken.state().round() || !open)
+                    boolean open = taken.to().phase() instanceof RedlockContenderState.Voting
+                            || taken.to().phase() instanceof RedlockContenderState.StoringToken
+                            || taken.to().phase() instanceof RedlockContenderState.Holding;
+                    assertThat(yield.round() < taken.to().round() || !open)
                             .as("%s", taken)
                             .isTrue();
                 }
@@ -89,14 +75,14 @@ class RedlockProtocolPageTest {
 
     @Test
     void S03_aGrantHasAMajorityAndAStoredToken() {
-        for (Taken taken : REACHABLE) {
-            if (taken.calls(RedlockContenderEffect.ReportGranted.class)) {
-                long votes = taken.state().votes().votes().stream()
+        for (Transition<RedlockContenderState, RedlockContenderEvent, RedlockContenderEffect> taken : GRAPH) {
+            if (taken.has(RedlockContenderEffect.ReportGranted.class::isInstance)) {
+                long votes = taken.to().votes().votes().stream()
                         .filter(MasterVote.Granted.class::isInstance)
                         .count();
                 boolean stored = taken.event() instanceof RedlockContenderEvent.TokenStored;
                 assertThat(votes).as("%s", taken).isGreaterThanOrEqualTo(2);
-                assertThat(stored || taken.state().votes().isTokenUnanimous())
+                assertThat(stored || taken.to().votes().isTokenUnanimous())
                         .as("%s", taken)
                         .isTrue();
             }
@@ -105,11 +91,11 @@ class RedlockProtocolPageTest {
 
     @Test
     void S08_aContenderThatHasEndedCleansUpWhereARequestMayBeExecuted() {
-        for (Taken taken : REACHABLE) {
+        for (Transition<RedlockContenderState, RedlockContenderEvent, RedlockContenderEffect> taken : GRAPH) {
             boolean removed = taken.event() instanceof RedlockContenderEvent.Removed;
-            if (removed && taken.state().phase() instanceof RedlockContenderState.Ended) {
+            if (removed && taken.to().phase() instanceof RedlockContenderState.Ended) {
                 int master = ((RedlockContenderEvent.Removed) taken.event()).master();
-                AttemptAtMaster left = taken.state().masters().get(master);
+                AttemptAtMaster left = taken.to().masters().get(master);
                 assertThat(left.cleaning() || !left.mayStillExecute())
                         .as("%s", taken)
                         .isTrue();
@@ -117,34 +103,12 @@ class RedlockProtocolPageTest {
         }
     }
 
+    /** Shown are the transitions from one phase to another. */
     @Test
     void theDiagramOnThePageShowsTheTransitions() {
-        String expected = diagram();
-        assertThat(PAGE.shownDiagram(expected))
-                .as("the diagram; -Dupdate.docs writes it again")
-                .isEqualTo(expected);
-    }
-
-    /** Returns the transitions from one phase to another, in the order of the phases in the code. */
-    private String diagram() {
-        Map<String, Set<String>> labels = new TreeMap<>();
-        for (Taken taken : REACHABLE) {
-            if (!name(taken.from().state()).equals(name(taken.state()))) {
-                labels.computeIfAbsent(
-                                name(taken.from().state()) + " --> " + name(taken.state()), key -> new TreeSet<>())
-                        .add(taken.event().getClass().getSimpleName());
-            }
-        }
-        return ProtocolPage.diagram(labels, phases());
-    }
-
-    private static List<String> phases() {
-        return Arrays.stream(Phase.class.getPermittedSubclasses())
-                .map(Class::getSimpleName)
-                .toList();
-    }
-
-    private static String name(RedlockContenderState state) {
-        return state.phase().getClass().getSimpleName();
+        Map<String, Set<String>> arrows = GRAPH.filter(taken ->
+                        taken.from().phase().getClass() != taken.to().phase().getClass())
+                .arrows(RedlockContenderState::phase);
+        new ProtocolPage("redlock").assertShows(arrows, ProtocolPage.phases(Phase.class));
     }
 }

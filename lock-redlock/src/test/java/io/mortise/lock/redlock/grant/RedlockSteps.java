@@ -2,6 +2,8 @@
 package io.mortise.lock.redlock.grant;
 
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.explorer.Transition;
+import io.mortise.lock.explorer.TransitionGraph;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.Answer;
 import io.mortise.lock.redlock.grant.RedlockContenderState.Phase;
 import io.mortise.lock.redlock.vote.MasterVote;
@@ -28,17 +30,7 @@ final class RedlockSteps {
     private static final BackendUnavailableException CAUSE = new BackendUnavailableException("a cause");
 
     /** A state, and the requests whose outcome is awaited. */
-    record Situation(RedlockContenderState state, Set<RedlockContenderEffect> awaited) {}
-
-    record Taken(
-            Situation from,
-            RedlockContenderEvent event,
-            RedlockContenderState state,
-            List<RedlockContenderEffect> effects) {
-        boolean calls(Class<? extends RedlockContenderEffect> effect) {
-            return effects.stream().anyMatch(effect::isInstance);
-        }
-    }
+    private record Situation(RedlockContenderState state, Set<RedlockContenderEffect> awaited) {}
 
     /** What else may happen, one at a time: all together lead to millions of states. */
     private enum Extra {
@@ -52,22 +44,23 @@ final class RedlockSteps {
     }
 
     private final Extra extra;
-    private final List<Taken> taken = new ArrayList<>();
+    private final List<Transition<RedlockContenderState, RedlockContenderEvent, RedlockContenderEffect>> taken =
+            new ArrayList<>();
 
     private RedlockSteps(Extra extra) {
         this.extra = extra;
     }
 
     /** Returns each step that can be reached. */
-    static List<Taken> all() {
-        List<Taken> all = new ArrayList<>();
+    static TransitionGraph<RedlockContenderState, RedlockContenderEvent, RedlockContenderEffect> graph() {
+        List<Transition<RedlockContenderState, RedlockContenderEvent, RedlockContenderEffect>> all = new ArrayList<>();
         for (Extra extra : Extra.values()) {
             RedlockSteps steps = new RedlockSteps(extra);
             steps.explore(true);
             steps.explore(false);
             all.addAll(steps.taken);
         }
-        return all;
+        return new TransitionGraph<>(all);
     }
 
     private void explore(boolean mayWait) {
@@ -90,7 +83,7 @@ final class RedlockSteps {
             Set<Situation> known,
             Deque<Situation> open) {
         RedlockContenderState.Step step = RedlockContenderState.on(from.state, event);
-        taken.add(new Taken(from, event, step.state(), step.effects()));
+        taken.add(new Transition<>(from.state, event, step.state(), step.effects()));
         Set<RedlockContenderEffect> awaited = new LinkedHashSet<>(from.awaited);
         if (answered != null) {
             awaited.remove(answered);

@@ -4,21 +4,17 @@ package io.mortise.lock.zookeeper.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.explorer.ProtocolPage;
+import io.mortise.lock.explorer.TransitionGraph;
+import io.mortise.lock.explorer.World;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.Plain;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Phase;
-import java.util.ArrayDeque;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Step;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Comparator;
-import java.util.Deque;
 import java.util.EnumMap;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.Predicate;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Test;
@@ -29,7 +25,6 @@ import org.junit.jupiter.api.Test;
  * run this test with {@code -Dupdate.docs}.
  */
 class ZooKeeperProtocolPageTest {
-    private static final ProtocolPage PAGE = new ProtocolPage("zookeeper");
     private static final Set<Class<? extends Phase>> ATTEMPTING = Set.of(
             ZooKeeperContenderState.Connecting.class,
             ZooKeeperContenderState.Creating.class,
@@ -44,17 +39,18 @@ class ZooKeeperProtocolPageTest {
             ZooKeeperContenderState.RemovalDeferred.class);
 
     private static final Map<Code, KeeperException> FAILURES = new EnumMap<>(Code.class);
-    private static final List<Taken> REACHABLE = explore();
+    private static final TransitionGraph<ZooKeeperContenderState, ZooKeeperContenderEvent, ZooKeeperContenderEffect>
+            GRAPH = graph();
 
-    private record Taken(
-            ZooKeeperContenderState from, ZooKeeperContenderEvent event, ZooKeeperContenderState.Step step) {
-        String phaseBefore() {
-            return from.phase().getClass().getSimpleName();
-        }
-
-        String phaseAfter() {
-            return step.state().phase().getClass().getSimpleName();
-        }
+    private static TransitionGraph<ZooKeeperContenderState, ZooKeeperContenderEvent, ZooKeeperContenderEffect> graph() {
+        List<ZooKeeperContenderEvent> events = events();
+        return TransitionGraph.of(
+                List.of(ZooKeeperContenderState.initial("/a", "own-lock-", true)),
+                state -> events,
+                ZooKeeperContenderState::on,
+                Step::state,
+                Step::effects,
+                ZooKeeperProtocolPageTest::withFewRounds);
     }
 
     private static List<ZooKeeperContenderEvent> events() {
@@ -100,32 +96,6 @@ class ZooKeeperProtocolPageTest {
         return FAILURES.computeIfAbsent(code, KeeperException::create);
     }
 
-    private static List<Taken> explore() {
-        List<Taken> taken = new ArrayList<>();
-        List<ZooKeeperContenderEvent> events = events();
-        ZooKeeperContenderState initial = ZooKeeperContenderState.initial("/a", "own-lock-", true);
-        Set<ZooKeeperContenderState> known = new HashSet<>(Set.of(initial));
-        Deque<ZooKeeperContenderState> open = new ArrayDeque<>(known);
-        while (!open.isEmpty()) {
-            ZooKeeperContenderState from = open.remove();
-            for (ZooKeeperContenderEvent event : events) {
-                try {
-                    ZooKeeperContenderState.Step step = ZooKeeperContenderState.on(from, event);
-                    taken.add(new Taken(from, event, step));
-                    ZooKeeperContenderState next = withFewRounds(step.state());
-                    if (known.add(next)) {
-                        open.add(next);
-                    }
-                } catch (IllegalStateException e) {
-                    assertThat(event)
-                            .as("a notice may come at any time: %s", e.getMessage())
-                            .isNotInstanceOf(ZooKeeperContenderEvent.Notice.class);
-                }
-            }
-        }
-        return taken;
-    }
-
     /** Returns the state with at most two rounds: more make no difference to what follows. */
     private static ZooKeeperContenderState withFewRounds(ZooKeeperContenderState state) {
         Phase phase = state.phase();
@@ -145,42 +115,22 @@ class ZooKeeperProtocolPageTest {
     }
 
     @Test
-    void everyPhaseIsReached() {
-        Set<String> reached = new TreeSet<>();
-        REACHABLE.forEach(taken -> reached.add(taken.phaseBefore()));
-        assertThat(reached).containsExactlyInAnyOrderElementsOf(phases());
-    }
-
-    private static List<String> phases() {
-        return Arrays.stream(ZooKeeperContenderState.class.getDeclaredClasses())
-                .filter(type -> type.isRecord() && Phase.class.isAssignableFrom(type))
-                .map(Class::getSimpleName)
-                .sorted(Comparator.comparing(ORDER::indexOf))
-                .toList();
+    void aNoticeMayComeAtAnyTime() {
+        assertThat(GRAPH.impossible()).isNotEmpty().noneMatch(ZooKeeperContenderEvent.Notice.class::isInstance);
     }
 
     /** An attempt that has timed out has its outcome from its timeout, so a call that ends it brings none. */
     @Test
     void eachCallOfTheCoreHasOneOutcome() {
-        for (Taken taken : REACHABLE) {
-            if (!(taken.event instanceof ZooKeeperContenderEvent.End)) {
-                boolean called = taken.event instanceof ZooKeeperContenderEvent.Attempt;
-                assertOutcomes(taken, ATTEMPTING, called, ZooKeeperProtocolPageTest::endsAttempt);
-            }
-            boolean called = taken.event instanceof ZooKeeperContenderEvent.End;
-            assertOutcomes(taken, ENDING, called, ZooKeeperProtocolPageTest::endsEnd);
-        }
-    }
-
-    private static void assertOutcomes(
-            Taken taken,
-            Set<Class<? extends Phase>> pending,
-            boolean called,
-            Predicate<ZooKeeperContenderEffect> outcome) {
-        boolean before = pending.contains(taken.from.phase().getClass());
-        boolean after = pending.contains(taken.step.state().phase().getClass());
-        long outcomes = taken.step.effects().stream().filter(outcome).count();
-        assertThat(outcomes).as("%s", taken).isEqualTo((before || called) && !after ? 1 : 0);
+        GRAPH.filter(taken -> !(taken.event() instanceof ZooKeeperContenderEvent.End))
+                .assertOneOutcome(
+                        state -> ATTEMPTING.contains(state.phase().getClass()),
+                        event -> event instanceof ZooKeeperContenderEvent.Attempt,
+                        ZooKeeperProtocolPageTest::endsAttempt);
+        GRAPH.assertOneOutcome(
+                state -> ENDING.contains(state.phase().getClass()),
+                event -> event instanceof ZooKeeperContenderEvent.End,
+                ZooKeeperProtocolPageTest::endsEnd);
     }
 
     private static boolean endsAttempt(ZooKeeperContenderEffect effect) {
@@ -202,69 +152,39 @@ class ZooKeeperProtocolPageTest {
     @Test
     void S11_aReconnectWakesTheCoreWhereItMayWait() {
         Set<String> woken = new TreeSet<>();
-        for (Taken taken : REACHABLE) {
-            if (taken.event instanceof ZooKeeperContenderEvent.Reconnected
-                    && taken.step.effects().contains(Plain.WAKE_WAITER)) {
-                woken.add(taken.phaseBefore());
+        GRAPH.forEach(taken -> {
+            if (taken.event() instanceof ZooKeeperContenderEvent.Reconnected
+                    && taken.effects().contains(Plain.WAKE_WAITER)) {
+                woken.add(World.name(taken.from().phase()));
             }
-        }
+        });
         assertThat(woken).containsExactly("Head", "Holding", "InDoubt", "Listing", "Queued", "Watching");
     }
 
     @Test
     void S08_aContenderIsDeregisteredBeforeItIsGone() {
-        for (Taken taken : REACHABLE) {
-            Phase phase = taken.step.state().phase();
+        GRAPH.forEach(taken -> {
+            Phase phase = taken.to().phase();
             boolean ends = phase instanceof ZooKeeperContenderState.Gone
                     || phase instanceof ZooKeeperContenderState.Deleted
                     || phase instanceof ZooKeeperContenderState.Idle;
-            boolean hadNone = Set.of("Idle", "Connecting", "Deleted", "Gone").contains(taken.phaseBefore());
+            boolean hadNone = Set.of("Idle", "Connecting", "Deleted", "Gone")
+                    .contains(World.name(taken.from().phase()));
             if (!hadNone) {
-                assertThat(taken.step.effects().contains(Plain.DEREGISTER))
+                assertThat(taken.effects().contains(Plain.DEREGISTER))
                         .as("%s", taken)
                         .isEqualTo(ends);
             }
-        }
+        });
     }
 
+    /** The page says where the end of the session leads. */
     @Test
     void theDiagramOnThePageShowsTheTransitions() {
-        String expected = diagram();
-        assertThat(PAGE.shownDiagram(expected))
-                .as("the diagram; -Dupdate.docs writes it again")
-                .isEqualTo(expected);
+        Map<String, Set<String>> arrows = GRAPH.filter(
+                        taken -> !(taken.event() instanceof ZooKeeperContenderEvent.SessionEnded)
+                                && !taken.to().equals(taken.from()))
+                .arrows(ZooKeeperContenderState::phase);
+        new ProtocolPage("zookeeper").assertShows(arrows, ProtocolPage.phases(Phase.class));
     }
-
-    /** Returns the transitions in the order of the phases in the code, without the end of the session. */
-    private String diagram() {
-        Map<String, Set<String>> labels = new HashMap<>();
-        for (Taken taken : REACHABLE) {
-            if (!(taken.event instanceof ZooKeeperContenderEvent.SessionEnded)
-                    && !taken.step.state().equals(taken.from)) {
-                labels.computeIfAbsent(taken.phaseBefore() + " --> " + taken.phaseAfter(), arrow -> new TreeSet<>())
-                        .add(taken.event.getClass().getSimpleName());
-            }
-        }
-        return ProtocolPage.diagram(labels, phases());
-    }
-
-    private static final List<String> ORDER = List.of(
-            "Idle",
-            "Connecting",
-            "Creating",
-            "InDoubt",
-            "Finding",
-            "Reading",
-            "Listing",
-            "Watching",
-            "Queued",
-            "Head",
-            "Holding",
-            "Deleted",
-            "Withdrawing",
-            "Tracing",
-            "Removing",
-            "Unremoved",
-            "RemovalDeferred",
-            "Gone");
 }
