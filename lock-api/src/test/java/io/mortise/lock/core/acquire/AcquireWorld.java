@@ -44,7 +44,7 @@ final class AcquireWorld implements World<AcquireWorld> {
     private final Scope scope;
     private final List<Operation> operations = new ArrayList<>();
     private List<Integer> queue = List.of(); // of this process
-    private List<Task> tasks = List.of();
+    private final List<Task> tasks;
     /** The holder of the lock: an operation, or somebody else. */
     private int holder = NOBODY;
 
@@ -164,7 +164,7 @@ final class AcquireWorld implements World<AcquireWorld> {
         public String toString() {
             StringBuilder text = new StringBuilder(40).append(operation).append(':');
             if (event != null) {
-                text.append(name(event));
+                text.append(World.name(event));
                 if (event instanceof AcquireEvent.FirstInQueue first && first.storeSilent()) {
                     text.append(" behind a failure");
                 }
@@ -210,6 +210,7 @@ final class AcquireWorld implements World<AcquireWorld> {
 
     AcquireWorld(Scope scope) {
         this.scope = scope;
+        this.tasks = new ArrayList<>();
         Option limit = has(Option.LIMIT) ? Option.LIMIT : Option.WITHDRAWAL;
         WaitPolicy policy = policy(has(Option.SINGLE_ATTEMPT) ? Option.SINGLE_ATTEMPT : limit);
         for (int i = 0; i < scope.operations; i++) {
@@ -253,7 +254,7 @@ final class AcquireWorld implements World<AcquireWorld> {
         scope = before.scope;
         before.operations.forEach(operation -> operations.add(operation.copy()));
         queue = before.queue;
-        tasks = before.tasks;
+        tasks = new ArrayList<>(before.tasks);
         holder = before.holder;
         closing = before.closing;
         faults = before.faults;
@@ -278,7 +279,7 @@ final class AcquireWorld implements World<AcquireWorld> {
             steps.progress(() -> "thread: " + task, next -> next.run(task));
             if (task.enqueues(operations.get(task.operation).enqueued)) {
                 steps.fault(Fault.NOT_ENQUEUED, () -> "thread: " + task + "fails", next -> {
-                    next.remove(task);
+                    next.tasks.remove(task);
                     next.bring(task.operation, new AcquireEvent.Failed(NO_REPLY, NOW, HEALTHY, 0));
                 });
             }
@@ -396,23 +397,11 @@ final class AcquireWorld implements World<AcquireWorld> {
     // ---- the client
 
     private void later(int i, AcquireEvent event) {
-        add(new Task(i, event, List.of()));
-    }
-
-    private void add(Task task) {
-        List<Task> more = new ArrayList<>(tasks);
-        more.add(task);
-        tasks = more;
-    }
-
-    private void remove(Task task) {
-        List<Task> left = new ArrayList<>(tasks);
-        left.remove(task);
-        tasks = left;
+        tasks.add(new Task(i, event, List.of()));
     }
 
     private void run(Task task) {
-        remove(task);
+        tasks.remove(task);
         if (task.event != null) {
             bring(task.operation, task.event);
             return;
@@ -421,13 +410,13 @@ final class AcquireWorld implements World<AcquireWorld> {
             followTimers(task.operation);
             return;
         }
-        add(new Task(task.operation, null, task.effects.subList(1, task.effects.size())));
+        tasks.add(new Task(task.operation, null, task.effects.subList(1, task.effects.size())));
         perform(task.operation, task.effects.get(0));
     }
 
     private void performed(int i, List<AcquireEffect> effects) {
         if (scope.operations == 1) {
-            add(new Task(i, null, effects));
+            tasks.add(new Task(i, null, effects));
         } else {
             effects.forEach(effect -> perform(i, effect));
             followTimers(i);
@@ -734,7 +723,7 @@ final class AcquireWorld implements World<AcquireWorld> {
     public List<String> situations() {
         Set<String> present = new TreeSet<>();
         for (Operation operation : operations) {
-            present.add(phase(operation));
+            present.add(World.name(operation.state.phase()));
             if (operation.lease == LeaseModel.BEGUN && closing != Closing.OPEN) {
                 present.add("granted during the close");
             }
@@ -750,28 +739,8 @@ final class AcquireWorld implements World<AcquireWorld> {
 
     // ---- the key
 
-    static String phase(AcquireState state) {
-        return state.phase() instanceof AcquireState.PlainPhase plain
-                ? plain.name()
-                : state.phase().getClass().getSimpleName()
-                        + (state.phase() instanceof AcquireState.Attempting attempting && attempting.woken()
-                                ? " woken"
-                                : "");
-    }
-
-    private static String phase(Operation operation) {
-        return phase(operation.state);
-    }
-
-    static String name(AcquireEvent event) {
-        return event instanceof Enum<?> plain ? plain.name() : event.getClass().getSimpleName();
-    }
-
     private static void describe(AcquireEffect effect, StringBuilder text) {
-        text.append(
-                effect instanceof Enum<?> plain
-                        ? plain.name()
-                        : effect.getClass().getSimpleName());
+        text.append(World.name(effect));
         if (effect instanceof AcquireEffect.Attempt attempt) {
             text.append(attempt.contender());
         } else if (effect instanceof AcquireEffect.Remove remove) {

@@ -28,7 +28,7 @@ final class LeaseWorld implements World<LeaseWorld> {
 
     private final Scope scope;
     private LeaseState state = LeaseState.Open.GRANTED;
-    private List<Task> tasks = List.of();
+    private final List<Task> tasks;
     private Progress core = Progress.GRANTED;
     private boolean delivered;
     private int releases; // calls of the application that are left
@@ -114,22 +114,23 @@ final class LeaseWorld implements World<LeaseWorld> {
         @Override
         public String toString() {
             StringBuilder text = new StringBuilder(40);
-            effects.forEach(effect -> text.append(name(effect)).append(' '));
+            effects.forEach(effect -> text.append(World.name(effect)).append(' '));
             text.append('/');
-            events.forEach(event -> text.append(name(event)).append(' '));
+            events.forEach(event -> text.append(World.name(event)).append(' '));
             return text.toString();
         }
     }
 
     LeaseWorld(Scope scope) {
         this.scope = scope;
+        this.tasks = new ArrayList<>();
         this.releases = scope.options.contains(Option.SECOND_RELEASE) ? 2 : 1;
     }
 
     private LeaseWorld(LeaseWorld before) {
         scope = before.scope;
         state = before.state;
-        tasks = before.tasks;
+        tasks = new ArrayList<>(before.tasks);
         core = before.core;
         delivered = before.delivered;
         releases = before.releases;
@@ -233,19 +234,11 @@ final class LeaseWorld implements World<LeaseWorld> {
     }
 
     private void later(LeaseEvent... events) {
-        add(new Task(List.of(), List.of(events)));
-    }
-
-    private void add(Task task) {
-        List<Task> more = new ArrayList<>(tasks);
-        more.add(task);
-        tasks = more;
+        tasks.add(new Task(List.of(), List.of(events)));
     }
 
     private void run(Task task) {
-        List<Task> left = new ArrayList<>(tasks);
-        left.remove(task);
-        tasks = left;
+        tasks.remove(task);
         List<LeaseEffect> effects = task.effects;
         List<LeaseEvent> events = task.events;
         if (effects.isEmpty()) {
@@ -256,7 +249,7 @@ final class LeaseWorld implements World<LeaseWorld> {
             effects = effects.subList(1, effects.size());
         }
         if (!effects.isEmpty() || !events.isEmpty()) {
-            add(new Task(effects, events));
+            tasks.add(new Task(effects, events));
         }
     }
 
@@ -269,7 +262,7 @@ final class LeaseWorld implements World<LeaseWorld> {
     private void bringAndPerform(LeaseEvent event) {
         List<LeaseEffect> effects = bring(event);
         if (!effects.isEmpty()) {
-            add(new Task(effects, List.of()));
+            tasks.add(new Task(effects, List.of()));
         }
     }
 
@@ -421,7 +414,7 @@ final class LeaseWorld implements World<LeaseWorld> {
     @Override
     public List<String> situations() {
         Set<String> present = new TreeSet<>();
-        present.add(name(state));
+        present.add(World.name(state));
         if (state instanceof LeaseState.Lost lost) {
             if (lost.registering()) {
                 present.add("lost while it is registered");
@@ -440,20 +433,6 @@ final class LeaseWorld implements World<LeaseWorld> {
     }
 
     // ---- the key
-
-    static String name(LeaseState state) {
-        return state instanceof Enum<?> plain ? plain.name() : state.getClass().getSimpleName();
-    }
-
-    static String name(LeaseEvent event) {
-        return event instanceof Enum<?> plain ? plain.name() : event.getClass().getSimpleName();
-    }
-
-    private static String name(LeaseEffect effect) {
-        return effect instanceof Enum<?> plain
-                ? plain.name()
-                : effect.getClass().getSimpleName();
-    }
 
     @Override
     public void describe(StateKey key) {
@@ -477,13 +456,13 @@ final class LeaseWorld implements World<LeaseWorld> {
 
     private static void describe(StateKey key, Task task) {
         key.value("\nthread").list(task.effects, (into, effect) -> {
-            into.value(name(effect));
+            into.value(World.name(effect));
             if (effect instanceof LeaseEffect.CompleteRelease complete) {
                 into.value(complete.outcome());
             }
         });
         key.list(task.events, (into, event) -> {
-            into.value(name(event));
+            into.value(World.name(event));
             if (event instanceof LeaseEvent.ReleaseEnded ended) {
                 into.value(ended.outcome());
             }
