@@ -10,9 +10,11 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -99,6 +101,21 @@ public final class ProtocolPage {
         assertThat(updated(Pattern.compile(Pattern.quote(start) + ".*"), row).lines())
                 .as("the rows; -Dupdate.docs writes their numbers again")
                 .contains(row);
+    }
+
+    /** Returns the names of options or faults in a cell. */
+    public static <T extends Enum<T>> String names(Set<T> values) {
+        return values.isEmpty()
+                ? "none"
+                : values.stream().sorted().map(Enum::name).collect(Collectors.joining(", "));
+    }
+
+    /** Returns the number and the kinds of faults in a cell. */
+    public static <T extends Enum<T>> String faults(int most, Set<T> possible, Class<T> kinds) {
+        if (most == 0) {
+            return "none";
+        }
+        return most + " of " + (possible.equals(EnumSet.allOf(kinds)) ? "all" : names(possible));
     }
 
     private String updated(Pattern old, String replacement) {

@@ -10,19 +10,18 @@ import io.mortise.lock.core.acquire.AcquireState.Step;
 import io.mortise.lock.core.acquire.AcquireWorld.Fault;
 import io.mortise.lock.core.acquire.AcquireWorld.Option;
 import io.mortise.lock.core.acquire.AcquireWorld.Scope;
+import io.mortise.lock.explorer.Defect;
 import io.mortise.lock.explorer.Exploration;
+import io.mortise.lock.explorer.ProtocolExplorer;
 import io.mortise.lock.explorer.ProtocolPage;
 import io.mortise.lock.explorer.TransitionGraph;
 import io.mortise.lock.explorer.World;
-import io.mortise.lock.explorer.World.Kind;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,17 +29,15 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Explores the interleavings of acquire operations: the production state machine against a model of a backend. */
 class AcquireExplorationTest {
-    private static final int MOST_STATES = 200_000;
     private static final ProtocolPage PAGE = new ProtocolPage("core");
+    private static final ProtocolExplorer<Scope, AcquireWorld> EXPLORER = new ProtocolExplorer<>(
+            AcquireWorld::new, Scope::withoutDefect, AcquireExplorationTest::needsFallback, 200_000);
 
     /** Explored without fallback times, which hide each lost wake-up, unless another client releases without a hint. */
     @ParameterizedTest
     @MethodSource
     void S08_S09_S11_S12_S16_everyInterleavingKeepsTheRules(Scope scope) {
-        Exploration<AcquireWorld> explored = Exploration.of(new AcquireWorld(scope), MOST_STATES);
-        assertThat(explored.counterexample()).isEmpty();
-        assertThat(explored.isComplete()).as(explored.toString()).isTrue();
-        assertThat(stuck(scope, explored)).isEmpty();
+        Exploration<AcquireWorld> explored = EXPLORER.assertRulesHold(scope);
         assertThat(explored.situations()).containsKeys("ENDED");
         assertThat(explored.situations().containsKey("ended during an attempt"))
                 .isEqualTo(scope.options().stream()
@@ -48,13 +45,9 @@ class AcquireExplorationTest {
         String start = String.format(
                 "| acquires: %d | %s | %s |",
                 scope.operations(),
-                names(scope.options()),
-                scope.faults() == 0 ? "none" : scope.faults() + " of " + faults(scope.possible()));
+                ProtocolPage.names(scope.options()),
+                ProtocolPage.faults(scope.faults(), scope.possible(), Fault.class));
         PAGE.assertShows(start, explored);
-    }
-
-    private static String faults(Set<Fault> faults) {
-        return faults.size() == Fault.values().length ? "all" : names(faults);
     }
 
     @Test
@@ -88,20 +81,10 @@ class AcquireExplorationTest {
         return World.name(state.phase());
     }
 
-    private static Optional<String> stuck(Scope scope, Exploration<AcquireWorld> explored) {
-        boolean hinted = !scope.options().contains(Option.LOCAL_QUEUE)
-                || !scope.options().contains(Option.HELD);
-        boolean retries = scope.possible().contains(Fault.NO_REPLY)
-                || scope.possible().contains(Fault.DISPLACED)
-                || scope.possible().contains(Fault.NOT_ENQUEUED)
-                || scope.possible().contains(Fault.GRANT_ENDED);
-        return hinted && !retries ? explored.stuck(Kind.PROGRESS) : explored.stuck(Kind.PROGRESS, Kind.FALLBACK);
-    }
-
-    private static String names(Set<? extends Enum<?>> values) {
-        return values.isEmpty()
-                ? "none"
-                : values.stream().sorted().map(Enum::name).collect(Collectors.joining(", "));
+    private static boolean needsFallback(Scope scope) {
+        return scope.options().containsAll(Set.of(Option.LOCAL_QUEUE, Option.HELD))
+                || Stream.of(Fault.NO_REPLY, Fault.DISPLACED, Fault.NOT_ENQUEUED, Fault.GRANT_ENDED)
+                        .anyMatch(scope.possible()::contains);
     }
 
     static Stream<Scope> S08_S09_S11_S12_S16_everyInterleavingKeepsTheRules() {
@@ -120,52 +103,38 @@ class AcquireExplorationTest {
                         .faults(1, Fault.NO_REPLY, Fault.OUTAGE, Fault.REFUSED, Fault.DISPLACED, Fault.GRANT_ENDED));
     }
 
-    /** A machine with a defect, and the rule that is found to be broken. */
-    record Defect(String name, String rule, Scope scope) {
-        @Override
-        public String toString() {
-            return name;
-        }
-    }
-
     @ParameterizedTest
     @MethodSource
-    void aDefectIsFound(Defect defect) {
-        Exploration<AcquireWorld> explored = Exploration.of(new AcquireWorld(defect.scope), MOST_STATES);
-        assertThat(explored.counterexample()
-                        .or(() -> stuck(defect.scope, explored).map(what -> "S11: " + what)))
-                .hasValueSatisfying(what -> assertThat(what).contains(defect.rule));
-        Exploration<AcquireWorld> sound =
-                Exploration.of(new AcquireWorld(defect.scope.with(AcquireState::on)), MOST_STATES);
-        assertThat(sound.counterexample().or(() -> stuck(defect.scope, sound))).isEmpty();
+    void aDefectIsFound(Defect<Scope> defect) {
+        EXPLORER.assertFinds(defect);
     }
 
-    static Stream<Defect> aDefectIsFound() {
+    static Stream<Defect<Scope>> aDefectIsFound() {
         Scope held = Scope.of(1, Option.HELD);
         return Stream.of(
-                new Defect(
+                new Defect<>(
                         "a hint during an attempt is forgotten",
-                        "S11: ",
+                        "S11",
                         held.with((state, event) ->
                                 state.phase() instanceof Attempting && event instanceof AcquireEvent.Hint
                                         ? new Step(state, List.of())
                                         : AcquireState.on(state, event))),
-                new Defect(
+                new Defect<>(
                         "a late grant is not given back",
-                        "S08: ",
+                        "S08",
                         Scope.of(1, Option.WITHDRAWAL).with(without(effect -> effect == AcquireEffect.Plain.DISCARD))),
-                new Defect(
+                new Defect<>(
                         "a grant that has ended is not given back",
-                        "S11: ",
+                        "S11",
                         Scope.of(1)
                                 .faults(1, Fault.GRANT_ENDED)
                                 .with(without(effect -> effect == AcquireEffect.Plain.DISCARD))),
-                new Defect(
+                new Defect<>(
                         "a waiter that gives up stays queued",
-                        "S08: ",
+                        "S08",
                         Scope.of(1, Option.HELD, Option.WITHDRAWAL)
                                 .with(without(effect -> effect instanceof AcquireEffect.Remove))),
-                new Defect(
+                new Defect<>(
                         "a withdrawal forgets the pending attempt",
                         "NOT_SENT is impossible in ENDED",
                         Scope.of(1, Option.WITHDRAWAL).with((state, event) -> {
@@ -177,9 +146,9 @@ class AcquireExplorationTest {
                                             List.of(AcquireEffect.Plain.LEAVE_CLIENT, AcquireEffect.PlainEnd.WITHDRAWN))
                                     : step;
                         })),
-                new Defect(
+                new Defect<>(
                         "a withdrawal removes the contender during an attempt",
-                        "SPI: ",
+                        "SPI",
                         Scope.of(1, Option.WITHDRAWAL).with((state, event) -> {
                             Step step = AcquireState.on(state, event);
                             return event == AcquireEvent.Plain.WITHDRAW
@@ -191,16 +160,16 @@ class AcquireExplorationTest {
                                                     AcquireEffect.PlainEnd.WITHDRAWN))
                                     : step;
                         })),
-                new Defect(
+                new Defect<>(
                         "a hint during an attempt leads to another one at once",
-                        "SPI: ",
+                        "SPI",
                         held.with((state, event) ->
                                 state.phase() instanceof Attempting && event instanceof AcquireEvent.Hint
                                         ? new Step(state, List.of(new AcquireEffect.Attempt(state.contender())))
                                         : AcquireState.on(state, event))),
-                new Defect(
+                new Defect<>(
                         "a displaced contender is used again",
-                        "SPI: ",
+                        "SPI",
                         Scope.of(1).faults(1, Fault.DISPLACED).with((state, event) -> {
                             Step step = AcquireState.on(state, event);
                             return event instanceof AcquireEvent.Displaced
@@ -214,38 +183,38 @@ class AcquireExplorationTest {
                                             List.of(AcquireEffect.Attempt.FIRST))
                                     : step;
                         })),
-                new Defect(
+                new Defect<>(
                         "a grant after the end is delivered",
-                        "S09: ",
+                        "S09",
                         Scope.of(1, Option.WITHDRAWAL)
                                 .with((state, event) -> state.phase() instanceof Ending
                                                 && event == AcquireEvent.Plain.GRANTED
                                         ? new Step(in(state, PlainPhase.ENDED), List.of(AcquireEffect.Plain.DELIVER))
                                         : AcquireState.on(state, event))),
-                new Defect(
+                new Defect<>(
                         "an operation that ends while it joins the local queue stays in it",
-                        "S17: ",
+                        "S17",
                         Scope.of(1, Option.LOCAL_QUEUE, Option.CLOSE)
                                 .with(without(effect -> effect == AcquireEffect.Plain.LEAVE_QUEUE))),
-                new Defect(
+                new Defect<>(
                         "an operation that becomes the first while it joins the local queue does not notice",
-                        "S11: ",
+                        "S11",
                         Scope.of(2, Option.LOCAL_QUEUE)
                                 .with((state, event) -> state.phase() == PlainPhase.JOINING
                                                 && event instanceof AcquireEvent.FirstInQueue
                                         ? new Step(state, List.of())
                                         : AcquireState.on(state, event))),
-                new Defect(
+                new Defect<>(
                         "a close before the start is forgotten",
-                        "S16: ",
+                        "S16",
                         Scope.of(1, Option.CLOSE)
                                 .with((state, event) ->
                                         state.phase() == PlainPhase.NEW && event == AcquireEvent.Plain.CLOSE
                                                 ? new Step(state, List.of())
                                                 : AcquireState.on(state, event))),
-                new Defect(
+                new Defect<>(
                         "a newcomer does not wait for the local queue",
-                        "S12: ",
+                        "S12",
                         Scope.of(2, Option.LOCAL_QUEUE)
                                 .with((state, event) -> event == AcquireEvent.Plain.JOINED_BEHIND_OTHERS
                                         ? AcquireState.on(

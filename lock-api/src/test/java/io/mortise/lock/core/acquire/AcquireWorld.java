@@ -66,8 +66,10 @@ final class AcquireWorld implements World<AcquireWorld> {
             int faults,
             Set<Fault> possible,
             BiFunction<AcquireState, AcquireEvent, AcquireState.Step> machine) {
+        private static final BiFunction<AcquireState, AcquireEvent, AcquireState.Step> PRODUCTION = AcquireState::on;
+
         static Scope of(int operations, Option... options) {
-            return new Scope(operations, Set.of(options), 0, Set.of(), AcquireState::on);
+            return new Scope(operations, Set.of(options), 0, Set.of(), PRODUCTION);
         }
 
         Scope faults(int most, Fault... kinds) {
@@ -76,6 +78,10 @@ final class AcquireWorld implements World<AcquireWorld> {
 
         Scope with(BiFunction<AcquireState, AcquireEvent, AcquireState.Step> other) {
             return new Scope(operations, options, faults, possible, other);
+        }
+
+        Scope withoutDefect() {
+            return with(PRODUCTION);
         }
 
         @Override

@@ -12,19 +12,18 @@ import io.mortise.lock.core.lease.LeaseState.Releasing;
 import io.mortise.lock.core.lease.LeaseState.Step;
 import io.mortise.lock.core.lease.LeaseWorld.Option;
 import io.mortise.lock.core.lease.LeaseWorld.Scope;
+import io.mortise.lock.explorer.Defect;
 import io.mortise.lock.explorer.Exploration;
+import io.mortise.lock.explorer.ProtocolExplorer;
 import io.mortise.lock.explorer.ProtocolPage;
 import io.mortise.lock.explorer.TransitionGraph;
-import io.mortise.lock.explorer.World.Kind;
 import io.mortise.lock.spi.MonotonicInstant;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,17 +31,15 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Explores the interleavings in the life of one lease: the production state machine in a model of the core and of the store. */
 class LeaseExplorationTest {
-    private static final int MOST_STATES = 200_000;
     private static final ProtocolPage PAGE = new ProtocolPage("core");
+    private static final ProtocolExplorer<Scope, LeaseWorld> EXPLORER =
+            new ProtocolExplorer<>(LeaseWorld::new, Scope::withoutDefect, scope -> false, 200_000);
     private static final LossReason LOSS = new LossReason(LossReason.Kind.REMOVED, "test");
 
     @ParameterizedTest
     @MethodSource
     void S02_S05_S07_S08_everyInterleavingKeepsTheRules(Scope scope) {
-        Exploration<LeaseWorld> explored = Exploration.of(new LeaseWorld(scope), MOST_STATES);
-        assertThat(explored.counterexample()).isEmpty();
-        assertThat(explored.isComplete()).as(explored.toString()).isTrue();
-        assertThat(explored.stuck(Kind.PROGRESS)).isEmpty();
+        Exploration<LeaseWorld> explored = EXPLORER.assertRulesHold(scope);
         assertThat(explored.situations()).containsKeys("HELD", "lost while it is registered");
         if (scope.options().contains(Option.NOT_DELIVERED)) {
             assertThat(explored.situations()).containsKeys("DISCARDED");
@@ -50,11 +47,7 @@ class LeaseExplorationTest {
             assertThat(explored.situations())
                     .containsKeys("lost before it is observed", "released before it is observed", "RELEASED", "LOST");
         }
-        PAGE.assertShows("| a lease | " + names(scope) + " | none |", explored);
-    }
-
-    private static String names(Scope scope) {
-        return scope.options().stream().sorted().map(Enum::name).collect(Collectors.joining(", "));
+        PAGE.assertShows("| a lease | " + ProtocolPage.names(scope.options()) + " | none |", explored);
     }
 
     private static Scope allBut(Option... without) {
@@ -70,41 +63,25 @@ class LeaseExplorationTest {
                 allBut(Option.OBSERVED, Option.SECOND_RELEASE, Option.SLOW_RELEASE));
     }
 
-    /** A machine with a defect, and the rule that is found to be broken. */
-    record Defect(String name, String rule, Scope scope) {
-        @Override
-        public String toString() {
-            return name;
-        }
-    }
-
     @ParameterizedTest
     @MethodSource
-    void aDefectIsFound(Defect defect) {
-        assertThat(found(defect.scope))
-                .hasValueSatisfying(what -> assertThat(what).startsWith(defect.rule));
-        assertThat(found(Scope.of(defect.scope.options().toArray(Option[]::new))))
-                .isEmpty();
+    void aDefectIsFound(Defect<Scope> defect) {
+        EXPLORER.assertFinds(defect);
     }
 
-    private static Optional<String> found(Scope scope) {
-        Exploration<LeaseWorld> explored = Exploration.of(new LeaseWorld(scope), MOST_STATES);
-        return explored.counterexample().or(() -> explored.stuck(Kind.PROGRESS).map(what -> "stuck: " + what));
-    }
-
-    static Stream<Defect> aDefectIsFound() {
+    static Stream<Defect<Scope>> aDefectIsFound() {
         return Stream.of(
-                new Defect(
+                new Defect<>(
                         "a loss during the registration undoes nothing",
-                        "S17: ",
+                        "S17",
                         Scope.of(Option.GRANT_LOST)
                                 .with((state, event) -> state instanceof Lost lost && lost.registering()
                                         ? without(LeaseEffect.Plain.STOP_WATCHING::equals)
                                                 .apply(state, event)
                                         : state.on(event))),
-                new Defect(
+                new Defect<>(
                         "a loss during the registration ends the renewals at once",
-                        "S17: ",
+                        "S17",
                         Scope.of(Option.GRANT_LOST).with((state, event) -> {
                             Step step = state.on(event);
                             return state == LeaseState.Open.GRANTED && step.state() instanceof Lost
@@ -115,51 +92,51 @@ class LeaseExplorationTest {
                                                     step.effects().get(0)))
                                     : step;
                         })),
-                new Defect(
+                new Defect<>(
                         "two losses are handled twice",
-                        "S08: ",
+                        "S08",
                         Scope.of(Option.GRANT_LOST, Option.VALIDITY_LOST)
                                 .with((state, event) -> event == Plain.AFTER_LOSS && state instanceof Lost lost
                                         ? new Lost(lost.reason(), lost.observed(), false, lost.registering()).on(event)
                                         : state.on(event))),
-                new Defect(
+                new Defect<>(
                         "a loss replaces a release",
-                        "S07: ",
+                        "S07",
                         Scope.of(Option.GRANT_LOST)
                                 .with((state, event) -> state instanceof Releasing && event instanceof LeaseEvent.Loss
                                         ? new Step(
                                                 new Lost(LOSS, true, false, false),
                                                 List.of(new LeaseEffect.AnnounceLoss(LOSS)))
                                         : state.on(event))),
-                new Defect(
+                new Defect<>(
                         "a late outcome replaces an earlier one",
-                        "S05: ",
+                        "S05",
                         Scope.of(Option.SLOW_RELEASE)
                                 .with((state, event) ->
                                         state instanceof Released released && event instanceof LeaseEvent.ReleaseEnded
                                                 ? new Releasing(released.since(), false).on(event)
                                                 : state.on(event))),
-                new Defect(
+                new Defect<>(
                         "the grant of a lost lease is not removed",
-                        "S08: ",
+                        "S08",
                         Scope.of(Option.GRANT_LOST).with(without(LeaseEffect.Plain.REMOVE_GRANT::equals))),
-                new Defect(
+                new Defect<>(
                         "a lease that is not delivered is discarded after its loss, too",
-                        "S08: ",
+                        "S08",
                         Scope.of(Option.GRANT_LOST, Option.NOT_DELIVERED)
                                 .with((state, event) -> state instanceof Lost && event == Plain.DISCARD
                                         ? new Step(state, List.of(LeaseEffect.Plain.REMOVE_GRANT))
                                         : state.on(event))),
-                new Defect(
+                new Defect<>(
                         "observers are not told of a loss before they observe",
-                        "S07: ",
+                        "S07",
                         Scope.of(Option.OBSERVED, Option.GRANT_LOST)
                                 .with((state, event) -> state instanceof Lost && event == Plain.OBSERVED
                                         ? new Step(state, List.of())
                                         : state.on(event))),
-                new Defect( // as it was before the state machine
+                new Defect<>( // as it was before the state machine
                         "observers are not told of a release by an observer",
-                        "S07: ",
+                        "S07",
                         Scope.of(Option.OBSERVED)
                                 .with((state, event) -> (state instanceof Releasing || state instanceof Released)
                                                 && event == Plain.OBSERVED

@@ -54,12 +54,18 @@ final class LeaseWorld implements World<LeaseWorld> {
 
     /** The scope of an exploration; the machine is that of production, or one with a defect. */
     record Scope(Set<Option> options, BiFunction<LeaseState, LeaseEvent, LeaseState.Step> machine) {
+        private static final BiFunction<LeaseState, LeaseEvent, LeaseState.Step> PRODUCTION = LeaseState::on;
+
         static Scope of(Option... options) {
-            return new Scope(Set.of(options), (state, event) -> state.on(event));
+            return new Scope(Set.of(options), PRODUCTION);
         }
 
         Scope with(BiFunction<LeaseState, LeaseEvent, LeaseState.Step> other) {
             return new Scope(options, other);
+        }
+
+        Scope withoutDefect() {
+            return with(PRODUCTION);
         }
 
         @Override

@@ -28,14 +28,12 @@ import io.mortise.lock.etcd.contender.EtcdWorld.Fault;
 import io.mortise.lock.etcd.contender.EtcdWorld.Flaw;
 import io.mortise.lock.etcd.contender.EtcdWorld.Scope;
 import io.mortise.lock.etcd.contender.EtcdWorld.Variant;
+import io.mortise.lock.explorer.Defect;
 import io.mortise.lock.explorer.Exploration;
+import io.mortise.lock.explorer.ProtocolExplorer;
 import io.mortise.lock.explorer.ProtocolPage;
-import io.mortise.lock.explorer.World.Kind;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
@@ -51,11 +49,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("once")
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class EtcdExplorationTest {
-    private static final int MOST_STATES = 20_000_000;
     private static final ProtocolPage PAGE = new ProtocolPage("etcd");
-
-    /** The scopes that were explored without a defect; several tests use some of them. */
-    private static final Map<Scope, Exploration<EtcdWorld>> EXPLORED = new ConcurrentHashMap<>();
+    private static final ProtocolExplorer<Scope, EtcdWorld> EXPLORER =
+            new ProtocolExplorer<>(EtcdWorld::new, scope -> scope.with(Variant.PRODUCTION), scope -> false, 20_000_000);
 
     private static final Set<Fault> NONE = Set.of();
     private static final Set<Fault> ALL = Set.of(Fault.values());
@@ -97,7 +93,7 @@ class EtcdExplorationTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource
     void S01_S03_S08_S11_everyInterleavingKeepsTheRules(String what, Scope scope) {
-        Exploration<EtcdWorld> explored = keepsTheRules(scope);
+        Exploration<EtcdWorld> explored = EXPLORER.assertRulesHold(scope);
         PAGE.assertShows("| " + what + " |", explored);
         assertThat(explored.situations()).containsKeys("Holding", "Removing");
         if (scope.kinds().length() > 1) {
@@ -126,7 +122,7 @@ class EtcdExplorationTest {
     @EnabledIfSystemProperty(named = "mortise.explore", matches = "deep")
     @Timeout(value = 3, unit = TimeUnit.HOURS)
     void S01_S03_S08_S11_largerScopesKeepTheRules(String what, Scope scope) {
-        assertThat(keepsTheRules(scope).states()).as(what).isGreaterThan(10_000);
+        assertThat(EXPLORER.explore(scope).states()).as(what).isGreaterThan(10_000);
     }
 
     static Stream<Arguments> S01_S03_S08_S11_largerScopesKeepTheRules() {
@@ -145,61 +141,53 @@ class EtcdExplorationTest {
                 Arguments.of("2 contenders, 1 client, 2 faults", scope("00", "ww", 2, ALL)));
     }
 
-    private static Exploration<EtcdWorld> keepsTheRules(Scope scope) {
-        return EXPLORED.computeIfAbsent(scope, EtcdExplorationTest::explore);
-    }
-
-    private static Exploration<EtcdWorld> explore(Scope scope) {
-        Exploration<EtcdWorld> explored = Exploration.of(new EtcdWorld(scope), MOST_STATES);
-        assertThat(explored.counterexample()).isEmpty();
-        assertThat(explored.isComplete()).isTrue();
-        assertThat(explored.stuck(Kind.PROGRESS)).isEmpty();
-        return explored;
-    }
-
     /** The exploration is worth what it finds: each defect is one that the protocol could have, or has had. */
     @ParameterizedTest(name = "{0}")
     @MethodSource
-    void aDefectIsFound(String defect, Scope clean, Variant wrong) {
-        Exploration<EtcdWorld> explored = Exploration.of(new EtcdWorld(clean.with(wrong)), MOST_STATES);
-        Optional<String> found = explored.counterexample().or(() -> explored.stuck(Kind.PROGRESS));
-        assertThat(found).as(explored.toString()).isNotEmpty();
-        keepsTheRules(clean);
+    void aDefectIsFound(Defect<Scope> defect) {
+        EXPLORER.assertFinds(defect);
     }
 
-    static Stream<Arguments> aDefectIsFound() {
+    static Stream<Defect<Scope>> aDefectIsFound() {
         Scope noReply = scope("0", "w", 1, Set.of(Fault.NO_REPLY));
         Scope noFault = scope("00", "ww", 0, NONE);
         return Stream.of(
                 defect(
                         "a put without a reply counts as not executed",
+                        "S08",
                         noReply,
                         (state, event) -> EtcdContenderState.on(state, never(event, Execution.AT_ANY_TIME))),
                 defect(
                         "a put that a full store refused counts as not executed",
+                        "S08",
                         scope("0", "w", 1, Set.of(Fault.FULL)),
                         (state, event) -> EtcdContenderState.on(state, never(event, Execution.DONE_OR_NEVER))),
                 defect(
                         "a withdrawal starts no new epoch",
+                        "S08",
                         noReply,
                         changed(effect -> effect instanceof SendWithdrawal ? new SendWithdrawal(false) : effect)),
-                flaw("a put is executed in any epoch", noReply, Flaw.PUT_IN_ANY_EPOCH),
+                flaw("a put is executed in any epoch", "S08", noReply, Flaw.PUT_IN_ANY_EPOCH),
                 defect(
                         "a removal without a reply counts as done",
+                        "S08",
                         noReply,
                         (state, event) -> EtcdContenderState.on(
                                 state, event instanceof RemovalFailed ? new Removed(false) : event)),
                 defect(
                         "a deletion is repeated, and the next contender uses the same key",
+                        "S01",
                         NO_REPLY,
                         without(Plain.START_KEY_SERIES)),
                 defect(
                         "a delayed release starts no new epoch",
+                        "S08",
                         scope("0", "d", 1, Set.of(Fault.NO_REPLY)),
                         changed(effect ->
                                 effect instanceof SendMove move ? new SendMove(move.leaseId(), false) : effect)),
                 defect(
                         "a delayed release of a deleted key leaves a put in doubt",
+                        "S08",
                         DELAYED,
                         (state, event) -> state.phase() instanceof Moving moving && event.equals(new Moved(false))
                                 ? step(
@@ -211,6 +199,7 @@ class EtcdExplorationTest {
                                 : EtcdContenderState.on(state, event)),
                 defect(
                         "a woken waiter does not check its position",
+                        "S01",
                         noFault,
                         (state, event) -> state.phase() instanceof Queued queued && event instanceof Attempt
                                 ? step(
@@ -219,36 +208,39 @@ class EtcdExplorationTest {
                                         Plain.WATCH_AS_HOLDER_LATER,
                                         new ReportGranted(queued.revision()))
                                 : EtcdContenderState.on(state, event)),
-                defect("a wake-up is ignored", noFault, without(Plain.WAKE_WAITER)),
-                defect("a removal is not counted", noFault, without(Plain.COUNT_REMOVAL)),
-                flaw("a contender that leaves keeps its turn", noFault, Flaw.TURN_IS_KEPT),
-                flaw("the queue is read before the watch is registered", noFault, Flaw.READ_BEFORE_WATCH),
-                flaw("a watch that has ended is not opened again", WATCH_LOST, Flaw.WATCH_STAYS_CLOSED),
+                defect("a wake-up is ignored", "S11", noFault, without(Plain.WAKE_WAITER)),
+                defect("a removal is not counted", "S17", noFault, without(Plain.COUNT_REMOVAL)),
+                flaw("a contender that leaves keeps its turn", "S10", noFault, Flaw.TURN_IS_KEPT),
+                flaw("the queue is read before the watch is registered", "S08", noFault, Flaw.READ_BEFORE_WATCH),
+                flaw("a watch that has ended is not opened again", "S11", WATCH_LOST, Flaw.WATCH_STAYS_CLOSED),
                 defect(
                         "a waiter ignores the deletion of its key",
+                        "S11",
                         OPERATOR,
                         (state, event) -> state.phase() instanceof Queued && event instanceof KeyDeleted
                                 ? new Step(state, List.of())
                                 : EtcdContenderState.on(state, event)),
                 defect(
                         "a waiter does not hear of the end of its session",
+                        "a turn on a session that has ended",
                         scope("0", "w", 1, Set.of(Fault.DEADLINE)),
                         (state, event) -> event instanceof SessionEnded
                                 ? new Step(state, List.of())
                                 : EtcdContenderState.on(state, event)),
                 flaw(
                         "a session ends before its deadline, as after a keepalive that a replaced leader has answered",
+                        "S01",
                         scope("0", "w", 1, Set.of(Fault.DEADLINE)),
                         Flaw.SESSION_ENDS_EARLY));
     }
 
-    private static Arguments defect(
-            String name, Scope scope, BiFunction<EtcdContenderState, EtcdContenderEvent, Step> machine) {
-        return Arguments.of(name, scope, new Variant(machine, Set.of()));
+    private static Defect<Scope> defect(
+            String name, String rule, Scope scope, BiFunction<EtcdContenderState, EtcdContenderEvent, Step> machine) {
+        return new Defect<>(name, rule, scope.with(new Variant(machine, Set.of())));
     }
 
-    private static Arguments flaw(String name, Scope scope, Flaw flaw) {
-        return Arguments.of(name, scope, new Variant(EtcdContenderState::on, Set.of(flaw)));
+    private static Defect<Scope> flaw(String name, String rule, Scope scope, Flaw flaw) {
+        return new Defect<>(name, rule, scope.with(new Variant(EtcdContenderState::on, Set.of(flaw))));
     }
 
     private static EtcdContenderEvent never(EtcdContenderEvent event, Execution execution) {

@@ -3,9 +3,10 @@ package io.mortise.lock.redlock.grant;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.explorer.Defect;
 import io.mortise.lock.explorer.Exploration;
+import io.mortise.lock.explorer.ProtocolExplorer;
 import io.mortise.lock.explorer.ProtocolPage;
-import io.mortise.lock.explorer.World.Kind;
 import io.mortise.lock.redlock.grant.RedlockContenderState.Step;
 import io.mortise.lock.redlock.grant.RedlockWorld.Fault;
 import io.mortise.lock.redlock.grant.RedlockWorld.Scope;
@@ -13,10 +14,8 @@ import io.mortise.lock.redlock.grant.RedlockWorld.Variant;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.spi.MonotonicInstant;
 import java.util.EnumMap;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -30,8 +29,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("once")
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class RedlockExplorationTest {
-    private static final int MOST_STATES = 1_000_000;
     private static final ProtocolPage PAGE = new ProtocolPage("redlock");
+    private static final ProtocolExplorer<Scope, RedlockWorld> EXPLORER = new ProtocolExplorer<>(
+            RedlockWorld::start, scope -> scope.with(Variant.PRODUCTION), scope -> true, 1_000_000);
 
     /** No limit of rounds. */
     private static final int ANY = Integer.MAX_VALUE;
@@ -45,9 +45,6 @@ class RedlockExplorationTest {
 
     private static final Scope LATE = scope("w", 2).withFaults(2, Fault.LATE_EXECUTION);
     private static final Scope RESTART = scope("tt", 1).withFaults(1, Fault.RESTART);
-
-    /** What was found in the protocol of production. */
-    private static final Map<Scope, Exploration<RedlockWorld>> SOUND = new HashMap<>();
 
     /**
      * Returns what is explored: contenders without faults.
@@ -63,9 +60,7 @@ class RedlockExplorationTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource
     void S01_S03_S08_S09_S11_theRulesHold(String row, Scope scope, List<String> reached) {
-        Exploration<RedlockWorld> explored = SOUND.computeIfAbsent(scope, RedlockExplorationTest::explore);
-        assertThat(found(explored)).isEmpty();
-        assertThat(explored.isComplete()).as(explored.toString()).isTrue();
+        Exploration<RedlockWorld> explored = EXPLORER.assertRulesHold(scope);
         assertThat(explored.situations()).containsKeys(reached.toArray(String[]::new));
         PAGE.assertShows("| " + row + " |", explored);
     }
@@ -111,65 +106,46 @@ class RedlockExplorationTest {
                         List.of("Holding")));
     }
 
-    private static Exploration<RedlockWorld> explore(Scope scope) {
-        return Exploration.of(RedlockWorld.start(scope), MOST_STATES);
-    }
-
-    private static Optional<String> found(Exploration<RedlockWorld> explored) {
-        return explored.counterexample()
-                .or(() -> explored.stuck(Kind.PROGRESS, Kind.FALLBACK).map(what -> "S11: " + what));
-    }
-
     /** The exploration is worth what it finds: each defect is one that the protocol could have. */
     @ParameterizedTest(name = "{0}")
     @MethodSource
-    void aDefectIsFound(String defect, String rule, Scope scope, Variant variant) {
-        assertThat(found(explore(scope.with(variant))))
-                .as(defect)
-                .hasValueSatisfying(what -> assertThat(what).startsWith(rule + ": "));
-        assertThat(found(SOUND.computeIfAbsent(scope, RedlockExplorationTest::explore)))
-                .isEmpty();
+    void aDefectIsFound(Defect<Scope> defect) {
+        EXPLORER.assertFinds(defect);
     }
 
-    static Stream<Arguments> aDefectIsFound() {
+    static Stream<Defect<Scope>> aDefectIsFound() {
         return Stream.of(
-                Arguments.of(
+                new Defect<>(
                         "a late yield deletes the vote of a later round",
                         "S01",
-                        HELD,
-                        script(
+                        HELD.with(script(
                                 RedlockScript.YIELD_VOTE,
                                 "and string.match(value, ' round=(%d+) token=%d+$') == round",
-                                "")),
-                Arguments.of(
+                                ""))),
+                new Defect<>(
                         "a late acquire is executed",
                         "S08",
-                        LATE,
-                        script(RedlockScript.ACQUIRE, "now > tonumber(not_after)", "false")),
-                Arguments.of(
+                        LATE.with(script(RedlockScript.ACQUIRE, "now > tonumber(not_after)", "false"))),
+                new Defect<>(
                         "no cleanup after an unknown outcome",
                         "S08",
-                        LATE,
-                        without(RedlockContenderEffect.StartCleanup.class)),
-                Arguments.of(
+                        LATE.with(without(RedlockContenderEffect.StartCleanup.class))),
+                new Defect<>(
                         "the token is not stored",
                         "S03",
-                        HELD,
-                        script(
+                        HELD.with(script(
                                 RedlockScript.RAISE_TOKEN,
                                 "if tonumber(state[2] or 0) < tonumber(token) then",
-                                "if false then")),
-                Arguments.of(
+                                "if false then"))),
+                new Defect<>(
                         "a restarted master votes",
                         "S03",
-                        RESTART,
-                        script(RedlockScript.ACQUIRE, "if state[1] ~= run then", "if false then")),
-                Arguments.of(
+                        RESTART.with(script(RedlockScript.ACQUIRE, "if state[1] ~= run then", "if false then"))),
+                new Defect<>(
                         "the votes of a lost round are kept",
                         "S11",
-                        SPLIT_WAITERS,
-                        without(RedlockContenderEffect.SendYield.class)),
-                Arguments.of("split votes are not repeated", "S09", SPLIT, withoutPauses()));
+                        SPLIT_WAITERS.with(without(RedlockContenderEffect.SendYield.class))),
+                new Defect<>("split votes are not repeated", "S09", SPLIT.with(withoutPauses())));
     }
 
     private static Variant without(Class<? extends RedlockContenderEffect> dropped) {

@@ -3,9 +3,10 @@ package io.mortise.lock.zookeeper.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.explorer.Defect;
 import io.mortise.lock.explorer.Exploration;
+import io.mortise.lock.explorer.ProtocolExplorer;
 import io.mortise.lock.explorer.ProtocolPage;
-import io.mortise.lock.explorer.World.Kind;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.Plain;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.ReportEnded;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.SendList;
@@ -25,10 +26,7 @@ import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Tracing;
 import io.mortise.lock.zookeeper.queue.ZooKeeperScope.Fault;
 import io.mortise.lock.zookeeper.queue.ZooKeeperScope.Variant;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
@@ -47,11 +45,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("once")
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class ZooKeeperExplorationTest {
-    private static final int MOST_STATES = 20_000_000;
     private static final ProtocolPage PAGE = new ProtocolPage("zookeeper");
-
-    /** The scopes that were explored without a defect; several tests use some of them. */
-    private static final Map<ZooKeeperScope, Exploration<ZooKeeperWorld>> EXPLORED = new ConcurrentHashMap<>();
+    private static final ProtocolExplorer<ZooKeeperScope, ZooKeeperWorld> EXPLORER = new ProtocolExplorer<>(
+            ZooKeeperWorld::new, scope -> scope.with(Variant.PRODUCTION), scope -> false, 20_000_000);
 
     private static final Set<Fault> NONE = Set.of();
     private static final Set<Fault> CUT = Set.of(Fault.CUT, Fault.LATE_EXECUTION, Fault.WATCHES_FORGOTTEN);
@@ -84,7 +80,7 @@ class ZooKeeperExplorationTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource
     void S01_S03_S08_S11_everyInterleavingKeepsTheRules(String what, ZooKeeperScope scope) {
-        Exploration<ZooKeeperWorld> explored = keepsTheRules(scope);
+        Exploration<ZooKeeperWorld> explored = EXPLORER.assertRulesHold(scope);
         PAGE.assertShows("| " + what + " |", explored);
         if (scope.faults() == 0) {
             assertThat(explored.situations())
@@ -110,7 +106,7 @@ class ZooKeeperExplorationTest {
     @EnabledIfSystemProperty(named = "mortise.explore", matches = "deep")
     @Timeout(value = 3, unit = TimeUnit.HOURS)
     void S01_S03_S08_S11_largerScopesKeepTheRules(String what, ZooKeeperScope scope) {
-        assertThat(keepsTheRules(scope).states()).as(what).isGreaterThan(100_000);
+        assertThat(EXPLORER.explore(scope).states()).as(what).isGreaterThan(100_000);
     }
 
     static Stream<Arguments> S01_S03_S08_S11_largerScopesKeepTheRules() {
@@ -122,80 +118,78 @@ class ZooKeeperExplorationTest {
                 Arguments.of("3 contenders, 2 clients", scope("001", "00", 1, 0, NONE)));
     }
 
-    private static Exploration<ZooKeeperWorld> keepsTheRules(ZooKeeperScope scope) {
-        return EXPLORED.computeIfAbsent(scope, ZooKeeperExplorationTest::explore);
-    }
-
-    private static Exploration<ZooKeeperWorld> explore(ZooKeeperScope scope) {
-        Exploration<ZooKeeperWorld> explored = Exploration.of(new ZooKeeperWorld(scope), MOST_STATES);
-        assertThat(explored.counterexample()).isEmpty();
-        assertThat(explored.isComplete()).isTrue();
-        assertThat(explored.stuck(Kind.PROGRESS)).isEmpty();
-        return explored;
-    }
-
     /** The exploration is worth what it finds: each defect is one that the protocol could have, or has had. */
     @ParameterizedTest(name = "{0}")
     @MethodSource
-    void aDefectIsFound(String defect, ZooKeeperScope clean, Variant wrong) {
-        Exploration<ZooKeeperWorld> explored = Exploration.of(new ZooKeeperWorld(clean.with(wrong)), MOST_STATES);
-        Optional<String> found = explored.counterexample().or(() -> explored.stuck(Kind.PROGRESS));
-        assertThat(found).as(explored.toString()).isNotEmpty();
-        keepsTheRules(clean);
+    void aDefectIsFound(Defect<ZooKeeperScope> defect) {
+        EXPLORER.assertFinds(defect);
     }
 
     /** Needs a hundred thousand states. */
     @ParameterizedTest(name = "{0}")
     @MethodSource
     @Tag("long")
-    void aRareDefectIsFound(String defect, ZooKeeperScope clean, Variant wrong) {
-        aDefectIsFound(defect, clean, wrong);
+    void aRareDefectIsFound(Defect<ZooKeeperScope> defect) {
+        EXPLORER.assertFinds(defect);
     }
 
-    static Stream<Arguments> aDefectIsFound() {
+    static Stream<Defect<ZooKeeperScope>> aDefectIsFound() {
         return Stream.of(
                 defect(
                         "a create without a response counts as not executed",
+                        "S08",
                         scope("0", "0", 1, 1, Set.of(Fault.CUT)),
-                        on(
-                                CreateFailed.class,
-                                (state, event) -> ZooKeeperContenderState.on(
-                                        state, new CreateFailed(KeeperException.create(Code.NOAUTH))))),
+                        (state, event) -> ZooKeeperContenderState.on(
+                                state,
+                                event instanceof CreateFailed failed && failed.mayHaveCreated()
+                                        ? new CreateFailed(KeeperException.create(Code.NOAUTH))
+                                        : event)),
                 defect(
                         "a lost create is looked for without a sync",
+                        "S08",
                         scope("0", "0", 2, 1, Set.of(Fault.CUT)),
                         ZooKeeperExplorationTest::withoutSync),
                 defect(
                         "a withdrawal does not wait for the create",
+                        "S08",
                         scope("0", "0", 1, 1, Set.of(Fault.SLOW_RESPONSE)),
                         (state, event) -> state.phase() instanceof Creating && event instanceof End
                                 ? new Step(
                                         new ZooKeeperContenderState(state.identity(), new Gone()),
-                                        List.of(new ReportEnded(false)))
+                                        List.of(Plain.DEREGISTER, new ReportEnded(false)))
                                 : ZooKeeperContenderState.on(state, event)),
                 defect(
                         "a removal without a response counts as done",
+                        "S08",
                         scope("0", "0", 1, 1, Set.of(Fault.CUT)),
                         on(
                                 RemovalFailed.class,
                                 (state, event) -> ZooKeeperContenderState.on(state, new Removed(false)))),
                 defect(
                         "a withdrawal leaves its watches",
+                        "S10",
                         scope("00", "0", 1, 0, NONE),
                         without(effect -> effect instanceof Unwatch)),
                 defect(
                         "nobody deletes the nodes of unused locks",
+                        "S17",
                         scope("00", "0", 1, 0, NONE),
                         without(Plain.LOCK_NODE_UNUSED::equals)),
-                defect("a wake-up is ignored", scope("01", "00", 1, 0, NONE), without(Plain.WAKE_WAITER::equals)),
+                defect(
+                        "a wake-up is ignored",
+                        "S11",
+                        scope("01", "00", 1, 0, NONE),
+                        without(Plain.WAKE_WAITER::equals)),
                 defect(
                         "no wake-up on a new connection",
+                        "S11",
                         scope("00", "0", 1, 1, Set.of(Fault.CUT, Fault.WATCHES_FORGOTTEN)),
                         (state, event) -> event instanceof Reconnected
                                 ? new Step(state, List.of())
                                 : ZooKeeperContenderState.on(state, event)),
                 defect(
                         "the deletion of the own node is ignored",
+                        "S01",
                         scope("00", "0", 1, 1, Set.of(Fault.OPERATOR)),
                         (state, event) -> state.phase() instanceof Queued queued
                                         && event instanceof NodeDeleted deleted
@@ -204,26 +198,29 @@ class ZooKeeperExplorationTest {
                                 : ZooKeeperContenderState.on(state, event)));
     }
 
-    static Stream<Arguments> aRareDefectIsFound() {
+    static Stream<Defect<ZooKeeperScope>> aRareDefectIsFound() {
         return Stream.of(
                 defect(
                         "an event on a new connection is the grant",
+                        "S01",
                         ZooKeeperScope.of("00", "0", 1, 2, Set.of(Fault.CUT, Fault.OPERATOR), false),
                         on(
                                 NodeDeleted.class,
                                 (state, event) -> ZooKeeperContenderState.on(
                                         watchedOn(state, ((NodeDeleted) event).connection()), event))),
-                Arguments.of(
+                new Defect<>(
                         "a server ends a session before its deadline, as after a cut-off leader's reply to a sync",
-                        ZooKeeperScope.of("01", "00", 1, 1, Set.of(Fault.DEADLINE), false),
-                        new Variant(ZooKeeperContenderState::on, false)));
+                        "S01",
+                        ZooKeeperScope.of("01", "00", 1, 1, Set.of(Fault.DEADLINE), false)
+                                .with(new Variant(ZooKeeperContenderState::on, false))));
     }
 
-    private static Arguments defect(
+    private static Defect<ZooKeeperScope> defect(
             String name,
+            String rule,
             ZooKeeperScope scope,
             BiFunction<ZooKeeperContenderState, ZooKeeperContenderEvent, Step> machine) {
-        return Arguments.of(name, scope, new Variant(machine, true));
+        return new Defect<>(name, rule, scope.with(new Variant(machine, true)));
     }
 
     private static BiFunction<ZooKeeperContenderState, ZooKeeperContenderEvent, Step> on(
