@@ -23,7 +23,6 @@ import io.mortise.lock.redis.RedisWorld.Fault;
 import io.mortise.lock.redis.RedisWorld.Option;
 import io.mortise.lock.redis.RedisWorld.Scope;
 import io.mortise.lock.redis.RedisWorld.Variant;
-import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -110,8 +109,7 @@ class RedisExplorationTest {
         Exploration<RedisWorld> explored = keepsTheRules(
                 Scope.of("0").with(Option.DELAYED_RELEASE, Option.CONFIRMATION).faults(2, ALL));
         assertThat(explored.situations().keySet())
-                .containsAll(Arrays.stream(RedisContenderState.Phase.class.getPermittedSubclasses())
-                        .map(Class::getSimpleName)
+                .containsAll(ProtocolPage.phases(RedisContenderState.Phase.class).stream()
                         .filter(phase -> !phase.equals("Claiming")) // only within a step
                         .toList());
     }

@@ -2,6 +2,7 @@
 package io.mortise.lock.redis;
 
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.explorer.CorePhase;
 import io.mortise.lock.explorer.FaultBudget;
 import io.mortise.lock.explorer.StateKey;
 import io.mortise.lock.explorer.Steps;
@@ -39,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Time is the server's clock. It advances by 1 µs with each script, so that tokens differ, and by more than all limits of the
  * protocol in a step of its own. Whether a deadline has passed is a step too: a grant expires only when nobody believes in it.
  */
-final class RedisWorld implements World<RedisWorld> {
+final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
     private static final RedisKeyLayout.OfLock KEYS = RedisGrantHistory.KEYS;
     private static final long START = 1_700_000_000_000_000L;
 
@@ -274,22 +275,6 @@ final class RedisWorld implements World<RedisWorld> {
         }
     }
 
-    /** What the core does about one contender. */
-    enum Core {
-        NEW,
-        ATTEMPTING,
-        WAITING,
-        RETRYING,
-        HOLDING,
-        ENDING,
-        END_FAILED,
-        DONE;
-
-        boolean hopes() {
-            return this == ATTEMPTING || this == WAITING || this == RETRYING;
-        }
-    }
-
     /** The repetition of a removal in the background. */
     enum Cleanup {
         NONE,
@@ -309,7 +294,7 @@ final class RedisWorld implements World<RedisWorld> {
         final int client;
         final boolean waits;
         RedisContenderState protocol = RedisContenderState.INITIAL;
-        Core core = Core.NEW;
+        CorePhase core = CorePhase.NEW;
         Cleanup cleanup = Cleanup.NONE;
         boolean woken;
         boolean gaveUp;
@@ -410,17 +395,9 @@ final class RedisWorld implements World<RedisWorld> {
     private void stepsOfCore(int i, Steps<RedisWorld, RedisWorld, Fault> steps) {
         Contender contender = contenders.get(i);
         String who = "contender " + i + " ";
+        contender.core.addSteps(i, contender.woken, !contender.gaveUp, steps);
         switch (contender.core) {
-            case NEW -> steps.progress(() -> who + "makes its first attempt", next -> next.attempt(i, true));
             case WAITING -> {
-                if (contender.woken) {
-                    steps.progress(() -> who + "tries again, since it was woken", next -> next.attempt(i, true));
-                } else {
-                    steps.add(
-                            () -> who + "tries again after the fallback time",
-                            Kind.FALLBACK,
-                            next -> next.attempt(i, true));
-                }
                 if (contender.protocol.phase() instanceof RedisContenderState.Queued queued
                         && queued.handOff() != null) {
                     steps.fault(
@@ -429,9 +406,7 @@ final class RedisWorld implements World<RedisWorld> {
                             next -> next.attempt(i, false));
                 }
             }
-            case RETRYING -> steps.progress(() -> who + "tries again after a failure", next -> next.attempt(i, true));
             case HOLDING -> {
-                steps.progress(() -> who + "releases", next -> next.end(i));
                 if (scope.options.contains(Option.DELAYED_RELEASE)) {
                     steps.add(() -> who + "releases with a delay", Kind.OPTIONAL, next -> {
                         next.contenders.get(i).delayed = true;
@@ -440,10 +415,7 @@ final class RedisWorld implements World<RedisWorld> {
                 }
                 steps.fault(Fault.EXPIRY, () -> who + "does not renew until its deadline", next -> next.end(i));
             }
-            case END_FAILED -> {
-                steps.progress(() -> who + "ends again after a failure", next -> next.end(i));
-                steps.fault(Fault.ABANDONED, () -> who + "is abandoned", next -> next.abandon(i));
-            }
+            case END_FAILED -> steps.fault(Fault.ABANDONED, () -> who + "is abandoned", next -> next.abandon(i));
             case DONE -> {
                 if (furtherAcquires > 0) {
                     steps.add(() -> "client " + contender.client + " acquires again", Kind.OPTIONAL, next -> {
@@ -453,9 +425,6 @@ final class RedisWorld implements World<RedisWorld> {
                 }
             }
             default -> {}
-        }
-        if (contender.core.hopes() && !contender.gaveUp) {
-            steps.add(() -> who + "gives up", Kind.OPTIONAL, next -> next.giveUp(i));
         }
         if (contender.cleanup == Cleanup.DUE) {
             steps.progress(() -> who + "repeats its removal", next -> {
@@ -639,10 +608,15 @@ final class RedisWorld implements World<RedisWorld> {
 
     // ---- the core
 
+    @Override
+    public void attempt(int i) {
+        attempt(i, true);
+    }
+
     /** @param usable whether enough of a lease that was handed off is left */
     private void attempt(int i, boolean usable) {
         Contender contender = contenders.get(i);
-        contender.core = Core.ATTEMPTING;
+        contender.core = CorePhase.ATTEMPTING;
         contender.woken = false;
         handOffsAreUsable = usable;
         feed(i, new RedisContenderEvent.Attempt(clientOf(contender).epoch));
@@ -650,25 +624,32 @@ final class RedisWorld implements World<RedisWorld> {
 
     private boolean handOffsAreUsable; // during a step
 
-    private void end(int i) {
+    @Override
+    public void release(int i) {
+        end(i);
+    }
+
+    @Override
+    public void end(int i) {
         Contender contender = contenders.get(i);
-        contender.core = Core.ENDING;
+        contender.core = CorePhase.ENDING;
         contender.token = 0;
         contender.found = Found.NOTHING;
         grants = grants.forget(i);
         feed(i, contender.delayed ? new RedisContenderEvent.EndAfter(DELAY) : new RedisContenderEvent.End());
     }
 
-    private void giveUp(int i) {
+    @Override
+    public void giveUp(int i) {
         Contender contender = contenders.get(i);
         contender.gaveUp = true;
-        if (contender.core != Core.ATTEMPTING) {
+        if (contender.core != CorePhase.ATTEMPTING) {
             end(i);
         }
     }
 
     private void abandon(int i) {
-        contenders.get(i).core = Core.DONE;
+        contenders.get(i).core = CorePhase.DONE;
         contenders.get(i).abandoned = true;
         feed(i, new RedisContenderEvent.Abandon());
     }
@@ -690,9 +671,9 @@ final class RedisWorld implements World<RedisWorld> {
         feed(i, outcome);
     }
 
-    private void attemptEnded(int i, Core then) {
+    private void attemptEnded(int i, CorePhase then) {
         Contender contender = contenders.get(i);
-        expect(i, Core.ATTEMPTING);
+        expect(i, CorePhase.ATTEMPTING);
         contender.core = then;
         if (contender.gaveUp || !contender.waits) {
             end(i);
@@ -700,7 +681,7 @@ final class RedisWorld implements World<RedisWorld> {
     }
 
     private void granted(int i, long token) {
-        expect(i, Core.ATTEMPTING);
+        expect(i, CorePhase.ATTEMPTING);
         Contender contender = contenders.get(i);
         contender.granted = token;
         Belief belief = grants.beliefIn(i, token);
@@ -712,13 +693,13 @@ final class RedisWorld implements World<RedisWorld> {
             end(i);
             return;
         }
-        contender.core = Core.HOLDING;
+        contender.core = CorePhase.HOLDING;
         contender.token = belief == Belief.RIGHT ? token : 0;
         grants = grants.forget(i);
     }
 
     private void ended(int i, boolean existed) {
-        expect(i, Core.ENDING);
+        expect(i, CorePhase.ENDING);
         Contender contender = contenders.get(i);
         boolean found = contender.found == Found.GRANT || (contender.found == Found.ENTRY && contender.granted == 0);
         if (existed != found) {
@@ -726,12 +707,12 @@ final class RedisWorld implements World<RedisWorld> {
                     "S05: the end of contender " + i + " says " + existed + ", and the store had " + contender.found);
         }
         contender.found = Found.NOTHING;
-        contender.core = Core.DONE;
+        contender.core = CorePhase.DONE;
     }
 
-    private void expect(int i, Core expected) {
+    private void expect(int i, CorePhase expected) {
         if (contenders.get(i).core != expected) {
-            throw new IllegalStateException("an outcome for contender " + i + " while " + contenders.get(i).core);
+            throw new IllegalStateException("SPI: an outcome for contender " + i + " while " + contenders.get(i).core);
         }
     }
 
@@ -766,14 +747,14 @@ final class RedisWorld implements World<RedisWorld> {
         } else if (effect instanceof RedisContenderEffect.ReportGranted report) {
             granted(i, report.token());
         } else if (effect instanceof RedisContenderEffect.ReportBusy) {
-            attemptEnded(i, Core.WAITING);
+            attemptEnded(i, CorePhase.WAITING);
         } else if (effect instanceof RedisContenderEffect.FailAttempt) {
-            attemptEnded(i, Core.RETRYING);
+            attemptEnded(i, CorePhase.RETRYING);
         } else if (effect instanceof RedisContenderEffect.ReportEnded report) {
             ended(i, report.existed());
         } else if (effect instanceof RedisContenderEffect.FailEnd) {
-            expect(i, Core.ENDING);
-            contender.core = Core.END_FAILED;
+            expect(i, CorePhase.ENDING);
+            contender.core = CorePhase.END_FAILED;
             contender.found = Found.NOTHING;
         } else if (effect instanceof RedisContenderEffect.FailCleanup) {
             contender.cleanup = Cleanup.DUE;
@@ -789,16 +770,17 @@ final class RedisWorld implements World<RedisWorld> {
                 contender.registered = contender.waits;
                 send(i, Script.ACQUIRE, true);
             }
-            case FAIL_LATE_ATTEMPT -> attemptEnded(i, Core.RETRYING);
+            case FAIL_LATE_ATTEMPT -> attemptEnded(i, CorePhase.RETRYING);
             case REPORT_DISPLACED -> {
-                expect(i, Core.ATTEMPTING);
-                contender.core = Core.DONE;
+                expect(i, CorePhase.ATTEMPTING);
+                contender.core = CorePhase.DONE;
                 grants = grants.forget(i);
                 if (!contender.gaveUp) {
                     contenders.add(new Contender(contender.client, contender.waits));
                 }
             }
-            case WAKE_WAITER -> contender.woken = contender.core == Core.ATTEMPTING || contender.core == Core.WAITING;
+            case WAKE_WAITER ->
+                contender.woken = contender.core == CorePhase.ATTEMPTING || contender.core == CorePhase.WAITING;
             case UNREGISTER -> {
                 contender.registered = false;
                 contender.lastMessage = "";
@@ -877,7 +859,7 @@ final class RedisWorld implements World<RedisWorld> {
         for (int i = 0; i < contenders.size(); i++) {
             if (contenders.get(i).client == at) {
                 Contender dead = new Contender(at, contenders.get(i).waits);
-                dead.core = Core.DONE;
+                dead.core = CorePhase.DONE;
                 contenders.set(i, dead);
                 grants = grants.forget(i);
             }
@@ -983,7 +965,7 @@ final class RedisWorld implements World<RedisWorld> {
         String attempt = RedisGrantHistory.attemptId(request.contender);
         Contender contender = contenders.get(request.contender);
         RedisModel before = server;
-        if (connected && request.awaited && contender.core == Core.ENDING) {
+        if (connected && request.awaited && contender.core == CorePhase.ENDING) {
             contender.found = found(request);
         }
         RedisModel.Result result = switch (request.script) {
@@ -1046,7 +1028,7 @@ final class RedisWorld implements World<RedisWorld> {
     private void grantEnded(Cause cause) {
         int holder = Objects.requireNonNull(grants.present()).contender();
         contenders.get(holder).token = 0; // whether the loss is noticed is not explored here
-        grants = grants.ended(cause, contenders.get(holder).core.hopes(), server);
+        grants = grants.ended(cause, contenders.get(holder).core.isAcquiring(), server);
     }
 
     private void restart(boolean withData) {
@@ -1137,7 +1119,7 @@ final class RedisWorld implements World<RedisWorld> {
     @Override
     public boolean isFinal() {
         return contenders.stream()
-                        .allMatch(each -> each.core == Core.DONE && each.cleanup == Cleanup.NONE && !each.expiring)
+                        .allMatch(each -> each.core == CorePhase.DONE && each.cleanup == Cleanup.NONE && !each.expiring)
                 && clients.stream()
                         .allMatch(client -> !client.alive
                                 || (client.sent.isEmpty() && client.arriving.isEmpty() && client.connected));
@@ -1148,7 +1130,7 @@ final class RedisWorld implements World<RedisWorld> {
         Set<String> present = new TreeSet<>();
         for (Contender contender : contenders) {
             present.add(contender.protocol.phase().getClass().getSimpleName());
-            if (contender.gaveUp && contender.core == Core.DONE) {
+            if (contender.gaveUp && contender.core == CorePhase.DONE) {
                 present.add("given up");
             }
         }

@@ -26,6 +26,7 @@ import io.mortise.lock.etcd.contender.ModelledSession.Notification;
 import io.mortise.lock.etcd.contender.ModelledSession.TurnNotification;
 import io.mortise.lock.etcd.contender.ModelledSession.Watch;
 import io.mortise.lock.etcd.queue.QueueReplica.ContenderKey;
+import io.mortise.lock.explorer.CorePhase;
 import io.mortise.lock.explorer.FaultBudget;
 import io.mortise.lock.explorer.StateKey;
 import io.mortise.lock.explorer.Steps;
@@ -58,7 +59,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Requests of a connection are executed in any order. Time is not modelled. A lease's deadline is a step, and the store ends the
  * lease only after it.
  */
-final class EtcdWorld implements World<EtcdWorld> {
+final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
     private static final String LOCK = "a/";
     private static final long FIRST_REVISION = 1_000_000_000_000_000L; // 16 digits, so that only its rank counts
     private static final long FIRST_DELAY = 100; // the leases of delays come after those of sessions
@@ -187,18 +188,6 @@ final class EtcdWorld implements World<EtcdWorld> {
         }
     }
 
-    /** The core's part in one contender. */
-    enum Core {
-        NEW,
-        ATTEMPTING,
-        WAITING,
-        RETRYING,
-        HOLDING,
-        ENDING,
-        END_FAILED,
-        DONE
-    }
-
     private static final class Client {
         ModelledSession session;
         int sessions = 1;
@@ -224,7 +213,7 @@ final class EtcdWorld implements World<EtcdWorld> {
         final char kind;
         int incarnation;
         EtcdContenderState protocol;
-        Core core = Core.NEW;
+        CorePhase core = CorePhase.NEW;
         boolean woken;
         boolean gaveUp;
         boolean revoked; // an operator has ended the grant
@@ -271,7 +260,7 @@ final class EtcdWorld implements World<EtcdWorld> {
         void replace() {
             incarnation++;
             protocol = EtcdContenderState.initial(kind != 't');
-            core = Core.NEW;
+            core = CorePhase.NEW;
             woken = false;
             revoked = false;
             deferredWatch = false;
@@ -362,7 +351,7 @@ final class EtcdWorld implements World<EtcdWorld> {
         for (int at = 0; at < clients.size(); at++) {
             int client = at;
             if (clients.get(at).session.watch != Watch.NONE
-                    && contenders.stream().noneMatch(each -> each.client == client && each.core != Core.DONE)) {
+                    && contenders.stream().noneMatch(each -> each.client == client && each.core != CorePhase.DONE)) {
                 endWatch(at, false);
             }
         }
@@ -372,32 +361,11 @@ final class EtcdWorld implements World<EtcdWorld> {
     private void stepsOfCore(int i, Steps<EtcdWorld, EtcdWorld, Fault> steps) {
         Contender contender = contenders.get(i);
         String who = "contender " + i + " ";
-        switch (contender.core) {
-            case NEW -> steps.progress(() -> who + "makes its first attempt", next -> next.attempt(i));
-            case WAITING ->
-                steps.add(
-                        () -> who
-                                + (contender.woken
-                                        ? "tries again, since it was woken"
-                                        : "tries again after the fallback"),
-                        contender.woken ? Kind.PROGRESS : Kind.FALLBACK,
-                        next -> next.attempt(i));
-            case RETRYING -> steps.progress(() -> who + "tries again after a failure", next -> next.attempt(i));
-            case HOLDING -> steps.progress(() -> who + "releases", next -> next.end(i, contender.kind == 'd'));
-            case END_FAILED -> {
-                steps.progress(() -> who + "ends again after a failure", next -> next.end(i, false));
-                if (contender.kind == 'd' && contender.token != 0) {
-                    steps.progress(() -> who + "ends again with a delay", next -> next.end(i, true));
-                }
+        contender.core.addSteps(i, contender.woken, scope.givingUp && !contender.gaveUp, steps);
+        if (contender.core == CorePhase.END_FAILED) {
+            if (contender.kind == 'd' && contender.token != 0) {
+                steps.progress(() -> who + "ends again with a delay", next -> next.end(i, true));
             }
-            default -> {}
-        }
-        boolean waits =
-                contender.core == Core.ATTEMPTING || contender.core == Core.WAITING || contender.core == Core.RETRYING;
-        if (waits && !contender.gaveUp && scope.givingUp) {
-            steps.add(() -> who + "gives up", Kind.OPTIONAL, next -> next.giveUp(i));
-        }
-        if (contender.core == Core.END_FAILED) {
             steps.fault(
                     Fault.DEADLINE, () -> who + "is abandoned", next -> next.feed(i, new EtcdContenderEvent.Abandon()));
         }
@@ -559,16 +527,27 @@ final class EtcdWorld implements World<EtcdWorld> {
 
     // ---- the core
 
-    private void attempt(int i) {
+    @Override
+    public void attempt(int i) {
         Contender contender = contenders.get(i);
-        contender.core = Core.ATTEMPTING;
+        contender.core = CorePhase.ATTEMPTING;
         contender.woken = false;
         feed(i, new EtcdContenderEvent.Attempt(epoch(i)));
     }
 
+    @Override
+    public void release(int i) {
+        end(i, contenders.get(i).kind == 'd');
+    }
+
+    @Override
+    public void end(int i) {
+        end(i, false);
+    }
+
     private void end(int i, boolean withDelay) {
         Contender contender = contenders.get(i);
-        contender.core = Core.ENDING;
+        contender.core = CorePhase.ENDING;
         feed(i, withDelay ? new EtcdContenderEvent.EndAfter(DELAY, epoch(i)) : new EtcdContenderEvent.End(epoch(i)));
     }
 
@@ -577,61 +556,62 @@ final class EtcdWorld implements World<EtcdWorld> {
         return session.lease == contenders.get(i).lease ? session.epoch : 0;
     }
 
-    private void giveUp(int i) {
+    @Override
+    public void giveUp(int i) {
         Contender contender = contenders.get(i);
         contender.gaveUp = true;
-        if (contender.core != Core.ATTEMPTING) {
-            end(i, false);
+        if (contender.core != CorePhase.ATTEMPTING) {
+            end(i);
         }
     }
 
     /** Returns whether the core awaits this outcome. */
-    private boolean awaits(int i, Core expected) {
+    private boolean awaits(int i, CorePhase expected) {
         Contender contender = contenders.get(i);
         if (contender.core != expected) {
-            broken = Optional.of("contender " + i + " has an outcome while " + contender.core);
+            broken = Optional.of("SPI: contender " + i + " has an outcome while " + contender.core);
         }
         return contender.core == expected;
     }
 
-    private void attemptEnded(int i, Core then) {
-        if (awaits(i, Core.ATTEMPTING)) {
+    private void attemptEnded(int i, CorePhase then) {
+        if (awaits(i, CorePhase.ATTEMPTING)) {
             contenders.get(i).core = then;
-            if (contenders.get(i).gaveUp || (then == Core.WAITING && contenders.get(i).kind == 't')) {
-                end(i, false);
+            if (contenders.get(i).gaveUp || (then == CorePhase.WAITING && contenders.get(i).kind == 't')) {
+                end(i);
             }
         }
     }
 
     private void displaced(int i) {
-        if (!awaits(i, Core.ATTEMPTING)) {
+        if (!awaits(i, CorePhase.ATTEMPTING)) {
             return;
         }
         Contender contender = contenders.get(i);
         boolean asksAgain = !contender.gaveUp;
         if (!contender.cleansUp) {
-            contender.core = Core.DONE;
+            contender.core = CorePhase.DONE;
             if (asksAgain) {
                 contender.replace();
             }
             return;
         }
-        contender.core = Core.END_FAILED; // the cleanup ends it
+        contender.core = CorePhase.END_FAILED; // the cleanup ends it
         if (asksAgain) {
             contenders.add(new Contender(contender.client, contender.kind));
         }
     }
 
     private void granted(int i, long token) {
-        if (!awaits(i, Core.ATTEMPTING)) {
+        if (!awaits(i, CorePhase.ATTEMPTING)) {
             return;
         }
         Contender contender = contenders.get(i);
         ModelledSession session = sessionOf(i);
-        contender.core = Core.HOLDING;
+        contender.core = CorePhase.HOLDING;
         contender.token = token;
         if (contender.gaveUp || session == null || session.deadlinePassed) {
-            end(i, false);
+            end(i);
         } else if (believes(i)) {
             if (token <= highestToken) {
                 broken = Optional.of("S03: token " + token + " after " + highestToken);
@@ -644,7 +624,7 @@ final class EtcdWorld implements World<EtcdWorld> {
     private boolean believes(int i) {
         Contender contender = contenders.get(i);
         ModelledSession session = sessionOf(i);
-        return contender.core == Core.HOLDING && !contender.revoked && session != null && !session.deadlinePassed;
+        return contender.core == CorePhase.HOLDING && !contender.revoked && session != null && !session.deadlinePassed;
     }
 
     // ---- the state machine
@@ -701,17 +681,17 @@ final class EtcdWorld implements World<EtcdWorld> {
         } else if (effect instanceof ReportGranted report) {
             afterwards(i, () -> granted(i, report.token()));
         } else if (effect instanceof FailAttempt) {
-            afterwards(i, () -> attemptEnded(i, Core.RETRYING));
+            afterwards(i, () -> attemptEnded(i, CorePhase.RETRYING));
         } else if (effect instanceof ReportEnded) {
             afterwards(i, () -> {
-                if (awaits(i, Core.ENDING)) {
-                    contender.core = Core.DONE;
+                if (awaits(i, CorePhase.ENDING)) {
+                    contender.core = CorePhase.DONE;
                 }
             });
         } else if (effect instanceof FailEnd) {
             afterwards(i, () -> {
-                if (awaits(i, Core.ENDING)) {
-                    contender.core = Core.END_FAILED;
+                if (awaits(i, CorePhase.ENDING)) {
+                    contender.core = CorePhase.END_FAILED;
                 }
             });
         } else {
@@ -737,16 +717,17 @@ final class EtcdWorld implements World<EtcdWorld> {
             case WAKE_WAITER ->
                 afterwards(
                         i,
-                        () -> contender.woken |= contender.core == Core.ATTEMPTING || contender.core == Core.WAITING);
+                        () -> contender.woken |=
+                                contender.core == CorePhase.ATTEMPTING || contender.core == CorePhase.WAITING);
             case REPORT_LOSS ->
                 afterwards(i, () -> {
-                    if (contender.core == Core.HOLDING) {
-                        end(i, false);
+                    if (contender.core == CorePhase.HOLDING) {
+                        end(i);
                     }
                 });
-            case REPORT_WAITING -> afterwards(i, () -> attemptEnded(i, Core.WAITING));
+            case REPORT_WAITING -> afterwards(i, () -> attemptEnded(i, CorePhase.WAITING));
             case REPORT_KEY_DELETED, REPORT_SESSION_ENDED -> afterwards(i, () -> displaced(i));
-            case FAIL_RESTLESS, FAIL_NOT_SENT -> afterwards(i, () -> attemptEnded(i, Core.RETRYING));
+            case FAIL_RESTLESS, FAIL_NOT_SENT -> afterwards(i, () -> attemptEnded(i, CorePhase.RETRYING));
             default -> {
                 if (session != null) {
                     performInQueue(i, effect, session);
@@ -916,8 +897,8 @@ final class EtcdWorld implements World<EtcdWorld> {
         session.deadlinePassed = true; // nobody believes any more
         List<Integer> joined = List.copyOf(session.joined);
         for (int i : joined) {
-            if (contenders.get(i).core == Core.HOLDING) {
-                end(i, false);
+            if (contenders.get(i).core == CorePhase.HOLDING) {
+                end(i);
             }
         }
         endWatch(at, false);
@@ -1080,7 +1061,7 @@ final class EtcdWorld implements World<EtcdWorld> {
         }
         for (int i = 0; i < contenders.size(); i++) {
             ModelledSession session = sessionOf(i);
-            if (contenders.get(i).core == Core.DONE && session != null && isKnown(i, session)) {
+            if (contenders.get(i).core == CorePhase.DONE && session != null && isKnown(i, session)) {
                 return Optional.of("S10: contender " + i + " has ended, and its client still knows it");
             }
         }
@@ -1120,7 +1101,7 @@ final class EtcdWorld implements World<EtcdWorld> {
 
     @Override
     public boolean isFinal() {
-        return contenders.stream().allMatch(each -> each.core == Core.DONE)
+        return contenders.stream().allMatch(each -> each.core == CorePhase.DONE)
                 && strays.isEmpty()
                 && store.leases().stream().noneMatch(lease -> lease >= FIRST_DELAY)
                 && clients.stream()
@@ -1140,10 +1121,10 @@ final class EtcdWorld implements World<EtcdWorld> {
         TreeSet<String> present = new TreeSet<>();
         for (Contender contender : contenders) {
             present.add(contender.protocol.phase().getClass().getSimpleName());
-            if (contender.core == Core.HOLDING) {
+            if (contender.core == CorePhase.HOLDING) {
                 present.add("held");
             }
-            if (contender.gaveUp && contender.core == Core.DONE) {
+            if (contender.gaveUp && contender.core == CorePhase.DONE) {
                 present.add("given up");
             }
             if (contender.incarnation > 0) {

@@ -2,6 +2,7 @@
 package io.mortise.lock.redlock.grant;
 
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.explorer.CorePhase;
 import io.mortise.lock.explorer.FaultBudget;
 import io.mortise.lock.explorer.StateKey;
 import io.mortise.lock.explorer.Steps;
@@ -178,18 +179,6 @@ record RedlockWorld(
         RUNNING
     }
 
-    /** What the core does about one contender. */
-    enum Core {
-        NEW,
-        ATTEMPTING,
-        WAITING,
-        RETRYING,
-        HOLDING,
-        ENDING,
-        END_FAILED,
-        DONE
-    }
-
     /** Something that a timer does later. */
     enum Timer {
         WAKE_SOON,
@@ -204,7 +193,7 @@ record RedlockWorld(
      */
     record Contender(
             RedlockContenderState protocol,
-            Core core,
+            CorePhase core,
             boolean woken,
             boolean gaveUp,
             Set<Timer> timers,
@@ -235,7 +224,7 @@ record RedlockWorld(
         List<Contender> contenders = scope.waits.stream()
                 .map(waits -> new Contender(
                         RedlockContenderState.initial(scope.masters, waits),
-                        Core.NEW,
+                        CorePhase.NEW,
                         false,
                         false,
                         Set.of(),
@@ -271,7 +260,8 @@ record RedlockWorld(
             stepsOfCore(c, steps);
         }
         boolean mayBecomeLate = false;
-        boolean onlyRemovals = contenders.stream().allMatch(each -> each.core == Core.ENDING || each.core == Core.DONE);
+        boolean onlyRemovals =
+                contenders.stream().allMatch(each -> each.core == CorePhase.ENDING || each.core == CorePhase.DONE);
         boolean removalChosen = false;
         for (int m = 0; m < masters.size(); m++) {
             boolean skipped =
@@ -306,7 +296,7 @@ record RedlockWorld(
                     return;
                 }
                 boolean soon =
-                        contender.woken || contender.core == Core.RETRYING || contender.protocol.splitRounds() > 0;
+                        contender.woken || contender.core == CorePhase.RETRYING || contender.protocol.splitRounds() > 0;
                 steps.add(
                         () -> who
                                 + (contender.woken ? "tries again, since it was woken" : "tries again after its delay"),
@@ -317,8 +307,8 @@ record RedlockWorld(
             case END_FAILED -> steps.add(() -> who + "ends again", Kind.PROGRESS, next -> next.end(c));
             default -> {}
         }
-        boolean waits = contender.core == Core.WAITING || contender.core == Core.RETRYING;
-        if (scope.givesUp && (waits || (contender.core == Core.ATTEMPTING && !contender.gaveUp))) {
+        boolean waits = contender.core == CorePhase.WAITING || contender.core == CorePhase.RETRYING;
+        if (scope.givesUp && (waits || (contender.core == CorePhase.ATTEMPTING && !contender.gaveUp))) {
             steps.add(() -> who + "gives up", Kind.OPTIONAL, next -> next.giveUp(c));
         }
         for (Timer timer : new TreeSet<>(contender.timers)) {
@@ -475,7 +465,7 @@ record RedlockWorld(
 
     private static final class ContenderDraft {
         RedlockContenderState protocol;
-        Core core;
+        CorePhase core;
         boolean woken;
         boolean gaveUp;
         final Set<Timer> timers;
@@ -543,19 +533,19 @@ record RedlockWorld(
         // ---- the core
 
         void attempt(int c) {
-            contenders.get(c).core = Core.ATTEMPTING;
+            contenders.get(c).core = CorePhase.ATTEMPTING;
             contenders.get(c).woken = false;
             feed(c, new RedlockContenderEvent.Attempt(MUCH_LATER, LATER));
         }
 
         void end(int c) {
-            contenders.get(c).core = Core.ENDING;
+            contenders.get(c).core = CorePhase.ENDING;
             contenders.get(c).token = 0;
             feed(c, new RedlockContenderEvent.End(LATER));
         }
 
         void giveUp(int c) {
-            if (contenders.get(c).core == Core.ATTEMPTING) {
+            if (contenders.get(c).core == CorePhase.ATTEMPTING) {
                 contenders.get(c).gaveUp = true;
             } else {
                 end(c);
@@ -572,26 +562,26 @@ record RedlockWorld(
         }
 
         private void wake(int c) {
-            Core core = contenders.get(c).core;
-            contenders.get(c).woken |= core == Core.ATTEMPTING || core == Core.WAITING;
+            CorePhase core = contenders.get(c).core;
+            contenders.get(c).woken |= core == CorePhase.ATTEMPTING || core == CorePhase.WAITING;
         }
 
-        private void attempted(int c, Core next) {
+        private void attempted(int c, CorePhase next) {
             ContenderDraft contender = contenders.get(c);
-            if (contender.core != Core.ATTEMPTING) {
-                broken = Optional.of("contender " + c + " has a second result of an attempt");
+            if (contender.core != CorePhase.ATTEMPTING) {
+                broken = Optional.of("SPI: contender " + c + " has a second result of an attempt");
             }
             contender.core = next;
-            if (contender.gaveUp || (next != Core.HOLDING && !contender.protocol.mayWait())) {
+            if (contender.gaveUp || (next != CorePhase.HOLDING && !contender.protocol.mayWait())) {
                 contender.token = 0;
-                contender.core = Core.ENDING;
+                contender.core = CorePhase.ENDING;
                 contender.events.add(new RedlockContenderEvent.End(LATER));
             }
         }
 
-        private void ended(int c, Core next) {
-            if (contenders.get(c).core != Core.ENDING) {
-                broken = Optional.of("contender " + c + " has a second result of an end");
+        private void ended(int c, CorePhase next) {
+            if (contenders.get(c).core != CorePhase.ENDING) {
+                broken = Optional.of("SPI: contender " + c + " has a second result of an end");
             }
             contenders.get(c).core = next;
             contenders.get(c).timers.clear();
@@ -629,14 +619,14 @@ record RedlockWorld(
             } else if (effect instanceof RedlockContenderEffect.ReportGranted granted) {
                 granted(c, granted.token());
             } else if (effect instanceof RedlockContenderEffect.ReportBusy) {
-                attempted(c, Core.WAITING);
+                attempted(c, CorePhase.WAITING);
             } else if (effect instanceof RedlockContenderEffect.FailWithoutQuorum
                     || effect instanceof RedlockContenderEffect.FailAttempt) {
-                attempted(c, Core.RETRYING);
+                attempted(c, CorePhase.RETRYING);
             } else if (effect instanceof RedlockContenderEffect.ReportEnded) {
-                ended(c, Core.DONE);
+                ended(c, CorePhase.DONE);
             } else if (effect instanceof RedlockContenderEffect.FailEnd) {
-                ended(c, Core.END_FAILED);
+                ended(c, CorePhase.END_FAILED);
             } else if (effect instanceof RedlockContenderEffect.RepeatRemoval repeat) {
                 contender.removalsDue.add(repeat.master());
             } else if (effect instanceof RedlockContenderEffect.StartCleanup start) {
@@ -660,7 +650,7 @@ record RedlockWorld(
             highestToken = Math.max(highestToken, token);
             contenders.get(c).token = token;
             everHeld = true;
-            attempted(c, Core.HOLDING);
+            attempted(c, CorePhase.HOLDING);
         }
 
         private void send(int c, RedlockContenderEffect effect) {
@@ -802,8 +792,8 @@ record RedlockWorld(
             master.server = executed.server;
             for (RedisModel.Message message : result.published()) { // it arrives at once, on a connection of its own
                 int receiver = Integer.parseInt(message.channel().substring("channel".length()));
-                Core core = contenders.get(receiver).core;
-                if (core != Core.ENDING && core != Core.DONE && core != Core.END_FAILED) {
+                CorePhase core = contenders.get(receiver).core;
+                if (core != CorePhase.ENDING && core != CorePhase.DONE && core != CorePhase.END_FAILED) {
                     feed(receiver, new RedlockContenderEvent.Hint(m));
                 } else {
                     run(m, RedlockScript.RELEASE, List.of(attemptId(receiver), "0", RECORD));
@@ -858,7 +848,7 @@ record RedlockWorld(
 
     @Override
     public boolean isFinal() {
-        return contenders.stream().allMatch(each -> each.core == Core.DONE && each.removalsDue.isEmpty())
+        return contenders.stream().allMatch(each -> each.core == CorePhase.DONE && each.removalsDue.isEmpty())
                 && masters.stream()
                         .allMatch(master -> master.stray.isEmpty()
                                 && master.links.stream()
@@ -870,7 +860,7 @@ record RedlockWorld(
         Set<String> present = new TreeSet<>();
         for (Contender contender : contenders) {
             present.add(contender.protocol.phase().getClass().getSimpleName());
-            if (contender.gaveUp && contender.core == Core.DONE) {
+            if (contender.gaveUp && contender.core == CorePhase.DONE) {
                 present.add("given up");
             }
             if (!contender.removalsDue.isEmpty()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.zookeeper.queue;
 
+import io.mortise.lock.explorer.CorePhase;
 import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.Request;
 import java.util.ArrayList;
 import java.util.List;
@@ -8,22 +9,10 @@ import org.jspecify.annotations.Nullable;
 
 /** One contender: its state machine, and what the core does about it. */
 final class ModelledContender {
-    /** What the core does about one contender. */
-    enum Core {
-        NEW,
-        ATTEMPTING,
-        WAITING,
-        RETRYING,
-        HOLDING,
-        ENDING,
-        END_FAILED,
-        DONE
-    }
-
     final int client;
     int incarnation;
     ZooKeeperContenderState protocol;
-    Core core = Core.NEW;
+    CorePhase core = CorePhase.NEW;
     boolean woken;
     boolean gaveUp;
     boolean timedOut; // so that an outcome may come without a call

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.zookeeper.queue;
 
-import io.mortise.lock.zookeeper.queue.ModelledContender.Core;
+import io.mortise.lock.explorer.CorePhase;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -33,7 +33,7 @@ final class ZooKeeperChecks {
         }
         for (ModelledClient client : world.clients) {
             for (Set<Integer> listening : client.listeners.values()) {
-                if (listening.stream().anyMatch(i -> world.contenders.get(i).core == Core.DONE)) {
+                if (listening.stream().anyMatch(i -> world.contenders.get(i).core == CorePhase.DONE)) {
                     return Optional.of("S10: a contender has ended and still listens: " + client.listeners);
                 }
             }
@@ -72,7 +72,7 @@ final class ZooKeeperChecks {
 
     /** Returns whether all contenders are done, and all that happens in the end has happened. */
     static boolean isFinal(ZooKeeperWorld world) {
-        return world.contenders.stream().allMatch(each -> each.core == Core.DONE && each.unsentList == null)
+        return world.contenders.stream().allMatch(each -> each.core == CorePhase.DONE && each.unsentList == null)
                 && world.clients.stream()
                         .allMatch(client -> client.ended
                                 || (client.connected
@@ -94,10 +94,10 @@ final class ZooKeeperChecks {
         TreeSet<String> present = new TreeSet<>();
         for (ModelledContender contender : world.contenders) {
             present.add(contender.protocol.phase().getClass().getSimpleName());
-            if (contender.core == Core.HOLDING) {
+            if (contender.core == CorePhase.HOLDING) {
                 present.add("held");
             }
-            if (contender.gaveUp && contender.core == Core.DONE) {
+            if (contender.gaveUp && contender.core == CorePhase.DONE) {
                 present.add("given up");
             }
             if (contender.incarnation > 0) {

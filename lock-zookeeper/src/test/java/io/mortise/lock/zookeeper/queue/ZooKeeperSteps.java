@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.zookeeper.queue;
 
+import io.mortise.lock.explorer.CorePhase;
 import io.mortise.lock.explorer.Steps;
 import io.mortise.lock.explorer.World.Kind;
 import io.mortise.lock.explorer.World.Step;
 import io.mortise.lock.explorer.zookeeper.ZooKeeperTree;
 import io.mortise.lock.explorer.zookeeper.ZooKeeperTree.Delete;
-import io.mortise.lock.zookeeper.queue.ModelledContender.Core;
 import io.mortise.lock.zookeeper.queue.ZooKeeperScope.Fault;
 import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.Request;
 import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.RequestKind;
@@ -41,30 +41,11 @@ final class ZooKeeperSteps {
     private void stepsOfCore(int i) {
         ModelledContender contender = world.contenders.get(i);
         String who = "contender " + i + " ";
-        switch (contender.core) {
-            case NEW -> steps.progress(() -> who + "makes its first attempt", next -> next.attempt(i));
-            case WAITING ->
-                steps.add(
-                        () -> who
-                                + (contender.woken
-                                        ? "tries again, since it was woken"
-                                        : "tries again after the fallback"),
-                        contender.woken ? Kind.PROGRESS : Kind.FALLBACK,
-                        next -> next.attempt(i));
-            case RETRYING -> steps.progress(() -> who + "tries again after a failure", next -> next.attempt(i));
-            case HOLDING -> steps.progress(() -> who + "releases", next -> next.end(i));
-            case END_FAILED -> steps.progress(() -> who + "ends again after a failure", next -> next.end(i));
-            default -> {}
-        }
-        boolean waits =
-                contender.core == Core.ATTEMPTING || contender.core == Core.WAITING || contender.core == Core.RETRYING;
-        if (waits && !contender.gaveUp && world.scope.givingUp()) {
-            steps.add(() -> who + "gives up", Kind.OPTIONAL, next -> next.giveUp(i));
-        }
-        if (contender.core == Core.ATTEMPTING || contender.core == Core.ENDING) {
+        contender.core.addSteps(i, contender.woken, world.scope.givingUp() && !contender.gaveUp, steps);
+        if (contender.core == CorePhase.ATTEMPTING || contender.core == CorePhase.ENDING) {
             steps.fault(Fault.SLOW_RESPONSE, () -> who + "has no response in time", next -> next.timeOut(i));
         }
-        if (contender.core == Core.END_FAILED) {
+        if (contender.core == CorePhase.END_FAILED) {
             steps.fault(
                     Fault.DEADLINE,
                     () -> who + "is abandoned",

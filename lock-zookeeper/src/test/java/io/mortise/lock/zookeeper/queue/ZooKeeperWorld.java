@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.zookeeper.queue;
 
+import io.mortise.lock.explorer.CorePhase;
 import io.mortise.lock.explorer.FaultBudget;
 import io.mortise.lock.explorer.StateKey;
 import io.mortise.lock.explorer.World;
 import io.mortise.lock.explorer.World.Step;
 import io.mortise.lock.explorer.zookeeper.ZooKeeperTree;
-import io.mortise.lock.zookeeper.queue.ModelledContender.Core;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.FailAttempt;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.FailEnd;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.Listen;
@@ -39,7 +39,7 @@ import org.apache.zookeeper.KeeperException;
  * <p>The first server is the leader. The second follows: it has the leader's transactions later, and serves reads from what it
  * has. Time is not modelled. A session's deadline is a step, and the server ends the session only after it.
  */
-final class ZooKeeperWorld implements World<ZooKeeperWorld> {
+final class ZooKeeperWorld implements World<ZooKeeperWorld>, CorePhase.Calls {
     static final String LOCK = "/a";
     private static final Map<KeeperException.Code, KeeperException> FAILURES =
             new EnumMap<>(KeeperException.Code.class);
@@ -102,25 +102,33 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld> {
 
     // ---- the core
 
-    void attempt(int i) {
+    @Override
+    public void attempt(int i) {
         ModelledContender contender = contenders.get(i);
-        contender.core = Core.ATTEMPTING;
+        contender.core = CorePhase.ATTEMPTING;
         contender.woken = false;
         feed(i, new ZooKeeperContenderEvent.Attempt());
     }
 
-    void end(int i) {
+    @Override
+    public void release(int i) {
+        end(i);
+    }
+
+    @Override
+    public void end(int i) {
         ModelledContender contender = contenders.get(i);
-        contender.core = Core.ENDING;
+        contender.core = CorePhase.ENDING;
         contender.token = 0;
         contender.deferredWatch = false;
         feed(i, new ZooKeeperContenderEvent.End());
     }
 
-    void giveUp(int i) {
+    @Override
+    public void giveUp(int i) {
         ModelledContender contender = contenders.get(i);
         contender.gaveUp = true;
-        if (contender.core != Core.ATTEMPTING) {
+        if (contender.core != CorePhase.ATTEMPTING) {
             end(i);
         }
     }
@@ -128,24 +136,24 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld> {
     void timeOut(int i) {
         ModelledContender contender = contenders.get(i);
         contender.timedOut = true;
-        if (contender.core == Core.ENDING) {
-            contender.core = Core.END_FAILED;
+        if (contender.core == CorePhase.ENDING) {
+            contender.core = CorePhase.END_FAILED;
         } else {
-            attemptEnded(i, Core.RETRYING);
+            attemptEnded(i, CorePhase.RETRYING);
         }
     }
 
     /** Returns whether the core waits for this outcome; another may only come after a timeout. */
-    private boolean awaits(int i, Core expected) {
+    private boolean awaits(int i, CorePhase expected) {
         ModelledContender contender = contenders.get(i);
         if (contender.core != expected && !contender.timedOut) {
-            broken = Optional.of("contender " + i + " has an outcome while " + contender.core);
+            broken = Optional.of("SPI: contender " + i + " has an outcome while " + contender.core);
         }
         return contender.core == expected;
     }
 
-    private void attemptEnded(int i, Core then) {
-        if (!awaits(i, Core.ATTEMPTING)) {
+    private void attemptEnded(int i, CorePhase then) {
+        if (!awaits(i, CorePhase.ATTEMPTING)) {
             return;
         }
         ModelledContender contender = contenders.get(i);
@@ -156,15 +164,15 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld> {
     }
 
     private void displaced(int i) {
-        if (!awaits(i, Core.ATTEMPTING)) {
+        if (!awaits(i, CorePhase.ATTEMPTING)) {
             return;
         }
         ModelledContender contender = contenders.get(i);
         if (contender.gaveUp) {
-            contender.core = Core.DONE;
+            contender.core = CorePhase.DONE;
             return;
         }
-        contender.core = Core.NEW;
+        contender.core = CorePhase.NEW;
         contender.woken = false;
         contender.revoked = false;
         contender.deferredWatch = false;
@@ -175,7 +183,7 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld> {
     }
 
     private void granted(int i, long token) {
-        if (!awaits(i, Core.ATTEMPTING)) {
+        if (!awaits(i, CorePhase.ATTEMPTING)) {
             return;
         }
         ModelledContender contender = contenders.get(i);
@@ -183,7 +191,7 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld> {
             end(i);
             return;
         }
-        contender.core = Core.HOLDING;
+        contender.core = CorePhase.HOLDING;
         contender.token = token;
         if (believes(i)) {
             if (token <= highestToken) {
@@ -196,7 +204,7 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld> {
     /** Returns whether {@code isHeld()} of the contender's lease is true, and no operator has taken the lock from it. */
     boolean believes(int i) {
         ModelledContender contender = contenders.get(i);
-        return contender.core == Core.HOLDING
+        return contender.core == CorePhase.HOLDING
                 && !contender.revoked
                 && !clients.get(contender.client).deadlinePassed
                 && !clients.get(contender.client).ended;
@@ -267,14 +275,14 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld> {
         } else if (effect instanceof ReportGranted report) {
             granted(i, report.token());
         } else if (effect instanceof FailAttempt) {
-            attemptEnded(i, Core.RETRYING);
+            attemptEnded(i, CorePhase.RETRYING);
         } else if (effect instanceof ReportEnded) {
-            if (awaits(i, Core.ENDING)) {
-                contender.core = Core.DONE;
+            if (awaits(i, CorePhase.ENDING)) {
+                contender.core = CorePhase.DONE;
             }
         } else if (effect instanceof FailEnd) {
-            if (awaits(i, Core.ENDING)) {
-                contender.core = Core.END_FAILED;
+            if (awaits(i, CorePhase.ENDING)) {
+                contender.core = CorePhase.END_FAILED;
             }
         } else {
             throw new IllegalStateException("not in the model: " + effect);
@@ -310,15 +318,16 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld> {
             case LOCK_NODE_UNUSED -> client.lockNodeUnused = !client.ended;
             case DEFER_WATCH -> contender.deferredWatch = true;
             case DEFER_REMOVAL -> throw new IllegalStateException("only on an application's handle");
-            case WAKE_WAITER -> contender.woken |= contender.core == Core.ATTEMPTING || contender.core == Core.WAITING;
+            case WAKE_WAITER ->
+                contender.woken |= contender.core == CorePhase.ATTEMPTING || contender.core == CorePhase.WAITING;
             case REPORT_LOSS -> {
-                if (contender.core == Core.HOLDING) {
+                if (contender.core == CorePhase.HOLDING) {
                     end(i);
                 }
             }
-            case REPORT_WAITING -> attemptEnded(i, Core.WAITING);
+            case REPORT_WAITING -> attemptEnded(i, CorePhase.WAITING);
             case REPORT_NODE_DELETED, REPORT_SESSION_ENDED -> displaced(i);
-            case FAIL_RESTLESS -> attemptEnded(i, Core.RETRYING);
+            case FAIL_RESTLESS -> attemptEnded(i, CorePhase.RETRYING);
             case END_SESSION -> endSession(contender.client);
         }
     }
@@ -466,7 +475,7 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld> {
         client.ended = true;
         client.lockNodeUnused = false;
         for (int i = 0; i < contenders.size(); i++) {
-            if (contenders.get(i).client == at && contenders.get(i).core == Core.HOLDING) {
+            if (contenders.get(i).client == at && contenders.get(i).core == CorePhase.HOLDING) {
                 end(i);
             }
         }
