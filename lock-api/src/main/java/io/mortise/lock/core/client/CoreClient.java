@@ -84,7 +84,7 @@ public final class CoreClient implements LockClient {
         this.warnings = new ThrottledLog(clock);
         this.holders = new HeldLeases(warnings);
         RenewalLog renewalLog = new RenewalLog(clock, warnings);
-        this.keeper = new LeaseKeeper(clock, lastResponse, renewalLog, options.requestTimeout());
+        this.keeper = new LeaseKeeper(clock, lastResponse, renewalLog, options.requestTimeout(), random);
         this.cleanups = new CleanupRetrier(clock, random, warnings, this::checkDrained);
         this.callbacks = new CallbackExecutor(options.callbackExecutor(), isManual(clock));
         this.context =

@@ -9,6 +9,7 @@ import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.MonotonicInstant;
+import io.mortise.lock.spi.support.Backoff;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -20,6 +21,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,21 +34,20 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LeaseKeeper {
     private static final Duration FIRST_RETRY = Duration.ofMillis(50);
-    private static final Duration LONGEST_RETRY = Duration.ofSeconds(1);
 
-    /** A lease is lost up to one pause before its deadline, so that is a small part of it. */
-    private static final int RETRIES_PER_PERIOD = 8;
+    /** A lease is lost up to one pause before its deadline. With jitter it is less than 1 s, and than an eighth of a period. */
+    private static final Duration LONGEST_RETRY = Duration.ofMillis(800);
+
+    private static final int RETRIES_PER_PERIOD = 10;
 
     /** The number of lost leases that are cleaned up in one run of the timer thread. */
     private static final int CLEANUPS_PER_RUN = 100;
-
-    /** The delay of a timer from which on it counts as a pause of the process, and not as a lack of processor time. */
-    private static final Duration MIN_PAUSE = Duration.ofMillis(500);
 
     private final LockClock clock;
     private final LastResponse lastResponse;
     private final RenewalLog log;
     private final Duration requestTimeout;
+    private final RandomGenerator random;
 
     @GuardedBy("this")
     private final Map<GrantValidity, Entry> entries = new LinkedHashMap<>();
@@ -60,28 +61,29 @@ public final class LeaseKeeper {
     @GuardedBy("this")
     private boolean stopped;
 
-    /** The latest pause of the process that a late timer has revealed. */
     @GuardedBy("this")
-    private @Nullable ProcessPause pause;
+    private final PauseDetector pauses = new PauseDetector();
 
     private volatile @Nullable LockBackend backend;
 
     /** A timer and the instant at which it fires. */
     private record ScheduledRun(MonotonicInstant at, LockClock.Timer timer) {}
 
-    /**
-     * A pause in which the process did not run.
-     *
-     * @param end when the process ran again
-     * @param length the least duration of the pause
-     */
-    private record ProcessPause(MonotonicInstant end, Duration length) {}
+    /** A series of renewals without a response. */
+    private record Failures(Throwable last, Backoff backoff) {}
 
-    public LeaseKeeper(LockClock clock, LastResponse lastResponse, RenewalLog log, Duration requestTimeout) {
+    /** @param random the source of the jitter of retries, so that the clients of a store do not all come back at once */
+    public LeaseKeeper(
+            LockClock clock,
+            LastResponse lastResponse,
+            RenewalLog log,
+            Duration requestTimeout,
+            RandomGenerator random) {
         this.clock = clock;
         this.lastResponse = lastResponse;
         this.log = log;
         this.requestTimeout = requestTimeout;
+        this.random = random;
     }
 
     /** Sets the backend that sends the renewals. Renewals that are due before this call are sent later. */
@@ -190,30 +192,22 @@ public final class LeaseKeeper {
         }
     }
 
-    /** Records a pause of the process or the machine if a timer fires late. */
     @GuardedBy("this")
     private void noticePause(@Nullable ScheduledRun due, MonotonicInstant now) {
-        if (due == null) {
-            return;
-        }
-        Duration late = due.at.until(now);
-        ProcessPause known = pause;
-        if (late.compareTo(MIN_PAUSE) >= 0
-                && (known == null || now.isAfter(known.end) || late.compareTo(known.length) > 0)) {
-            pause = new ProcessPause(now, late);
+        if (due != null) {
+            pauses.timerRuns(due.at, now);
         }
     }
 
-    private synchronized Optional<String> whyExpired(Entry entry) {
+    private synchronized String whyExpired(Entry entry) {
         noticePause(tick, clock.now()); // after a pause, a caller may get here before the timers run
-        if (pause != null && !pause.end.isBefore(entry.validity.validUntil())) {
-            return Optional.of(String.format(
-                    Locale.ROOT,
-                    "this process did not run for at least %.1f s, so nothing was renewed",
-                    pause.length.toMillis() / 1e3));
-        }
-        Throwable last = entry.failures == 0 ? null : entry.lastFailure;
-        return Optional.of("no renewal succeeded before the deadline" + (last == null ? "" : ": " + last.getMessage()));
+        return pauses.pauseEndedSince(entry.validity.validUntil())
+                .map(pause -> String.format(
+                        Locale.ROOT,
+                        "this process did not run for at least %.1f s, so nothing was renewed",
+                        pause.toMillis() / 1e3))
+                .orElseGet(() -> "no renewal succeeded before the deadline"
+                        + (entry.failures == null ? "" : ": " + entry.failures.last.getMessage()));
     }
 
     private synchronized void tickBy(MonotonicInstant at) {
@@ -299,11 +293,10 @@ public final class LeaseKeeper {
         private final GrantValidity validity;
         private boolean kept;
         private int grants;
-        private int failures;
         private MonotonicInstant renewAt = clock.now();
         private Duration early = Duration.ZERO; // how much before renewAt it may be renewed together with others
         private @Nullable MonotonicInstant sentAt;
-        private @Nullable Throwable lastFailure;
+        private @Nullable Failures failures; // null if the last renewal had a response
 
         Entry(GrantValidity validity) {
             this.validity = validity;
@@ -322,8 +315,8 @@ public final class LeaseKeeper {
         /** Ends a series of renewals without a response, and logs how it ended. */
         private void endFailures(RenewalLog.Outcome how) {
             synchronized (LeaseKeeper.this) {
-                if (failures > 0 && entries.get(validity) == this) {
-                    failures = 0;
+                if (failures != null && entries.get(validity) == this) {
+                    failures = null;
                     log.ended(how);
                 }
             }
@@ -345,20 +338,21 @@ public final class LeaseKeeper {
                 if (entries.get(validity) != this) {
                     return;
                 }
-                log.failed(cause, clock.until(validity.validUntil()), failures == 0);
-                Duration longest =
-                        Durations.shorter(LONGEST_RETRY, validity.renewEvery().dividedBy(RETRIES_PER_PERIOD));
-                Duration retryAfter =
-                        Durations.shorter(FIRST_RETRY.multipliedBy(1L << Math.min(failures, 20)), longest);
-                failures++;
-                lastFailure = cause;
-                renewAfter(retryAfter, clock.now());
+                log.failed(cause, clock.until(validity.validUntil()), failures == null);
+                Backoff backoff = failures == null ? newBackoff() : failures.backoff;
+                failures = new Failures(cause, backoff);
+                renewAfter(backoff.next(), clock.now());
             }
+        }
+
+        private Backoff newBackoff() {
+            Duration longest = Durations.divide(validity.renewEvery(), RETRIES_PER_PERIOD);
+            return new Backoff(FIRST_RETRY, Durations.shorter(LONGEST_RETRY, longest), random);
         }
 
         @Override
         public Optional<String> whyExpired() {
-            return LeaseKeeper.this.whyExpired(this);
+            return Optional.of(LeaseKeeper.this.whyExpired(this));
         }
 
         @Override

@@ -31,8 +31,8 @@ class LeaseKeeperTest {
 
     private final ManualClock clock = new ManualClock();
     private final LastResponse lastResponse = new LastResponse(clock);
-    private final LeaseKeeper keeper =
-            new LeaseKeeper(clock, lastResponse, new RenewalLog(clock, new ThrottledLog(clock)), Duration.ofSeconds(1));
+    private final LeaseKeeper keeper = new LeaseKeeper(
+            clock, lastResponse, new RenewalLog(clock, new ThrottledLog(clock)), Duration.ofSeconds(1), new Random(1));
     private final List<List<GrantValidity>> renewals = new ArrayList<>();
 
     private final class Grant extends GrantValidity {
@@ -203,7 +203,8 @@ class LeaseKeeperTest {
                 counting,
                 new LastResponse(clock),
                 new RenewalLog(clock, new ThrottledLog(clock)),
-                Duration.ofSeconds(1));
+                Duration.ofSeconds(1),
+                new Random(1));
         for (int i = 0; i < 100; i++) {
             Grant grant = new Grant();
             assertThat(counted.hold(grant)).isTrue();
@@ -310,8 +311,10 @@ class LeaseKeeperTest {
         clock.advance(PERIOD);
         assertThat(renewals).hasSize(1);
         clock.advance(Duration.ofMillis(50));
+        assertThat(renewals).as("the pause has jitter").hasSize(1);
+        clock.advance(Duration.ofMillis(10));
         assertThat(renewals).hasSize(2);
-        clock.advance(Duration.ofMillis(100));
+        clock.advance(Duration.ofMillis(120));
         assertThat(renewals).hasSize(3);
     }
 

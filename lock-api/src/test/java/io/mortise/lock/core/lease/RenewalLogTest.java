@@ -15,6 +15,7 @@ import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.slf4j.event.Level;
 
@@ -25,7 +26,8 @@ class RenewalLogTest {
     private final ManualClock clock = new ManualClock();
     private final RecordedLog recorded = new RecordedLog();
     private final RenewalLog log = new RenewalLog(clock, new ThrottledLog(clock, recorded.logger), recorded.logger);
-    private final LeaseKeeper keeper = new LeaseKeeper(clock, new LastResponse(clock), log, Duration.ofSeconds(1));
+    private final LeaseKeeper keeper =
+            new LeaseKeeper(clock, new LastResponse(clock), log, Duration.ofSeconds(1), new Random(1));
     private final List<Grant> grants = new ArrayList<>();
     private boolean silent;
     private boolean firstSilent;
