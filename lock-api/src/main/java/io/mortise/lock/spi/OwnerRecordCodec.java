@@ -21,8 +21,8 @@ public final class OwnerRecordCodec {
     public static final int ATTEMPT_ID_LENGTH = 32;
 
     /**
-     * What a store may put in front of the text after a delayed release, so that late requests of the attempt do not match the
-     * grant. The text still names the last owner.
+     * The mark that a store may put in front of the text after a delayed release, so that late requests of the attempt do not
+     * match the grant. The text still names the last owner.
      */
     public static final String KEPT_MARK = "~";
 

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * What one event leads to in one state of a state machine.
+ * A transition of a state machine: from one state, by one event, to a state and effects.
  *
  * @param <S> the states
  * @param <E> the events

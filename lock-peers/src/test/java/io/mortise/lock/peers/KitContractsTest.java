@@ -25,7 +25,7 @@ class KitContractsTest {
                 .hasMessage("the kit has no tests of RenamedContract");
     }
 
-    /** What Mortise builds on a lock is beyond the adapters, and says nothing about the peers. */
+    /** The adapters offer locks only; what Mortise builds on a lock says nothing about the peers. */
     @Test
     void testsOfElectionsAndGroupsAreLeftOut() {
         for (String test : new String[] {"S01_oneCandidateOfAnElectionLeads", "S01_aGroupIsGrantedAsAWhole"}) {

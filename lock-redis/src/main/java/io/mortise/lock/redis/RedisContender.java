@@ -60,7 +60,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
             new SerialMachine<>(RedisContenderState.INITIAL, RedisContenderState::on, this::perform, this::failed);
     private final RedisContenderRequests requests;
 
-    /** What the present call of the core, or the present try of the cleanup, has returned. */
+    /** The future that the present call of the core has returned; in {@code cleanup}, that of the present try of the cleanup. */
     private CompletableFuture<AttemptResult> attempt = new CompletableFuture<>();
 
     private CompletableFuture<Boolean> end = new CompletableFuture<>();

@@ -112,7 +112,7 @@ record RedisContenderState(Phase phase, InDoubtRequests inDoubt) {
         throw new IllegalStateException(event + " is impossible in " + phase);
     }
 
-    /** What a contender does or waits for. The data of a phase exists only in that phase. */
+    /** A phase of a contender: what it does or waits for. The data of a phase exists only in that phase. */
     sealed interface Phase
             permits Idle,
                     Requesting,

@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the store of a {@link RedisWorld} has granted, and how each grant ended. The exploration judges by it what a request did,
+ * The grants of the store of a {@link RedisWorld}, and how each ended. The exploration judges by it what a request did,
  * and what a contender believes. An immutable value.
  *
  * @param present the grant in the store; null if there is none
@@ -46,7 +46,7 @@ record RedisGrantHistory(@Nullable Grant present, List<Ended> ended, long highes
         UNNOTICED
     }
 
-    /** What a client that is told of a grant does about it. */
+    /** Whether a client that is told of a grant believes that it holds the lock. */
     enum Belief {
         RIGHT,
         REFUSED,

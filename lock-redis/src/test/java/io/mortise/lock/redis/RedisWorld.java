@@ -95,7 +95,7 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
     }
 
     /**
-     * What is explored.
+     * The scope of an exploration.
      *
      * @param contenders a character for each contender: the number of its client, or {@code a} for client 0 and so on if it
      *     does not wait
@@ -149,7 +149,7 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         }
     }
 
-    /** What may happen besides faults. */
+    /** An event that may happen besides faults. */
     enum Option {
         /** A holder may also release with a delay. */
         DELAYED_RELEASE,
@@ -159,7 +159,7 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         LONG_HOLDING
     }
 
-    /** What may go wrong, once for each fault that is left. */
+    /** A fault, which happens once for each that is left. */
     enum Fault {
         /** A connection is lost, with the replies and messages on it. */
         CUT,
@@ -197,7 +197,7 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         DEATH
     }
 
-    /** What a process has sent and not yet received on its connection, in order. */
+    /** A process, with the requests, replies and messages on its connection, in order. */
     private static final class Client implements Cloneable {
         boolean alive = true;
         boolean connected = true;
@@ -282,7 +282,7 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         RUNNING
     }
 
-    /** What was in the store of a contender that ends, when its last removal was executed. */
+    /** The entry that the last removal of a contender that ends has found in the store. */
     enum Found {
         NOTHING,
         ENTRY,

@@ -35,7 +35,7 @@ public final class SerialMachine<S, E, F> {
     private S state; // only the thread at work uses it, as the next field
     private List<Runnable> actions = List.of();
 
-    /** What one event leads to. */
+    /** The outcome of one event. */
     public interface Step<S, F> {
         /** Returns the next state. */
         S state();

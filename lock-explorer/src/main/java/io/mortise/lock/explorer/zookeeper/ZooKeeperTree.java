@@ -54,7 +54,7 @@ public record ZooKeeperTree(Map<String, Znode> nodes, long zxid) {
     public record CloseSession(long owner, boolean reversed) implements Write {}
 
     /**
-     * What a write leads to.
+     * The outcome of a write.
      *
      * @param path the path of the node that was created; empty if none was
      * @param deleted the nodes that were deleted, in the order in which their watches are triggered

@@ -9,8 +9,8 @@ import io.mortise.lock.redlock.grant.RedlockContenderEvent.Refused;
 import io.mortise.lock.spi.support.InDoubtRequests;
 
 /**
- * What one acquire attempt may have at one master. The requests of several rounds may overlap, since a reply to an earlier round
- * may arrive after the next round has sent its request. An immutable value.
+ * The requests of one acquire attempt to one master, and what they may have left there. Those of several rounds may overlap,
+ * since a reply to an earlier round may arrive after the next round has sent its request. An immutable value.
  *
  * @param awaited number of requests that may create a vote and whose reply is awaited
  * @param lost such requests that had no reply

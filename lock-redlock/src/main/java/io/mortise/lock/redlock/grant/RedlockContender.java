@@ -87,7 +87,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     private volatile RedlockContenderState current; // for reports; the machine has its own
     private volatile @Nullable LostVoteRecoveryPolicy recoveryPolicy; // of the grant
 
-    /** What the present call of the core has returned. */
+    /** The future that the present call of the core has returned. */
     private CompletableFuture<AttemptResult> attempt = new CompletableFuture<>();
 
     private CompletableFuture<Boolean> end = new CompletableFuture<>();

@@ -36,7 +36,7 @@ sealed interface RedlockContenderEvent {
         int master();
     }
 
-    /** What is known about the execution of a request that may create a vote. */
+    /** The knowledge about the execution of a request that may create a vote. */
     sealed interface Execution {}
 
     /** The request was certainly not executed and will not be; the master may have sent no reply. */

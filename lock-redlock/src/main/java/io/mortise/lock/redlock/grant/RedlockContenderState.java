@@ -88,7 +88,7 @@ record RedlockContenderState(
     record Step(RedlockContenderState state, List<RedlockContenderEffect> effects)
             implements SerialMachine.Step<RedlockContenderState, RedlockContenderEffect> {}
 
-    /** What a contender does or waits for. The data of a phase exists only in that phase. */
+    /** A phase of a contender: what it does or waits for. The data of a phase exists only in that phase. */
     sealed interface Phase {}
 
     /** No call of the core is pending, and there is no grant. */

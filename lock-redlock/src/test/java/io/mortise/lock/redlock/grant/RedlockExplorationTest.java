@@ -47,7 +47,7 @@ class RedlockExplorationTest {
     private static final Scope RESTART = scope("tt", 1).withFaults(1, Fault.RESTART);
 
     /**
-     * Returns what is explored: contenders without faults.
+     * Returns a scope of contenders without faults.
      *
      * @param contenders a letter for each contender: w if it waits, t if it only tries
      * @param rounds the number of rounds after which a contender gives up

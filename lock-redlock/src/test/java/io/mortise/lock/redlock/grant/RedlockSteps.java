@@ -32,7 +32,7 @@ final class RedlockSteps {
     /** A state, and the requests whose outcome is awaited. */
     private record Situation(RedlockContenderState state, Set<RedlockContenderEffect> awaited) {}
 
-    /** What else may happen, one at a time: all together lead to millions of states. */
+    /** Further events that may happen, of one kind at a time: all together lead to millions of states. */
     private enum Extra {
         NOTHING,
         SECOND_ATTEMPT,

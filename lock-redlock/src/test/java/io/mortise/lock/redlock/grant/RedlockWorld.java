@@ -110,7 +110,7 @@ record RedlockWorld(
                 new Variant(RedlockContenderState::on, script -> script.script().text());
     }
 
-    /** What may go wrong, once for each fault that is left. */
+    /** A fault, which happens once for each that is left. */
     enum Fault {
         /** A master executes a request, and the reply is lost. */
         LOST_REPLY,
@@ -123,7 +123,7 @@ record RedlockWorld(
     }
 
     /**
-     * What is explored.
+     * The scope of an exploration.
      *
      * @param masters the number of masters
      * @param waits whether each contender waits
@@ -166,7 +166,7 @@ record RedlockWorld(
     /** A master: its data, whether it votes, and what is on its way to it. */
     record Master(RedisModel server, boolean voting, List<Link> links, List<Request> stray) {}
 
-    /** What a contender has sent to a master, in order, and what it knows of it. */
+    /** A connection of a contender to a master: its requests, in order, and what the contender knows of the master. */
     record Link(int epoch, boolean eligible, List<Request> sent, Cleanup cleanup) {}
 
     /** A request that the master has not executed, and the effect that sent it. */

@@ -7,7 +7,7 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a queued contender knows about the nodes ahead of its own, and which watches it has. An immutable value.
+ * The view that a queued contender has of the nodes ahead of its own, and its watches. An immutable value.
  *
  * <p>The number of predecessors of a node only ever decreases. So the node has no predecessor once all nodes that any list,
  * however old, showed as predecessors are known to be deleted.

@@ -93,7 +93,7 @@ public final class ZooKeeperContender
     private final ContenderListener listener;
     private final SerialMachine<ZooKeeperContenderState, ZooKeeperContenderEvent, ZooKeeperContenderEffect> machine;
 
-    /** What the present call of the core has returned. */
+    /** The future that the present call of the core has returned. */
     private CompletableFuture<AttemptResult> attempt = new CompletableFuture<>();
 
     private CompletableFuture<Boolean> end = new CompletableFuture<>();

@@ -58,7 +58,7 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
     static final int MOST_ROUNDS = 20;
 
     /**
-     * What never changes.
+     * The data that never change.
      *
      * @param lockNode the path of the lock's node
      * @param prefix the name of the contender's node without its sequence number, unique for each attempt
@@ -187,7 +187,7 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
         return to(new Gone(), Plain.DEREGISTER, report);
     }
 
-    /** What a contender does or waits for. The data of a phase exists only in that phase. */
+    /** A phase of a contender: what it does or waits for. The data of a phase exists only in that phase. */
     sealed interface Phase {
         /** Returns what an event leads to in this phase. */
         Move on(ZooKeeperContenderEvent event, Identity identity);

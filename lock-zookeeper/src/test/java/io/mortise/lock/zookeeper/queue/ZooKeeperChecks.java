@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
 
-/** What must hold in each {@link ZooKeeperWorld}, and what is present in it. */
+/** Checks the rules in each {@link ZooKeeperWorld}, and names the situations that are present in it. */
 final class ZooKeeperChecks {
     private ZooKeeperChecks() {}
 

@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.function.BiFunction;
 
 /**
- * What is explored.
+ * The scope of an exploration.
  *
  * @param clientOfContender the client of each contender
  * @param serverOfClient the server to which each client is connected at first
@@ -37,7 +37,7 @@ record ZooKeeperScope(
         static final Variant PRODUCTION = new Variant(ZooKeeperContenderState::on, true);
     }
 
-    /** What may go wrong, once for each fault that is left. */
+    /** A fault, which happens once for each that is left. */
     enum Fault {
         /** A connection is lost, with the responses and events on it. */
         CUT,

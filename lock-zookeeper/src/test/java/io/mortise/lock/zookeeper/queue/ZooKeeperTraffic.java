@@ -6,7 +6,7 @@ import java.util.List;
 import org.apache.zookeeper.KeeperException;
 import org.jspecify.annotations.Nullable;
 
-/** What is on its way between modelled clients and servers. */
+/** The requests, responses and events on their way between modelled clients and servers. */
 final class ZooKeeperTraffic {
     private ZooKeeperTraffic() {}
 
