@@ -187,20 +187,15 @@ public final class StateKey {
     }
 
     /**
-     * Adds the lesser of two parts, which describe the same with other labels.
+     * Adds the least of several parts, which describe the same with other labels.
      *
-     * @param first the labels in one part
-     * @param second the labels in the other
+     * @param orders the labels in each part
      */
-    public void lesser(int[] first, int[] second, Consumer<int[]> describe) {
-        long[] one = labelled(first, describe);
-        long[] other = labelled(second, describe);
-        append(Arrays.compare(one, other) <= 0 ? one : other);
-    }
-
-    /** Adds a part with these labels. */
-    public void labelledBy(int[] given, Consumer<int[]> describe) {
-        append(labelled(given, describe));
+    public void leastOf(List<int[]> orders, Consumer<int[]> describe) {
+        append(orders.stream()
+                .map(given -> labelled(given, describe))
+                .min(Arrays::compare)
+                .orElseThrow());
     }
 
     private long[] labelled(int[] given, Consumer<int[]> describe) {

@@ -885,11 +885,10 @@ record RedlockWorld(
     @Override
     public void describe(StateKey key) {
         key.number(now).number(highestToken).number(faults.left()).flags(everHeld);
-        if (contenders.size() == 2 && !scope.waits.contains(true)) {
-            key.lesser(new int[] {0, 1}, new int[] {1, 0}, order -> describe(key, order));
-        } else {
-            key.labelledBy(IntStream.range(0, contenders.size()).toArray(), order -> describe(key, order));
-        }
+        List<int[]> orders = contenders.size() == 2 && !scope.waits.contains(true)
+                ? List.of(new int[] {0, 1}, new int[] {1, 0})
+                : List.of(IntStream.range(0, contenders.size()).toArray());
+        key.leastOf(orders, order -> describe(key, order));
     }
 
     private void describe(StateKey key, int[] order) {
