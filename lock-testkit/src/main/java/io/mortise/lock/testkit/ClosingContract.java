@@ -14,7 +14,6 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.testkit.proxy.TcpProxy;
 import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -119,29 +118,7 @@ interface ClosingContract extends Contract {
         client.named("x").run(lease -> assertThat(lease.isHeld()).isTrue());
         client.named("x").acquireAsync().thenCompose(Lease::releaseAsync).join();
         client.close();
-        List<String> remaining = new ArrayList<>();
-        try {
-            ContractTestFixture.eventually("threads end", Duration.ofSeconds(5), () -> {
-                remaining.clear();
-                Thread.getAllStackTraces().keySet().stream()
-                        .filter(thread -> !before.contains(thread) && thread.isAlive() && belongsToAClient(thread))
-                        .forEach(thread -> remaining.add(thread.getName()));
-                return remaining.isEmpty();
-            });
-        } catch (AssertionError e) {
-            throw new AssertionError("threads remaining: " + remaining, e);
-        }
-    }
-
-    private boolean belongsToAClient(Thread thread) {
-        String name = thread.getName();
-        return !name.startsWith(ContractTestFixture.THREAD_NAME)
-                && !name.startsWith(TcpProxy.THREAD_NAME)
-                && !name.startsWith("junit-")
-                && !name.startsWith("ForkJoinPool.commonPool") // the JVM's own, shared by all
-                && !name.startsWith("CompletableFutureDelayScheduler")
-                && !name.startsWith("process reaper")
-                && !fixture().backend().isServerThread(thread);
+        fixture().awaitThreadsEnd(before);
     }
 
     /** Checks the heap: state that a client keeps for each name that it ever used would grow without bound. */

@@ -15,6 +15,7 @@ import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.connect.Locks;
 import io.mortise.lock.spi.support.Durations;
+import io.mortise.lock.testkit.proxy.TcpProxy;
 import io.mortise.lock.testkit.report.RuleNotCheckedException;
 import io.mortise.lock.testkit.report.TestRecorder;
 import java.time.Duration;
@@ -293,6 +294,33 @@ public final class ContractTestFixture implements AutoCloseable {
             }
             LockSupport.parkNanos(Math.min(Math.max(passed / 30, SHORTEST_POLL_NANOS), LONGEST_POLL_NANOS));
         }
+    }
+
+    /** Waits until the threads of clients that did not exist before have ended. */
+    void awaitThreadsEnd(Set<Thread> before) throws Exception {
+        List<String> remaining = new ArrayList<>();
+        try {
+            eventually("threads end", Duration.ofSeconds(5), () -> {
+                remaining.clear();
+                Thread.getAllStackTraces().keySet().stream()
+                        .filter(thread -> !before.contains(thread) && thread.isAlive() && belongsToAClient(thread))
+                        .forEach(thread -> remaining.add(thread.getName()));
+                return remaining.isEmpty();
+            });
+        } catch (AssertionError e) {
+            throw new AssertionError("threads remaining: " + remaining, e);
+        }
+    }
+
+    private boolean belongsToAClient(Thread thread) {
+        String name = thread.getName();
+        return !name.startsWith(THREAD_NAME)
+                && !name.startsWith(TcpProxy.THREAD_NAME)
+                && !name.startsWith("junit-")
+                && !name.startsWith("ForkJoinPool.commonPool") // the JVM's own, shared by all
+                && !name.startsWith("CompletableFutureDelayScheduler")
+                && !name.startsWith("process reaper")
+                && !backend.isServerThread(thread);
     }
 
     /** A part of a test that may fail. */

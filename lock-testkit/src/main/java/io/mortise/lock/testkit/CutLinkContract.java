@@ -16,10 +16,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -123,6 +125,21 @@ interface CutLinkContract extends Contract {
         style.release(
                 style.tryAcquire(client.named("x"), ContractTestFixture.LONG).orElseThrow());
         fixture().assertFree(other, "x");
+    }
+
+    /** The link stays cut: a thread that tries to connect again must not need a success to end. */
+    @Test
+    @ResourceLock(Contract.SERVER)
+    default void S16_theThreadsOfAClientThatIsCutOffEnd() throws Exception {
+        Set<Thread> before = Thread.getAllStackTraces().keySet();
+        LockClient client = fixture().client(ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1)));
+        client.named("x").acquire();
+        fixture().faultInjector().cut(client, "S16 for the threads of a client that is cut off");
+        ContractTestFixture.letPass("the client notices the cut", Duration.ofMillis(100));
+        assertThat(catchThrowable(() -> client.named("y").tryAcquire()))
+                .isInstanceOf(BackendUnavailableException.class);
+        client.close();
+        fixture().awaitThreadsEnd(before);
     }
 
     /** The first tries to withdraw and to release fail, but the store is back well within the time for which a close waits. */
