@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark;
 
+import io.mortise.lock.benchmark.backend.TestBed;
 import io.mortise.lock.benchmark.backend.TestBeds;
 import io.mortise.lock.benchmark.report.JsonReport;
 import io.mortise.lock.benchmark.report.MachineDescription;
@@ -49,6 +50,8 @@ final class BenchmarkCommand implements Callable<Integer> {
     private static final String SECONDS = "1";
     private static final String WARM_UP = "40";
     private static final String SMOKE_SECONDS = "0.1";
+    private static final String COLD_ROUNDS = "3";
+    private static final String COLD_SECONDS = "10";
 
     /** The size of a round with {@code --smoke}, unless {@code --seconds} is given. */
     static final RoundSize SMOKE = new RoundSize(Duration.ofMillis(100), true);
@@ -74,7 +77,7 @@ final class BenchmarkCommand implements Callable<Integer> {
     @Option(
             names = "--rounds",
             paramLabel = "N",
-            description = "Measured rounds, 1 to 100. Default: 5, with --smoke 1.")
+            description = "Measured rounds, 1 to 100. Default: 5, with --cold 3, with --smoke 1.")
     private @Nullable String rounds;
 
     @Option(
@@ -82,7 +85,8 @@ final class BenchmarkCommand implements Callable<Integer> {
             paramLabel = "S",
             description =
                     "How long a competitor runs in one round, 0.01 to 60 s. Default: 1, with --smoke 0.1. Ignored by"
-                            + " scenarios with a fixed amount of work.")
+                            + " scenarios with a fixed amount of work. With --cold 1 to 60 whole seconds. Default: 10,"
+                            + " with --smoke 1.")
     private @Nullable String seconds;
 
     @Option(
@@ -92,6 +96,18 @@ final class BenchmarkCommand implements Callable<Integer> {
                     "Maximum warm-up of each competitor, 0 to 600 whole seconds. Competitors warm up in rounds of one second"
                             + " until their results are steady. Default: 40, with --smoke 0 (no warm-up).")
     private @Nullable String warmUp;
+
+    @Option(
+            names = "--competitor",
+            paramLabel = "NAME",
+            description = "Compare Mortise only with this competitor; can be repeated. Default: all.")
+    private List<String> competitorNames = List.of();
+
+    @Option(
+            names = "--cold",
+            description = "Run each round in a new JVM without warm-up, from the opening of the clients on. Scenarios:"
+                    + " one-thread, sixteen-locks, contended.")
+    private boolean cold;
 
     @Option(
             names = "--smoke",
@@ -111,11 +127,14 @@ final class BenchmarkCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         OptionValueValidator limits = new OptionValueValidator(spec);
-        int counted = limits.wholeNumber("--rounds", or(rounds, smoke ? "1" : ROUNDS), 1, 100);
-        double length = limits.seconds("--seconds", or(seconds, smoke ? SMOKE_SECONDS : SECONDS), 0.01, 60);
-        WarmUpRounds before =
-                WarmUpRounds.upTo(limits.wholeNumber("--warm-up", or(warmUp, smoke ? "0" : WARM_UP), 0, 600));
+        int counted = limits.wholeNumber("--rounds", or(rounds, smoke ? "1" : cold ? COLD_ROUNDS : ROUNDS), 1, 100);
+        double length = cold
+                ? limits.wholeNumber("--seconds", or(seconds, smoke ? "1" : COLD_SECONDS), 1, 60)
+                : limits.seconds("--seconds", or(seconds, smoke ? SMOKE_SECONDS : SECONDS), 0.01, 60);
+        WarmUpRounds before = WarmUpRounds.upTo(
+                limits.wholeNumber("--warm-up", or(warmUp, smoke || cold ? "0" : WARM_UP), 0, cold ? 0 : 600));
         BenchmarkSuite plan = new BenchmarkSuite(chosenBackends(limits), chosenScenarios(limits));
+        limits.known("--competitor", competitorNames, plan.competitors());
         Path file = json;
         if (file != null) {
             limits.writable("--json", file);
@@ -124,13 +143,25 @@ final class BenchmarkCommand implements Callable<Integer> {
         MachineDescription here = MachineDescription.here(BenchmarkVersion.mortise());
         ConsoleReport output = new ConsoleReport(spec.commandLine().getOut());
         output.begin(here, length, before, counted);
-        ScenarioRunner runner =
-                new ScenarioRunner(new RoundSize(Duration.ofNanos(Math.round(length * 1e9)), smoke), before, counted);
+        ScenarioRunner runner = new ScenarioRunner(
+                new RoundSize(Duration.ofNanos(Math.round(length * 1e9)), smoke),
+                before,
+                counted,
+                name -> competitorNames.isEmpty() || name.equals(TestBed.MORTISE) || competitorNames.contains(name));
         List<JsonReport.OfBackend> all = plan.run(runner, output);
         output.end(all);
         if (file != null) {
-            Map<String, Object> settings = new TreeMap<>(
-                    Map.of("rounds", counted, "warmUpSeconds", before.maxRounds(), "seconds", length, "smoke", smoke));
+            Map<String, Object> settings = new TreeMap<>(Map.of(
+                    "rounds",
+                    counted,
+                    "warmUpSeconds",
+                    before.maxRounds(),
+                    "seconds",
+                    length,
+                    "smoke",
+                    smoke,
+                    "cold",
+                    cold));
             Files.writeString(file, new JsonReport(here, settings, all).toJson() + "\n");
         }
         return BenchmarkExitCodes.OK;
@@ -145,11 +176,12 @@ final class BenchmarkCommand implements Callable<Integer> {
     }
 
     private List<Scenario> chosenScenarios(OptionValueValidator limits) {
-        List<Scenario> all = Scenarios.all();
+        List<Scenario> all = cold ? Scenarios.cold() : Scenarios.all();
         limits.known(
                 "--scenario", scenarioNames, all.stream().map(Scenario::name).toList());
         return all.stream()
                 .filter(scenario -> scenarioNames.isEmpty() || scenarioNames.contains(scenario.name()))
+                .map(scenario -> cold ? new ColdScenario(scenario) : scenario)
                 .toList();
     }
 

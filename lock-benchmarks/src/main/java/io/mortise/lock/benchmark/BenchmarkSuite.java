@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark;
 
+import io.mortise.lock.benchmark.backend.Competitor;
 import io.mortise.lock.benchmark.backend.TestBed;
 import io.mortise.lock.benchmark.backend.TestBeds;
 import io.mortise.lock.benchmark.report.JsonReport;
@@ -16,6 +17,15 @@ record BenchmarkSuite(List<TestBeds.Startable> backends, List<Scenario> scenario
         void started(TestBed backend);
 
         void done(ScenarioResult result, TestBed backend);
+    }
+
+    /** Returns the names of all competitors on these backends. */
+    List<String> competitors() {
+        return backends.stream()
+                .flatMap(backend -> backend.competitors().get().stream())
+                .map(Competitor::name)
+                .distinct()
+                .toList();
     }
 
     /** Runs all scenarios on all backends, with only one store running at a time. */

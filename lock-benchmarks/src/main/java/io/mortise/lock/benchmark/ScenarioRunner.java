@@ -14,23 +14,27 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 
 /** Runs one scenario on one backend, executing each competitor once per round. */
 final class ScenarioRunner {
     private final RoundSize roundSize;
     private final WarmUpRounds warmUp;
     private final int rounds;
+    private final Predicate<String> competitorNames;
 
     /**
      * Creates a runner.
      *
      * @param roundSize size of a measured round
      * @param rounds number of measured rounds
+     * @param competitorNames accepts the names of the competitors to run
      */
-    ScenarioRunner(RoundSize roundSize, WarmUpRounds warmUp, int rounds) {
+    ScenarioRunner(RoundSize roundSize, WarmUpRounds warmUp, int rounds, Predicate<String> competitorNames) {
         this.roundSize = roundSize;
         this.warmUp = warmUp;
         this.rounds = rounds;
+        this.competitorNames = competitorNames;
     }
 
     /**
@@ -40,8 +44,10 @@ final class ScenarioRunner {
      */
     ScenarioResult run(TestBed backend, Scenario scenario) throws Exception {
         Map<String, List<RoundMeasurements>> measurements = new LinkedHashMap<>();
-        List<Competitor> competitors =
-                backend.competitors().stream().filter(scenario::isMeaningfulFor).toList();
+        List<Competitor> competitors = backend.competitors().stream()
+                .filter(competitor -> competitorNames.test(competitor.name()))
+                .filter(scenario::isMeaningfulFor)
+                .toList();
         competitors.forEach(competitor -> measurements.put(competitor.name(), new ArrayList<>()));
         WarmUpReport warmUpReport;
         try (DelayedLink link = DelayedLink.to(backend.endpoint(), scenario.roundTrip())) {

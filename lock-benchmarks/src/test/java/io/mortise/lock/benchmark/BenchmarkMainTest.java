@@ -28,7 +28,7 @@ class BenchmarkMainTest {
     }
 
     private static List<TestBeds.Startable> fake(Competitor competitor) {
-        return List.of(new TestBeds.Startable("fake", () -> new FakeTestBed(List.of(competitor))));
+        return List.of(FakeTestBed.startable(() -> new FakeTestBed(List.of(competitor))));
     }
 
     @Test
@@ -54,6 +54,10 @@ class BenchmarkMainTest {
             --seconds 61        | --seconds is 61, must be a number of seconds from 0.01 to 60.0
             --seconds NaN       | --seconds is NaN, must be a number of seconds from 0.01 to 60.0
             --warm-up 601       | --warm-up is 601, must be a whole number from 0 to 600
+            --cold --warm-up 1  | --warm-up is 1, must be a whole number from 0 to 0
+            --cold --seconds .5 | --seconds is .5, must be a whole number from 1 to 60
+            --cold --scenario crowd               | --scenario is crowd, must be one of one-thread, sixteen-locks, contended
+            --backend memory --competitor curator | --competitor is curator, must be one of mortise, raw
             --json /nosuch/file | --json is /nosuch/file, must be a file in an existing, writable directory
             --json .            | --json is ., must be a file
             --nosuch            | Unknown option: '--nosuch'
@@ -94,6 +98,33 @@ class BenchmarkMainTest {
                 .contains("warm-up: until results are steady, at most 1 s each")
                 .contains("warmed up for 1 round, by CPU per cycle, ms; NOT STEADY: mortise");
         assertThat(Files.readString(json)).contains("\"warmUpSeconds\" : 1", "\"notSteady\" : [ \"mortise\" ]");
+    }
+
+    @Test
+    void coldRoundsRunInNewJvmsOnTheStoreOfThisOne(@TempDir Path dir) throws IOException {
+        Path json = dir.resolve("measurements.json");
+        int code = run(
+                TestBeds.all(),
+                "--cold",
+                "--smoke",
+                "--backend=zookeeper",
+                "--scenario=contended",
+                "--competitor=raw",
+                "--json",
+                json.toString());
+        assertThat(code).as(err.toString()).isZero();
+        assertThat(out.toString())
+                .contains("zookeeper contended-cold", "in second 1", "first grant, ms", "Goals reached: 0 of 0.")
+                .doesNotContain("after second 5");
+        assertThat(Files.readString(json).replaceAll("\\s+", ""))
+                .containsPattern("\"perSecond\":\\{\"mortise\":\\[\\[[0-9.E]+]],\"raw\":\\[\\[[0-9.E]+]]}");
+    }
+
+    @Test
+    void competitorsThatAreNotChosenDoNotRun() {
+        int code = run(TestBeds.all(), "--smoke", "--backend=memory", "--scenario=one-thread", "--competitor=mortise");
+        assertThat(code).as(err.toString()).isZero();
+        assertThat(out.toString()).contains("cycles/s").doesNotContain(" x ");
     }
 
     @ParameterizedTest

@@ -4,7 +4,6 @@ package io.mortise.lock.benchmark;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.benchmark.backend.TestBed;
-import io.mortise.lock.benchmark.backend.TestBeds;
 import io.mortise.lock.benchmark.report.JsonReport;
 import io.mortise.lock.benchmark.report.ScenarioResult;
 import io.mortise.lock.benchmark.scenario.CompetitorRoundRunner;
@@ -59,10 +58,11 @@ class BenchmarkSuiteTest {
             }
         };
         BenchmarkSuite plan = new BenchmarkSuite(
-                List.of(new TestBeds.Startable("fake", this::store)), List.of(scenario("one"), scenario("two")));
+                List.of(FakeTestBed.startable(this::store)), List.of(scenario("one"), scenario("two")));
 
         List<JsonReport.OfBackend> reports = plan.run(
-                new ScenarioRunner(new RoundSize(Duration.ofMillis(1), true), WarmUpRounds.upTo(0), 1), listener);
+                new ScenarioRunner(new RoundSize(Duration.ofMillis(1), true), WarmUpRounds.upTo(0), 1, any -> true),
+                listener);
 
         assertThat(events).hasSize(3).first().isEqualTo("started");
         assertThat(events.get(1)).startsWith("one on store ");

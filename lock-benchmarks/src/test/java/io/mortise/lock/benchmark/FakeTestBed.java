@@ -6,6 +6,7 @@ import io.mortise.lock.benchmark.backend.CompetitorSession;
 import io.mortise.lock.benchmark.backend.HeldGrant;
 import io.mortise.lock.benchmark.backend.PerformanceGoal;
 import io.mortise.lock.benchmark.backend.TestBed;
+import io.mortise.lock.benchmark.backend.TestBeds;
 import io.mortise.lock.benchmark.backend.WriteRoundTripProbe;
 import java.time.Duration;
 import java.util.List;
@@ -14,6 +15,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 
 /**
  * A test bed without a server, whose competitors are supplied by the test.
@@ -24,6 +26,10 @@ import java.util.concurrent.atomic.AtomicLong;
 record FakeTestBed(List<Competitor> competitors, String endpoint) implements TestBed {
     FakeTestBed(List<Competitor> competitors) {
         this(competitors, "");
+    }
+
+    static TestBeds.Startable startable(Supplier<TestBed> start) {
+        return new TestBeds.Startable("fake", () -> start.get().competitors(), start);
     }
 
     /**

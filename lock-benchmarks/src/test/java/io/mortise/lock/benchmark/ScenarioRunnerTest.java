@@ -54,7 +54,8 @@ class ScenarioRunnerTest {
     }
 
     private ScenarioResult run(WarmUpRounds warmUp, Optional<String> warmUpMeasure) throws Exception {
-        return new ScenarioRunner(ROUND_SIZE, warmUp, 3).run(new FakeTestBed(competitors), counting(warmUpMeasure));
+        return new ScenarioRunner(ROUND_SIZE, warmUp, 3, any -> true)
+                .run(new FakeTestBed(competitors), counting(warmUpMeasure));
     }
 
     @Test
@@ -111,7 +112,7 @@ class ScenarioRunnerTest {
                 .findFirst()
                 .orElseThrow();
 
-        new ScenarioRunner(ROUND_SIZE, WarmUpRounds.upTo(1), 1)
+        new ScenarioRunner(ROUND_SIZE, WarmUpRounds.upTo(1), 1, any -> true)
                 .run(new FakeTestBed(List.of(competitor), "127.0.0.1:1"), delayed);
 
         assertThat(endpoints).hasSize(2).first().isEqualTo("127.0.0.1:1");

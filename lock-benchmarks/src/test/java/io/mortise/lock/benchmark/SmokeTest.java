@@ -63,7 +63,7 @@ class SmokeTest {
                 output.done(result, backend);
             }
         };
-        ScenarioRunner runner = new ScenarioRunner(BenchmarkCommand.SMOKE, WarmUpRounds.upTo(0), 1);
+        ScenarioRunner runner = new ScenarioRunner(BenchmarkCommand.SMOKE, WarmUpRounds.upTo(0), 1, any -> true);
         for (TestBeds.Startable backend : TestBeds.all()) {
             reports.addAll(new BenchmarkSuite(List.of(backend), measured(backend.name())).run(runner, listener));
         }

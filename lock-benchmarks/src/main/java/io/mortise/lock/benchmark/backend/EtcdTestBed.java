@@ -20,6 +20,11 @@ final class EtcdTestBed implements TestBed {
     /** Value of each key, as long as Mortise's owner record, so that all competitors write the same amount. */
     static final ByteSequence VALUE = bytes("-".repeat(150));
 
+    static final List<Competitor> COMPETITORS = List.of(
+            new MortiseCompetitor("etcd://", "?lease=" + LEASE.toSeconds() + "s"),
+            new EtcdPutIfAbsentCompetitor(),
+            new JetcdLockCompetitor());
+
     private final EtcdTestServer server = EtcdTestServer.start();
     private final RawEtcd counter = server.connect();
 
@@ -35,10 +40,7 @@ final class EtcdTestBed implements TestBed {
 
     @Override
     public List<Competitor> competitors() {
-        return List.of(
-                new MortiseCompetitor("etcd://", "?lease=" + LEASE.toSeconds() + "s"),
-                new EtcdPutIfAbsentCompetitor(),
-                new JetcdLockCompetitor());
+        return COMPETITORS;
     }
 
     @Override

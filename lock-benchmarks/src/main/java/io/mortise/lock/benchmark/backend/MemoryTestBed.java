@@ -12,6 +12,9 @@ final class MemoryTestBed implements TestBed {
 
     private static final String STORE = "benchmark";
 
+    static final List<Competitor> COMPETITORS =
+            List.of(new MortiseCompetitor("memory:", ""), new JdkSemaphoreCompetitor());
+
     // A named store is dropped when nothing refers to it any more.
     private final MemoryStore store = MemoryStore.named(STORE);
 
@@ -27,7 +30,7 @@ final class MemoryTestBed implements TestBed {
 
     @Override
     public List<Competitor> competitors() {
-        return List.of(new MortiseCompetitor("memory:", ""), new JdkSemaphoreCompetitor());
+        return COMPETITORS;
     }
 
     @Override

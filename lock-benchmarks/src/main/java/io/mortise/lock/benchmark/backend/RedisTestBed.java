@@ -20,6 +20,11 @@ final class RedisTestBed implements TestBed {
     /** Length of each key's value, as long as Mortise's owner record, so that all competitors write the same amount. */
     static final int VALUE_LENGTH = 150;
 
+    static final List<Competitor> COMPETITORS = List.of(
+            new MortiseCompetitor("redis://", "?lease=" + LEASE.toSeconds() + "s"),
+            new RawLettuceCompetitor(),
+            new RedissonCompetitor());
+
     private final RedisTestServer server = RedisTestServer.start();
     private final RawRedis counter = server.connect();
     private long ownReads;
@@ -37,10 +42,7 @@ final class RedisTestBed implements TestBed {
 
     @Override
     public List<Competitor> competitors() {
-        return List.of(
-                new MortiseCompetitor("redis://", "?lease=" + LEASE.toSeconds() + "s"),
-                new RawLettuceCompetitor(),
-                new RedissonCompetitor());
+        return COMPETITORS;
     }
 
     @Override

@@ -15,6 +15,12 @@ final class RedlockTestBed implements TestBed {
 
     private static final int MASTERS = 5;
 
+    static final List<Competitor> COMPETITORS = List.of(
+            new MortiseCompetitor(
+                    "redlock://", "?lease=" + RedisTestBed.LEASE.toSeconds() + "s&testOnlyNewMasters=true"),
+            new RawRedlockCompetitor(),
+            new RedissonRedlockCompetitor());
+
     private final List<RedisTestServer> servers = new ArrayList<>();
     private final List<RawRedis> counters = new ArrayList<>();
     private long ownReads;
@@ -40,11 +46,7 @@ final class RedlockTestBed implements TestBed {
 
     @Override
     public List<Competitor> competitors() {
-        return List.of(
-                new MortiseCompetitor(
-                        "redlock://", "?lease=" + RedisTestBed.LEASE.toSeconds() + "s&testOnlyNewMasters=true"),
-                new RawRedlockCompetitor(),
-                new RedissonRedlockCompetitor());
+        return COMPETITORS;
     }
 
     @Override

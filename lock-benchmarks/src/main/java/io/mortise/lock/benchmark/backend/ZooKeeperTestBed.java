@@ -23,6 +23,11 @@ final class ZooKeeperTestBed implements TestBed {
     /** Data of each node, as long as Mortise's owner record, so that all competitors write the same amount. */
     static final byte[] DATA = "-".repeat(120).getBytes(StandardCharsets.US_ASCII);
 
+    static final List<Competitor> COMPETITORS = List.of(
+            new MortiseCompetitor("zookeeper://", "/mortise?sessionTimeout=" + SESSION.toSeconds() + "s"),
+            new RawZooKeeperCompetitor(),
+            new CuratorCompetitor());
+
     private final ZooKeeperTestServer server = ZooKeeperTestServer.start();
 
     @Override
@@ -37,10 +42,7 @@ final class ZooKeeperTestBed implements TestBed {
 
     @Override
     public List<Competitor> competitors() {
-        return List.of(
-                new MortiseCompetitor("zookeeper://", "/mortise?sessionTimeout=" + SESSION.toSeconds() + "s"),
-                new RawZooKeeperCompetitor(),
-                new CuratorCompetitor());
+        return COMPETITORS;
     }
 
     @Override

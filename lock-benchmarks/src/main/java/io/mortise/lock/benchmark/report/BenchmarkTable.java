@@ -54,7 +54,7 @@ public final class BenchmarkTable {
         // A division by zero gives no meaningful ratio.
         boolean known = Double.isFinite(ratio.ofMedians());
         String times = known ? times(ratio.ofMedians()) + " x" : "-";
-        String timesRange = known ? times(ratio.min()) + " .. " + times(ratio.max()) : "";
+        String timesRange = Double.isFinite(ratio.max()) ? times(ratio.min()) + " .. " + times(ratio.max()) : "";
         row(label, competitor, median, range, times, timesRange, goal(measure, Optional.of(competitor)));
     }
 

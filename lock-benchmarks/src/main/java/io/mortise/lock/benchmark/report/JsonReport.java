@@ -3,6 +3,7 @@ package io.mortise.lock.benchmark.report;
 
 import io.mortise.lock.benchmark.backend.Competitor;
 import io.mortise.lock.benchmark.backend.TestBed;
+import io.mortise.lock.benchmark.scenario.RoundMeasurements;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -83,11 +84,28 @@ public record JsonReport(MachineDescription environment, Map<String, Object> set
             json.put("warmUp", json(result.warmUpReport()));
         }
         json.put("measures", measures);
+        Map<String, Object> perSecond = perSecond(result);
+        if (!perSecond.isEmpty()) {
+            json.put("perSecond", perSecond);
+        }
         if (!result.requestsPer().isEmpty()) {
             json.put("requestsPer", result.requestsPer());
             json.put("requests", requests);
         }
         return json;
+    }
+
+    /** Returns the rates of the single seconds of each round, by competitor; empty unless the rounds were cold. */
+    private static Map<String, Object> perSecond(ScenarioResult result) {
+        Map<String, Object> rates = new LinkedHashMap<>();
+        result.rounds().forEach((competitor, rounds) -> {
+            List<List<Double>> all =
+                    rounds.stream().map(RoundMeasurements::perSecond).toList();
+            if (!all.contains(List.<Double>of())) {
+                rates.put(competitor, all);
+            }
+        });
+        return rates;
     }
 
     private static Map<String, Object> json(WarmUpReport warmUpReport) {

@@ -80,7 +80,7 @@ final class AcquireLoop {
         }
     }
 
-    private static long cpuNanos() {
+    static long cpuNanos() {
         return ProcessHandle.current()
                 .info()
                 .totalCpuDuration()
@@ -98,6 +98,26 @@ final class AcquireLoop {
 
     private interface Step<T> {
         T run(AcquireLoop loop) throws Exception;
+    }
+
+    /** Runs all loops in parallel from their first cycle on, until the time of {@code cold} is over. */
+    static void runCold(CheckedSessions sessions, ColdCounts cold, List<AcquireLoop> loops) throws Exception {
+        try (WorkerThreads workers = new WorkerThreads(sessions.toString(), loops.size())) {
+            workers.together(
+                    each(loops, loop -> loop.coldCycles(cold)), cold.measured().plus(GRACE));
+        }
+    }
+
+    private boolean coldCycles(ColdCounts cold) throws Exception {
+        boolean handedOff;
+        do {
+            HeldGrant held = session.acquire(lock);
+            cold.granted();
+            handedOff = exclusion.enter(client, held);
+            exclusion.leave();
+            held.release();
+        } while (cold.completed(handedOff));
+        return true;
     }
 
     private static <T> List<Callable<T>> each(List<AcquireLoop> loops, Step<T> step) {

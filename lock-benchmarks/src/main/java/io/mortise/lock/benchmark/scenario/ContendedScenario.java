@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Measures the hand-offs of one lock for which four single-threaded clients compete all the time. */
-final class ContendedScenario implements Scenario {
+final class ContendedScenario implements LoopScenario {
     private static final String LOCK = "contended";
     private static final int CLIENTS = 4;
 
@@ -42,16 +42,26 @@ final class ContendedScenario implements Scenario {
 
     @Override
     public RoundMeasurements run(CompetitorRoundRunner round) throws Exception {
-        ExclusionCounter exclusion = round.shared(LOCK);
-        List<AcquireLoop> loops = new ArrayList<>();
-        for (int client = 0; client < CLIENTS; client++) {
-            loops.add(new AcquireLoop(round.open(), client, LOCK, exclusion, true));
-        }
-        AcquireLoop.Total total = AcquireLoop.run(round, round.roundSize().measured(), loops);
+        AcquireLoop.Total total = AcquireLoop.run(round, round.roundSize().measured(), loops(round));
         Map<String, Double> values = RoundMeasurements.inOrder();
         values.put("hand-offs/s", total.handOffsPerSecond());
         values.put(AcquireLoop.CPU, total.cpuMillisOfACycle());
         values.put("p99 cycle time, ms", total.millisAt(99));
         return RoundMeasurements.of(values);
+    }
+
+    @Override
+    public boolean countsHandOffs() {
+        return true;
+    }
+
+    @Override
+    public List<AcquireLoop> loops(CheckedSessions sessions) throws Exception {
+        ExclusionCounter exclusion = sessions.shared(LOCK);
+        List<AcquireLoop> loops = new ArrayList<>();
+        for (int client = 0; client < CLIENTS; client++) {
+            loops.add(new AcquireLoop(sessions.open(), client, LOCK, exclusion, true));
+        }
+        return loops;
     }
 }

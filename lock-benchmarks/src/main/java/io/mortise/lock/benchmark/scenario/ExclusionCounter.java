@@ -34,8 +34,12 @@ final class ExclusionCounter {
         this.shared = shared;
     }
 
-    /** Records a grant. The caller calls this as soon as {@code client} has the lock. */
-    void enter(int client, HeldGrant held) {
+    /**
+     * Records a grant. The caller calls this as soon as {@code client} has the lock.
+     *
+     * @return whether the lock went from one client to another; the first grant counts as well
+     */
+    boolean enter(int client, HeldGrant held) {
         int now = inside.incrementAndGet();
         if (now != 1) {
             report(now + " clients held it at the same time");
@@ -46,7 +50,8 @@ final class ExclusionCounter {
             yieldToOthers();
         }
         counter = seen + 1;
-        if (client != holder) {
+        boolean handedOff = client != holder;
+        if (handedOff) {
             holder = client;
             handOffs++;
         }
@@ -57,6 +62,7 @@ final class ExclusionCounter {
             }
             token = given;
         });
+        return handedOff;
     }
 
     @SuppressWarnings("ThreadPriorityCheck") // no result depends on it; it only makes a violation more likely to show

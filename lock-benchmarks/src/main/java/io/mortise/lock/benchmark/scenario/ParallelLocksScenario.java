@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Measures the throughput of one client with sixteen threads, each using its own lock. */
-final class ParallelLocksScenario implements Scenario {
+final class ParallelLocksScenario implements LoopScenario {
     private static final int THREADS = 16;
 
     @Override
@@ -28,17 +28,22 @@ final class ParallelLocksScenario implements Scenario {
 
     @Override
     public RoundMeasurements run(CompetitorRoundRunner round) throws Exception {
-        CompetitorSession session = round.open();
-        List<AcquireLoop> loops = new ArrayList<>();
-        for (int thread = 0; thread < THREADS; thread++) {
-            String lock = "sixteen-" + thread;
-            loops.add(new AcquireLoop(session, 0, lock, round.alone(lock), true));
-        }
-        AcquireLoop.Total total = AcquireLoop.run(round, round.roundSize().measured(), loops);
+        AcquireLoop.Total total = AcquireLoop.run(round, round.roundSize().measured(), loops(round));
         Map<String, Double> values = RoundMeasurements.inOrder();
         values.put("cycles/s", total.cyclesPerSecond());
         values.put(AcquireLoop.CPU, total.cpuMillisOfACycle());
         values.put("p99 cycle time, ms", total.millisAt(99));
         return RoundMeasurements.of(values);
+    }
+
+    @Override
+    public List<AcquireLoop> loops(CheckedSessions sessions) throws Exception {
+        CompetitorSession session = sessions.open();
+        List<AcquireLoop> loops = new ArrayList<>();
+        for (int thread = 0; thread < THREADS; thread++) {
+            String lock = "sixteen-" + thread;
+            loops.add(new AcquireLoop(session, 0, lock, sessions.alone(lock), true));
+        }
+        return loops;
     }
 }

@@ -2,6 +2,7 @@
 package io.mortise.lock.benchmark.scenario;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -11,10 +12,20 @@ import java.util.TreeMap;
  * @param values values by name of the measurement, in the order of the table
  * @param requests number of requests to the server by kind, per unit of {@code requestsPer}; empty if they are not counted
  * @param requestsPer unit to which {@code requests} refers, such as {@code hand-off}
+ * @param perSecond rates of the single seconds of a round that began with the JVM; otherwise empty
  */
-public record RoundMeasurements(Map<String, Double> values, Map<String, Double> requests, String requestsPer) {
+public record RoundMeasurements(
+        Map<String, Double> values, Map<String, Double> requests, String requestsPer, List<Double> perSecond) {
+    public RoundMeasurements(Map<String, Double> values, Map<String, Double> requests, String requestsPer) {
+        this(values, requests, requestsPer, List.of());
+    }
+
     static RoundMeasurements of(Map<String, Double> values) {
         return new RoundMeasurements(values, Map.of(), "");
+    }
+
+    static RoundMeasurements cold(Map<String, Double> values, List<Double> perSecond) {
+        return new RoundMeasurements(values, Map.of(), "", perSecond);
     }
 
     /**

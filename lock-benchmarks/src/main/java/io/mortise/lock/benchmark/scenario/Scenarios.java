@@ -23,4 +23,12 @@ public final class Scenarios {
                 new ContendedScenario("contended-5ms", NEAR),
                 new SlowLinkRoundTripsScenario(FAR));
     }
+
+    /** Returns the scenarios that can also be measured from the start of a JVM, with {@code --cold}. */
+    public static List<Scenario> cold() {
+        return all().stream()
+                .filter(scenario ->
+                        scenario instanceof LoopScenario && scenario.roundTrip().isZero())
+                .toList();
+    }
 }

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Measures acquire-release cycles of one client with one thread on an uncontended lock. */
-final class SingleThreadScenario implements Scenario {
+final class SingleThreadScenario implements LoopScenario {
     private static final String LOCK = "one-thread";
 
     private final String name;
@@ -42,8 +42,8 @@ final class SingleThreadScenario implements Scenario {
     @Override
     public RoundMeasurements run(CompetitorRoundRunner round) throws Exception {
         CompetitorSession session = round.open();
-        AcquireLoop.Total awaited = loop(round, session, true);
-        AcquireLoop.Total async = loop(round, session, false);
+        AcquireLoop.Total awaited = run(round, session, true);
+        AcquireLoop.Total async = run(round, session, false);
         Map<String, Double> values = RoundMeasurements.inOrder();
         values.put("cycles/s", awaited.cyclesPerSecond());
         values.put("cycles/s, async release", async.cyclesPerSecond());
@@ -52,9 +52,18 @@ final class SingleThreadScenario implements Scenario {
         return RoundMeasurements.of(values);
     }
 
-    private static AcquireLoop.Total loop(CompetitorRoundRunner round, CompetitorSession session, boolean awaited)
+    private static AcquireLoop.Total run(CompetitorRoundRunner round, CompetitorSession session, boolean awaited)
             throws Exception {
         Duration half = round.roundSize().measured().dividedBy(2);
-        return AcquireLoop.run(round, half, List.of(new AcquireLoop(session, 0, LOCK, round.alone(LOCK), awaited)));
+        return AcquireLoop.run(round, half, List.of(loop(session, round, awaited)));
+    }
+
+    @Override
+    public List<AcquireLoop> loops(CheckedSessions sessions) throws Exception {
+        return List.of(loop(sessions.open(), sessions, true));
+    }
+
+    private static AcquireLoop loop(CompetitorSession session, CheckedSessions sessions, boolean awaited) {
+        return new AcquireLoop(session, 0, LOCK, sessions.alone(LOCK), awaited);
     }
 }
