@@ -6,8 +6,6 @@ import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.util.HexFormat;
-import javax.crypto.Mac;
-import javax.crypto.spec.SecretKeySpec;
 
 /**
  * Verifies the signatures that scripts put on their messages to waiters. Each attempt has its own nonce, which only its queue
@@ -15,26 +13,55 @@ import javax.crypto.spec.SecretKeySpec;
  * secret of the client, so messages for attempts that have ended can be verified too. Thread-safe.
  */
 final class MessageAuthenticator {
-    private static final String ALGORITHM = "HmacSHA256";
+    private static final int KEY_BYTES = 64; // one block of SHA-256
     private static final int NONCE_BYTES = 16;
 
-    private final SecretKeySpec secret;
+    private final MessageDigest inner;
+    private final MessageDigest outer;
 
     MessageAuthenticator() {
-        byte[] random = new byte[32];
-        new SecureRandom().nextBytes(random);
-        secret = new SecretKeySpec(random, ALGORITHM);
+        this(randomKey());
     }
 
-    /** Returns the nonce with which scripts sign messages for this attempt: 32 hexadecimal digits, never to be shown. */
-    String nonce(String attemptId) {
+    /** @param key {@value #KEY_BYTES} bytes */
+    MessageAuthenticator(byte[] key) {
+        inner = startedWith(key, 0x36);
+        outer = startedWith(key, 0x5c);
+    }
+
+    private static byte[] randomKey() {
+        byte[] key = new byte[KEY_BYTES];
+        new SecureRandom().nextBytes(key);
+        return key;
+    }
+
+    private static MessageDigest startedWith(byte[] key, int pad) {
         try {
-            Mac mac = Mac.getInstance(ALGORITHM);
-            mac.init(secret);
-            byte[] all = mac.doFinal(attemptId.getBytes(StandardCharsets.US_ASCII));
-            return HexFormat.of().formatHex(all, 0, NONCE_BYTES);
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            for (byte b : key) {
+                digest.update((byte) (b ^ pad));
+            }
+            return digest;
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException(e); // every JVM has this algorithm
+        }
+    }
+
+    /**
+     * Returns the nonce with which scripts sign messages for this attempt: 32 hexadecimal digits, never to be shown. It is an
+     * HMAC (RFC 2104), but not by {@code javax.crypto.Mac}: that would hash the key again for each attempt, and the first one
+     * would wait until all security providers of the JDK are loaded.
+     */
+    String nonce(String attemptId) {
+        byte[] hash = continued(outer, continued(inner, attemptId.getBytes(StandardCharsets.US_ASCII)));
+        return HexFormat.of().formatHex(hash, 0, NONCE_BYTES);
+    }
+
+    private static byte[] continued(MessageDigest started, byte[] text) {
+        try {
+            return ((MessageDigest) started.clone()).digest(text);
+        } catch (CloneNotSupportedException e) {
+            throw new IllegalStateException(e); // the JDK's implementation supports it
         }
     }
 
