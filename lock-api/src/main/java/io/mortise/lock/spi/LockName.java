@@ -4,6 +4,7 @@ package io.mortise.lock.spi;
 import io.mortise.lock.internal.TextEscaper;
 import java.util.Objects;
 import java.util.function.IntPredicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The validated name of a lock: 1 to 512 bytes of UTF-8, case-sensitive, not normalised. Rule S13.
@@ -52,6 +53,17 @@ public record LockName(String value) {
      */
     public String escape(IntPredicate plainBytes) {
         return TextEscaper.escape(value, plainBytes);
+    }
+
+    /** Written out, because the code of a record for this is made at run time: the first acquire would wait for it. */
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof LockName name && value.equals(name.value);
+    }
+
+    @Override
+    public int hashCode() {
+        return value.hashCode();
     }
 
     /** Returns the name for messages and logs, to be put between quotation marks; see {@link #shown}. */

@@ -19,7 +19,7 @@ enum RedisLockScript {
 
     /** @param files the names of the script's parts without {@code .lua}, in their order */
     RedisLockScript(String... files) {
-        script = LuaScript.of(RedisLockScript.class::getResourceAsStream, files);
+        script = LuaScript.of(file -> RedisLockScript.class.getResourceAsStream(file), files);
     }
 
     LuaScript script() {

@@ -27,8 +27,8 @@ public final class LuaScript {
      * Returns a script that is concatenated from files. A name that begins with {@code shared/} is a file of this package,
      * which all backends can use: {@code shared/keys}, and {@code shared/queue} after it.
      *
-     * @param backendFiles opens a file of the backend, as {@code ItsClass.class::getResourceAsStream} does, since this module
-     *     cannot
+     * @param backendFiles opens a file of the backend by {@code ItsClass.class.getResourceAsStream}, since this module cannot. A
+     *     method reference would do it, but take longer to link than all scripts take to read
      * @param files the names of the files without {@code .lua}, in their order
      * @throws IllegalStateException if there is no such file
      */

@@ -24,7 +24,7 @@ public enum RedlockScript {
     private final LuaScript script;
 
     RedlockScript(String... files) {
-        script = LuaScript.of(RedlockScript.class::getResourceAsStream, files);
+        script = LuaScript.of(file -> RedlockScript.class.getResourceAsStream(file), files);
     }
 
     /** Returns the script that is sent. */
