@@ -139,7 +139,7 @@ public final class TextEscaper {
      * direction of text) are written as in Java, such as {@code \\n} and {@code \\"}.
      */
     public static String shown(String text) {
-        if (text.codePoints().allMatch(TextEscaper::isPrintable)) {
+        if (isPlain(text, TextEscaper::isPrintable)) {
             return text;
         }
         StringBuilder out = new StringBuilder(text.length() + 8);

@@ -33,11 +33,13 @@ final class RedisBackend implements LockBackend, RedisClusterConnectionRouter.Li
     private final RedisConnectionRouter connections;
     private final RedisRenewals renewals;
     private final GrantConfirmation confirmation;
+    private final String mark;
 
     @SuppressWarnings("this-escape") // messages that arrive before the constructor ends find no contender
     private RedisBackend(RedisOptions options, BackendContext context) {
         this.options = options;
         this.context = context;
+        this.mark = " client=" + context.clientId(); // the name of its connection in CLIENT LIST
         this.keys =
                 options.isCluster() ? RedisKeyLayout.clustered(options.prefix()) : new RedisKeyLayout(options.prefix());
         this.contenders = new ContenderRegistry<>(context.clock());
@@ -151,7 +153,7 @@ final class RedisBackend implements LockBackend, RedisClusterConnectionRouter.Li
 
     /** Returns a string that only this client's owner records contain, so that a forged message frees no other grant (S19). */
     String mark() {
-        return " client=" + context.clientId(); // the name of its connection in CLIENT LIST
+        return mark;
     }
 
     @Override

@@ -102,7 +102,15 @@ public final class CoreClient implements LockClient {
                 acquires,
                 new ListenerNotifier(backend.kind(), options.listeners(), clock, warnings),
                 new LeaseServices(
-                        clock, options.requestTimeout(), backend, keeper, holders, removals, callbacks, warnings));
+                        clock,
+                        options.requestTimeout(),
+                        backend,
+                        Set.copyOf(backend.capabilities()),
+                        keeper,
+                        holders,
+                        removals,
+                        callbacks,
+                        warnings));
     }
 
     private void wakeLocalQueue(LockName name) {
@@ -179,7 +187,7 @@ public final class CoreClient implements LockClient {
 
     @Override
     public Set<Capability> capabilities() {
-        return backend().capabilities();
+        return acquiring().leases().capabilities();
     }
 
     @Override

@@ -173,7 +173,7 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
 
     @Override
     public long fencingToken() {
-        if (!with.backend().capabilities().contains(Capability.FENCING)) {
+        if (!with.capabilities().contains(Capability.FENCING)) {
             throw new UnsupportedOperationException("this backend gives no fencing tokens");
         }
         return token;
@@ -321,7 +321,7 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
 
     private Duration checked(Duration delay) {
         DurationLimits.within("delay", delay, Duration.ZERO, DurationLimits.LONGEST_LEASE);
-        if (!with.backend().capabilities().contains(Capability.DELAYED_RELEASE)) {
+        if (!with.capabilities().contains(Capability.DELAYED_RELEASE)) {
             throw new UnsupportedOperationException("this backend cannot keep a lock after its lease has ended: "
                     + "it does not offer " + Capability.DELAYED_RELEASE);
         }

@@ -3,6 +3,7 @@ package io.mortise.lock.core.lease;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.Capability;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
@@ -25,6 +26,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
@@ -52,6 +54,7 @@ class HeldLeaseTest {
                     throw new UnsupportedOperationException();
                 }
             },
+            Set.of(Capability.FENCING),
             keeper,
             holders,
             new ContenderRemovals(clock, lastResponse, retrier, name -> {}),
