@@ -98,7 +98,7 @@ class EtcdAmbiguityTest extends OneServerTest {
 
     /**
      * Before the first request of the release an operator deletes the key of the grant, and the acquire that had no reply puts it
-     * again. The request is sent on the thread of the test.
+     * again.
      */
     private void replaceKeyBefore(String method, CompletableFuture<Wire.DelayedRequest> delayed) {
         String key = namespace.queue("x").get(0).key();

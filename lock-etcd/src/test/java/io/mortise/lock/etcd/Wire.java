@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.etcd;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.etcd.jetcd.api.WatchRequest;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -21,6 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -31,8 +33,10 @@ final class Wire implements ClientInterceptor {
     private final AtomicInteger streams = new AtomicInteger();
     private final Map<String, Queue<Runnable>> before = new ConcurrentHashMap<>();
     private final Map<String, Status> failing = new ConcurrentHashMap<>();
-    private final AtomicReference<@Nullable String> delaying = new AtomicReference<>();
-    private final CompletableFuture<DelayedRequest> delayed = new CompletableFuture<>();
+    private final AtomicReference<@Nullable Delay> delaying = new AtomicReference<>();
+
+    /** What to do with the next request of that name. */
+    private record Delay(String method, CompletableFuture<DelayedRequest> delayed) {}
 
     /** A delayed request that has not arrived yet. */
     interface DelayedRequest {
@@ -62,7 +66,8 @@ final class Wire implements ClientInterceptor {
     }
 
     /**
-     * Runs tasks on the sender's thread before requests of that name: the first task before the next request, and so on.
+     * Runs tasks before requests of that name: the first task before the next request, and so on. A task may block: the thread that
+     * sends does not wait for it, since that may be the one which brings the replies for which the task waits.
      */
     void before(String method, Runnable... tasks) {
         before.put(method, new ConcurrentLinkedQueue<>(List.of(tasks)));
@@ -79,8 +84,9 @@ final class Wire implements ClientInterceptor {
 
     /** Delays the next request of that name, and tells its sender that there was no reply. */
     CompletableFuture<DelayedRequest> delayNext(String method) {
-        delaying.set(method);
-        return delayed;
+        Delay delay = new Delay(method, new CompletableFuture<>());
+        delaying.set(delay);
+        return delay.delayed;
     }
 
     @Override
@@ -88,9 +94,14 @@ final class Wire implements ClientInterceptor {
         String name = String.valueOf(method.getBareMethodName());
         counts.merge(name, 1, Integer::sum);
         Runnable task = before.getOrDefault(name, new ArrayDeque<>()).poll();
-        if (task != null) {
-            task.run();
-        }
+        return task == null
+                ? call(name, method, options, next)
+                : new Postponed<>(
+                        CompletableFuture.runAsync(task).thenApply(done -> call(name, method, options, next)));
+    }
+
+    private <Q, A> ClientCall<Q, A> call(
+            String name, MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
         Status failure = failing.remove(name);
         if (failure != null) {
             return new Replied<>(failure);
@@ -99,9 +110,9 @@ final class Wire implements ClientInterceptor {
             streams.incrementAndGet();
             return new Counted<>(next.newCall(method, options));
         }
-        String awaited = delaying.get();
-        return name.equals(awaited) && delaying.compareAndSet(awaited, null)
-                ? new Delayed<>(() -> next.newCall(method, options.withDeadline(null)))
+        Delay delay = delaying.get();
+        return delay != null && name.equals(delay.method) && delaying.compareAndSet(delay, null)
+                ? new Delayed<>(delay.delayed, () -> next.newCall(method, options.withDeadline(null)))
                 : next.newCall(method, options);
     }
 
@@ -137,6 +148,53 @@ final class Wire implements ClientInterceptor {
         }
     }
 
+    /** Does in their order, once the real call is there, all that is asked of it. */
+    private static final class Postponed<Q, A> extends ClientCall<Q, A> {
+        @GuardedBy("this")
+        private CompletableFuture<ClientCall<Q, A>> real;
+
+        Postponed(CompletableFuture<ClientCall<Q, A>> real) {
+            this.real = real;
+        }
+
+        private synchronized void then(Consumer<ClientCall<Q, A>> action) {
+            real = real.thenApply(call -> {
+                action.accept(call);
+                return call;
+            });
+        }
+
+        @Override
+        public synchronized void start(Listener<A> listener, Metadata headers) {
+            then(call -> call.start(listener, headers));
+            real.exceptionally(failure -> {
+                listener.onClose(
+                        Status.UNKNOWN.withDescription("the task failed").withCause(failure), new Metadata());
+                return null;
+            });
+        }
+
+        @Override
+        public void request(int messages) {
+            then(call -> call.request(messages));
+        }
+
+        @Override
+        public void cancel(@Nullable String why, @Nullable Throwable cause) {
+            then(call -> call.cancel(why, cause));
+        }
+
+        @Override
+        public void sendMessage(Q sent) {
+            then(call -> call.sendMessage(sent));
+        }
+
+        @Override
+        public void halfClose() {
+            then(ClientCall::halfClose);
+        }
+    }
+
     private static final class Replied<Q, A> extends ClientCall<Q, A> {
         private final Status reply;
 
@@ -162,12 +220,14 @@ final class Wire implements ClientInterceptor {
         public void halfClose() {}
     }
 
-    private final class Delayed<Q, A> extends ClientCall<Q, A> implements DelayedRequest {
+    private static final class Delayed<Q, A> extends ClientCall<Q, A> implements DelayedRequest {
+        private final CompletableFuture<DelayedRequest> delayed;
         private final Supplier<ClientCall<Q, A>> real;
         private @Nullable Listener<A> sender;
         private @Nullable Q message;
 
-        Delayed(Supplier<ClientCall<Q, A>> real) {
+        Delayed(CompletableFuture<DelayedRequest> delayed, Supplier<ClientCall<Q, A>> real) {
+            this.delayed = delayed;
             this.real = real;
         }
 
