@@ -14,7 +14,6 @@ import org.junit.jupiter.api.Timeout;
 
 /** Tests that the model of Redis, which the exploration uses, answers as a real server does: random calls of every script. */
 @Tag("once")
-@Tag("once")
 class RedisModelTest {
     private static final int FEW = 300;
     private static final int MANY = 3_000;

@@ -21,6 +21,8 @@ final class RedisCommands {
     private static final RedisError WRONG_TYPE =
             new RedisError("WRONGTYPE Operation against a key holding the wrong kind of value");
 
+    private static final String INFINITE = "inf";
+
     private final RedisModel before;
     private final Map<String, StoredValue> keys;
     private final long nowMicros;
@@ -231,7 +233,8 @@ final class RedisCommands {
 
     private Long zadd(List<String> args) {
         boolean onlyNew = args.get(1).equals("NX");
-        double score = Double.parseDouble(args.get(onlyNew ? 2 : 1));
+        String text = args.get(onlyNew ? 2 : 1);
+        double score = text.equals(INFINITE) ? Double.POSITIVE_INFINITY : Double.parseDouble(text);
         String member = args.get(onlyNew ? 3 : 2);
         return change(
                 sortedSet(args.get(0)),
@@ -272,8 +275,11 @@ final class RedisCommands {
         return index < 0 ? size + index : index;
     }
 
-    /** Returns a number as a server writes it; the model only has whole ones. */
+    /** Returns a number as a server writes it; the model only has whole ones, and the infinite one. */
     static String number(double value) {
+        if (value == Double.POSITIVE_INFINITY) {
+            return INFINITE;
+        }
         if (value != Math.rint(value)) {
             throw new IllegalArgumentException("not in the model: " + value);
         }

@@ -55,7 +55,10 @@ public final class ServerComparison implements AutoCloseable {
 
     /** A connection to the real server. */
     public interface Server {
-        /** Sends one command and returns its reply: null, a {@code Long}, a {@code String}, or a list; an error is thrown. */
+        /**
+         * Sends one command and returns its reply: null, a {@code Long}, a {@code String}, or a list. An error is thrown; in a list
+         * it is the exception.
+         */
         @Nullable
         Object call(String... command);
     }
@@ -112,7 +115,7 @@ public final class ServerComparison implements AutoCloseable {
         RedisModel.Result modelled = interpreter.run(model, nowMicros, text, keys, args);
         model = modelled.next();
         if (real instanceof List<?> parts) {
-            expect("the reply", parts.size() > 1 ? parts.get(1) : null, rounded(modelled.reply()));
+            expect("the reply", parts.size() > 1 ? returned(parts.get(1)) : null, rounded(modelled.reply()));
             expect(
                     "the messages",
                     parts.get(0),
@@ -153,8 +156,17 @@ public final class ServerComparison implements AutoCloseable {
         try {
             return server.call(command.toArray(String[]::new));
         } catch (RuntimeException e) {
-            return new RedisError(WHERE.matcher(String.valueOf(e.getMessage())).replaceFirst(""));
+            return error(e);
         }
+    }
+
+    /** Returns what a script returned; an error within a reply is not thrown. */
+    private static Object returned(Object reply) {
+        return reply instanceof RuntimeException error ? error(error) : reply;
+    }
+
+    private static RedisError error(RuntimeException thrown) {
+        return new RedisError(WHERE.matcher(String.valueOf(thrown.getMessage())).replaceFirst(""));
     }
 
     private List<Object> describe(String key) {

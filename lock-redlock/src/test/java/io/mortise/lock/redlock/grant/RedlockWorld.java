@@ -11,7 +11,6 @@ import io.mortise.lock.explorer.redis.RedisModel;
 import io.mortise.lock.explorer.redis.ScriptInterpreter;
 import io.mortise.lock.explorer.redis.StoredValue;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.Answer;
-import io.mortise.lock.redlock.grant.RedlockContenderEvent.Executed;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.Execution;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.InDoubt;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.NotExecuted;
@@ -762,26 +761,19 @@ record RedlockWorld(
 
         private RedlockContenderEvent voted(
                 int c, int m, Request request, RedlockContenderEffect.SendAcquire acquire, List<?> reply) {
+            Execution execution = VoteReplyHandler.execution(new ArrayList<>(reply), true, request.epoch);
+            if (execution instanceof Refused refused) {
+                return new RedlockContenderEvent.CameTooLate(
+                        m, acquire.round(), acquire.tries(), refused, new MasterVote.Failed(NO_REPLY, false), SOON);
+            }
             if (reply.get(0) instanceof Long counter) {
-                return voted(acquire, new MasterVote.Granted(counter), new Executed(request.epoch, 0, false));
+                return voted(acquire, new MasterVote.Granted(counter), execution);
             }
             if (reply.get(0).equals("busy")) {
-                return voted(
-                        acquire,
-                        new MasterVote.Conflicted(String.valueOf(reply.get(2)), 0, 0),
-                        new Executed(request.epoch, (Long) reply.get(4), true));
-            }
-            if (reply.get(0).equals("late")) {
-                return new RedlockContenderEvent.CameTooLate(
-                        m,
-                        acquire.round(),
-                        acquire.tries(),
-                        new Refused(request.epoch, (Long) reply.get(1)),
-                        new MasterVote.Failed(NO_REPLY, false),
-                        SOON);
+                return voted(acquire, new MasterVote.Conflicted(String.valueOf(reply.get(2)), 0, 0), execution);
             }
             masters.get(m).links.get(c).eligible = false;
-            return voted(acquire, new MasterVote.Failed(NO_REPLY, false), new NotExecuted());
+            return voted(acquire, new MasterVote.Failed(NO_REPLY, false), execution);
         }
 
         private List<?> run(int m, RedlockScript script, List<String> args) {
