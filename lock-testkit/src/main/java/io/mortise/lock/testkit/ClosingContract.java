@@ -24,6 +24,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -127,7 +128,7 @@ interface ClosingContract extends Contract {
     default void S17_aClientKeepsNothingOfAnUnusedName() throws Exception {
         LockClient client = fixture().client();
         WeakReference<?> unreachable = new WeakReference<>(new Object());
-        List<WeakReference<?>> refs = useOnce(client);
+        List<WeakReference<?>> refs = useOnce(client, fixture().client());
         try {
             ContractTestFixture.eventually("the objects are collected", Duration.ofSeconds(3), () -> {
                 System.gc();
@@ -146,14 +147,20 @@ interface ClosingContract extends Contract {
     }
 
     /** A separate method, so that no reference to the objects stays on the stack. */
-    private static List<WeakReference<?>> useOnce(LockClient client) throws Exception {
+    private static List<WeakReference<?>> useOnce(LockClient client, LockClient other) throws Exception {
         DistributedLock lock = client.named("once");
         Lease lease = lock.acquire();
         ContractTestFixture.assertWaitFails(ApiStyle.SYNC, lock, Duration.ofMillis(100));
         CompletableFuture<Lease> cancelled = lock.acquireAsync();
         cancelled.cancel(true);
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
-        return List.of(new WeakReference<>(lock), new WeakReference<>(lease), new WeakReference<>(cancelled));
+        Lease held = other.named("busy").acquire();
+        CompletableFuture<Optional<Lease>> tried = client.named("busy").tryAcquireAsync(Duration.ZERO);
+        assertThat(tried.join()).as("a lock that the client never had").isEmpty();
+        assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        return Stream.of(lock, lease, cancelled, tried)
+                .<WeakReference<?>>map(WeakReference::new)
+                .toList();
     }
 
     @Test
