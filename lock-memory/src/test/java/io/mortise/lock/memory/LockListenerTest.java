@@ -23,6 +23,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -185,7 +186,10 @@ class LockListenerTest {
         assertThat(events.take()).as("30 s less 1 % and 2 ms, after 10 s").containsExactly("renewed 19698 of 30000");
         faults.refuse(Duration.ofSeconds(20));
         clock.advance(Duration.ofSeconds(25));
-        assertThat(events.take()).as("by a retry 10.55 s late").containsExactly("renewed 9148 of 30000");
+        assertThat(events.take())
+                .as("by a retry 10 to 11 s late")
+                .singleElement(InstanceOfAssertFactories.STRING)
+                .matches("renewed (8[7-9]|9[0-6]).. of 30000");
         lease.release();
     }
 

@@ -9,6 +9,8 @@ import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.redlock.grant.RedlockContenderEffect.DeleteKeptVote;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.Pause;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.RepeatRemoval;
 import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendAcquire;
 import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendDelayedRelease;
 import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendRecovery;
@@ -19,7 +21,9 @@ import io.mortise.lock.redlock.grant.RedlockContenderEvent.Answer;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.KeepFailed;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.Kept;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.NotExecuted;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.PauseOver;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.Recovered;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.RemovalDue;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.RemovalFailed;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.Removed;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.TokenStored;
@@ -103,24 +107,31 @@ final class RedlockContenderRequests {
         return services.context().clock().now();
     }
 
-    /** Returns the event for a request that could not be sent; null if the effect is no request. After an error nobody knows. */
+    /**
+     * Returns the event for an effect that threw; null if it leads to none. A request that threw an exception was not sent; after an error
+     * nobody knows.
+     */
     @Nullable
-    RedlockContenderEvent failed(RedlockContenderEffect request, Throwable why) {
+    RedlockContenderEvent failed(RedlockContenderEffect effect, Throwable why) {
         LockException cause = new BackendUnavailableException(what("a request") + " was not sent: " + why, why);
         boolean mayExecute = why instanceof Error;
-        if (request instanceof SendAcquire send) {
+        if (effect instanceof SendAcquire send) {
             MasterVote vote = new MasterVote.Failed(cause, mayExecute);
             return new Voted(send.master(), send.round(), vote, execution(send.master(), mayExecute), now());
-        } else if (request instanceof SendToken send) {
+        } else if (effect instanceof SendToken send) {
             return new TokenStored(send.master(), send.round(), Answer.NONE, now());
-        } else if (request instanceof SendYield send) {
+        } else if (effect instanceof SendYield send) {
             return new YieldFailed(send.master());
-        } else if (request instanceof SendRecovery send) {
+        } else if (effect instanceof SendRecovery send) {
             return new Recovered(send.master(), execution(send.master(), mayExecute));
-        } else if (request instanceof SendRemoval send) {
+        } else if (effect instanceof SendRemoval send) {
             return new RemovalFailed(send.master(), send.forCleanup(), cause, now());
-        } else if (request instanceof SendDelayedRelease send) {
+        } else if (effect instanceof SendDelayedRelease send) {
             return new KeepFailed(send.master(), String.valueOf(cause.getMessage()));
+        } else if (effect instanceof Pause) { // a timer that cannot be started is taken for one that has fired
+            return new PauseOver(now(), false);
+        } else if (effect instanceof RepeatRemoval repeat) {
+            return new RemovalDue(repeat.master());
         }
         return null;
     }

@@ -7,18 +7,23 @@ import io.mortise.lock.redis.contender.ContenderRegistry;
 import io.mortise.lock.redis.node.BackgroundConnect;
 import io.mortise.lock.redis.node.NodeListener;
 import io.mortise.lock.redis.node.RedisNodeClient;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.Pause;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.RepeatRemoval;
 import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendAcquire;
 import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendRecovery;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.Execution;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.InDoubt;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.NotExecuted;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.PauseOver;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.Recovered;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.RemovalDue;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.Voted;
 import io.mortise.lock.redlock.master.MasterQuarantine;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.master.RedlockMasters;
 import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.redlock.vote.Quorum;
+import io.mortise.lock.redlock.vote.VoteTally;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
@@ -112,6 +117,14 @@ class RedlockContenderRequestsTest {
     void S08_aRecoveryThatThrewAnErrorMayBeExecuted() {
         assertThat(execution(new SendRecovery(0, 1, 1), error)).isInstanceOf(InDoubt.class);
         assertThat(execution(new SendRecovery(0, 1, 1), exception)).isInstanceOf(NotExecuted.class);
+    }
+
+    /** Otherwise the attempt, or the release, would be pending for ever. */
+    @Test
+    void S08_aTimerThatCannotBeStartedHasFired() {
+        assertThat(requests.failed(new RepeatRemoval(2), error)).isEqualTo(new RemovalDue(2));
+        assertThat(requests.failed(new Pause(new VoteTally(new Quorum(3)), 1), error))
+                .isEqualTo(new PauseOver(clock.now(), false));
     }
 
     private Execution execution(RedlockContenderEffect effect, Throwable thrown) {
