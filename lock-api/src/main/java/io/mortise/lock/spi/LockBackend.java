@@ -41,17 +41,6 @@ public interface LockBackend extends AutoCloseable {
     Duration leaseDuration(Optional<Duration> requested);
 
     /**
-     * Returns the longest time for which an orphan of a contender, which no client withdraws or renews, may keep the lock from
-     * others. Default: the lease duration, after which a grant expires. A queue in which the store hands the lock to a waiter
-     * whose client is gone adds its own time.
-     *
-     * @param leaseDuration the lease duration of the contender
-     */
-    default Duration orphanLifetime(Duration leaseDuration) {
-        return leaseDuration;
-    }
-
-    /**
      * Rejects a delay of {@link Contender#endAfter} that the store does not support. Does no I/O. Default: accepts all.
      *
      * @param delay more than zero, at most 1 h

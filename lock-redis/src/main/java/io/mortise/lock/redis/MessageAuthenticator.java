@@ -16,6 +16,10 @@ final class MessageAuthenticator {
     private static final int KEY_BYTES = 64; // one block of SHA-256
     private static final int NONCE_BYTES = 16;
 
+    private static final int INNER_PAD = 0x36;
+    private static final int OUTER_PAD = 0x5c;
+
+    private final byte[] key;
     private final MessageDigest inner;
     private final MessageDigest outer;
 
@@ -25,8 +29,9 @@ final class MessageAuthenticator {
 
     /** @param key {@value #KEY_BYTES} bytes */
     MessageAuthenticator(byte[] key) {
-        inner = startedWith(key, 0x36);
-        outer = startedWith(key, 0x5c);
+        this.key = key.clone();
+        inner = startedWith(INNER_PAD);
+        outer = startedWith(OUTER_PAD);
     }
 
     private static byte[] randomKey() {
@@ -35,7 +40,7 @@ final class MessageAuthenticator {
         return key;
     }
 
-    private static MessageDigest startedWith(byte[] key, int pad) {
+    private MessageDigest startedWith(int pad) {
         try {
             MessageDigest digest = MessageDigest.getInstance("SHA-256");
             for (byte b : key) {
@@ -53,16 +58,19 @@ final class MessageAuthenticator {
      * would wait until all security providers of the JDK are loaded.
      */
     String nonce(String attemptId) {
-        byte[] hash = continued(outer, continued(inner, attemptId.getBytes(StandardCharsets.US_ASCII)));
+        byte[] hash =
+                continued(outer, OUTER_PAD, continued(inner, INNER_PAD, attemptId.getBytes(StandardCharsets.US_ASCII)));
         return HexFormat.of().formatHex(hash, 0, NONCE_BYTES);
     }
 
-    private static byte[] continued(MessageDigest started, byte[] text) {
+    private byte[] continued(MessageDigest started, int pad, byte[] text) {
+        MessageDigest digest;
         try {
-            return ((MessageDigest) started.clone()).digest(text);
+            digest = (MessageDigest) started.clone();
         } catch (CloneNotSupportedException e) {
-            throw new IllegalStateException(e); // the JDK's implementation supports it
+            digest = startedWith(pad); // the JDK's implementation supports it, but another provider may come first
         }
+        return digest.digest(text);
     }
 
     /** Returns whether a script published exactly this message. Takes as long for a wrong signature as for a right one. */

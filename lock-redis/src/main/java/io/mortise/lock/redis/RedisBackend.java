@@ -185,12 +185,6 @@ final class RedisBackend implements LockBackend, RedisClusterConnectionRouter.Li
         return Durations.roundUpToMillis(requested.orElse(options.leaseDuration()));
     }
 
-    /** Adds the time in which the server may hand the lock to a queue entry. */
-    @Override
-    public Duration orphanLifetime(Duration leaseDuration) {
-        return leaseDuration.plus(RedisContenderRequests.ENTRY_LIFETIME);
-    }
-
     @Override
     public boolean queuesWaiters() {
         return true;

@@ -125,6 +125,7 @@ class RedlockRequestCountTest extends FiveMastersTest {
         for (int i = 0; i < CLIENTS; i++) {
             locks.add(client().named("x"));
         }
+        reset();
         long queuedSince = System.nanoTime();
         List<CompletableFuture<?>> cycles = new ArrayList<>();
         for (DistributedLock lock : locks) {
@@ -138,6 +139,9 @@ class RedlockRequestCountTest extends FiveMastersTest {
                 SOON,
                 () -> Long.valueOf(contenders)
                         .equals(redis.call("ZCARD", keys("x").queue()))));
+        assertThat(masters.sum(redis -> calls(redis, "publish")))
+                .as("hints among waiters")
+                .isZero();
         reset();
         held.release();
         for (CompletableFuture<?> cycle : cycles) {

@@ -29,11 +29,9 @@ import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.spi.support.Durations;
 import io.mortise.lock.spi.support.LinkageErrorCheck;
 import io.mortise.lock.spi.testing.BackendInterception;
 import io.mortise.lock.spi.testing.ManualClock;
-import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -144,10 +142,7 @@ public final class CoreClient implements LockClient {
             Runnable stopClock) {
         CoreClient client = new CoreClient(options, clock, random, stopClock);
         try {
-            LockBackend opened = BackendInterception.apply(open.apply(client.context));
-            client.acquiring = client.collaborators(opened);
-            client.lastResponse.received();
-            client.keeper.start(opened);
+            client.start(BackendInterception.apply(open.apply(client.context)));
             return client;
         } catch (LinkageError e) {
             client.stopThreads();
@@ -156,6 +151,17 @@ public final class CoreClient implements LockClient {
             client.stopThreads();
             throw e;
         }
+    }
+
+    private void start(LockBackend opened) {
+        try {
+            acquiring = collaborators(opened);
+        } catch (RuntimeException | Error e) { // it asks the backend for its capabilities
+            opened.close();
+            throw e;
+        }
+        lastResponse.received();
+        keeper.start(opened);
     }
 
     private AcquireServices acquiring() {
@@ -242,14 +248,13 @@ public final class CoreClient implements LockClient {
             return;
         }
         int pending = acquires.size();
-        Duration bound = orphanBound();
         List<String> unfinished = cleanups.stop();
         if (pending > 0 || !unfinished.isEmpty()) {
             log.warn(
-                    "event=close-cleanup-incomplete requests={} withdrawals={} bound=\"the store drops them within {}\"",
+                    "event=close-cleanup-incomplete requests={} withdrawals={} hint=\"the store drops them when their leases"
+                            + " or delays end\"",
                     pending,
-                    unfinished,
-                    bound);
+                    unfinished);
         }
         keeper.stop();
         warnings.flush();
@@ -260,12 +265,6 @@ public final class CoreClient implements LockClient {
         } finally {
             stopThreads();
         }
-    }
-
-    /** Returns within what time from now the store drops what is not withdrawn: at least what has the default lease. */
-    Duration orphanBound() {
-        Duration lease = backend().leaseDuration(Optional.empty());
-        return backend().orphanLifetime(Durations.longer(lease, cleanups.longestLeft()));
     }
 
     @Override

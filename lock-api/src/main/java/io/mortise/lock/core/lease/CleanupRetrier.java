@@ -89,13 +89,6 @@ public final class CleanupRetrier {
         return pending.stream().map(PendingCleanup::what).sorted().toList();
     }
 
-    /** Returns the time until the last try of the longest cleanup; zero if none is pending. */
-    public Duration longestLeft() {
-        return List.copyOf(open).stream()
-                .map(cleanup -> clock.until(cleanup.until()))
-                .reduce(Duration.ZERO, Durations::longer);
-    }
-
     boolean isStopped() {
         return stopped;
     }

@@ -98,6 +98,7 @@ class AcquireExplorationTest {
                 Scope.of(1, Option.HELD, Option.LIMIT, Option.WITHDRAWAL, Option.CLOSE)
                         .faults(1, Fault.values()),
                 Scope.of(1, Option.LIMIT).faults(2, Fault.values()),
+                Scope.of(1, Option.LOCAL_QUEUE).faults(2, Fault.GRANT_ENDED, Fault.DISPLACED),
                 Scope.of(1, Option.HELD, Option.SINGLE_ATTEMPT, Option.CLOSE).faults(2, Fault.values()),
                 Scope.of(2, Option.WITHDRAWAL)
                         .faults(1, Fault.NO_REPLY, Fault.OUTAGE, Fault.REFUSED, Fault.DISPLACED, Fault.GRANT_ENDED));

@@ -5,12 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.BackendUnavailableException;
-import io.mortise.lock.Capability;
 import io.mortise.lock.ClientClosedException;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockListener;
-import io.mortise.lock.LockOptions;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.core.lease.HeldLease;
 import io.mortise.lock.core.runtime.ClientScopedClock;
@@ -28,7 +26,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
@@ -55,7 +52,6 @@ class AcquireOperationTest {
     private static final class Scripted implements Contender {
         final ContenderListener listener;
         final List<CompletableFuture<AttemptResult>> attempts = new ArrayList<>();
-        CompletableFuture<Boolean> ended = CompletableFuture.completedFuture(true);
         int ends;
 
         Scripted(ContenderListener listener) {
@@ -76,7 +72,7 @@ class AcquireOperationTest {
         public CompletionStage<Boolean> end() {
             assertThat(attempts).as("calls never overlap").allMatch(CompletableFuture::isDone);
             ends++;
-            return ended;
+            return CompletableFuture.completedFuture(true);
         }
     }
 
@@ -89,7 +85,7 @@ class AcquireOperationTest {
         return CoreClient.open(context -> new Backend(), options, scoped, new Random(1), scoped::stop);
     }
 
-    private class Backend extends NoopBackend {
+    private final class Backend extends NoopBackend {
         Backend() {
             super("script:1");
         }
@@ -265,39 +261,6 @@ class AcquireOperationTest {
         client.close();
         assertThat(clock.timerCount()).isZero();
         assertThat(client.queues.size()).isZero();
-    }
-
-    @Test
-    void S16_theBoundForOrphansAfterTheCloseCoversTheLongestLeaseAndTheQueue() {
-        Duration inQueue = Duration.ofSeconds(7);
-        Backend backend = new Backend() {
-            @Override
-            public Set<Capability> capabilities() {
-                return Set.of(Capability.PER_LOCK_LEASE);
-            }
-
-            @Override
-            public Duration leaseDuration(Optional<Duration> requested) {
-                return requested.orElse(LEASE);
-            }
-
-            @Override
-            public Duration orphanLifetime(Duration leaseDuration) {
-                return leaseDuration.plus(inQueue);
-            }
-        };
-        ClientScopedClock scoped = new ClientScopedClock(clock);
-        CoreClient closing =
-                CoreClient.open(context -> backend, ClientOptions.defaults(), scoped, new Random(1), scoped::stop);
-        assertThat(closing.orphanBound()).isEqualTo(LEASE.plus(inQueue));
-        Duration longer = LEASE.multipliedBy(3);
-        closing.named("x", LockOptions.defaults().leaseDuration(longer)).acquireAsync();
-        contenders.get(0).ended = new CompletableFuture<>();
-        contenders.get(0).last().complete(granted(longer));
-        closing.beginClose();
-        clock.advance(Duration.ofSeconds(1));
-        assertThat(closing.orphanBound()).isEqualTo(longer.plus(inQueue).minusSeconds(1));
-        closing.finishClose();
     }
 
     /** The close has begun, but has not come to the second operation yet. */

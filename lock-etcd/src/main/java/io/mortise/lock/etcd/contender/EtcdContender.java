@@ -230,7 +230,7 @@ public final class EtcdContender
         if (effect == Plain.JOIN_QUEUE) {
             return new NoSession(cause);
         } else if (effect == Plain.REQUEST_TURN) {
-            return new AcquireFailed(Execution.NEVER, cause);
+            return new AcquireFailed(Execution.AT_ANY_TIME, cause); // it may have got its turn nevertheless
         } else if (effect instanceof ReportGranted) {
             return new GrantNotReported(cause);
         } else if (effect == Plain.START_CLEANUP) {

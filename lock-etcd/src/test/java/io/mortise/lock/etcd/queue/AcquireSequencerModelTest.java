@@ -63,6 +63,7 @@ class AcquireSequencerModelTest {
             for (int step = 0; step < STEPS; step++) {
                 step(senders.get(random.nextInt(SENDERS)), random);
                 assertThat(actual).as("seed %s, step %s", seed, step).containsExactlyInAnyOrderElementsOf(expected);
+                assertThat(toSend(actual)).as("seed %s, step %s", seed, step).isEqualTo(toSend(expected));
                 notifications += actual.size();
                 actual.clear();
                 expected.clear();
@@ -91,6 +92,12 @@ class AcquireSequencerModelTest {
             }
             default -> sender.needed &= random.nextInt(3) > 0;
         }
+    }
+
+    private static List<String> toSend(List<String> notifications) {
+        return notifications.stream()
+                .filter(each -> each.endsWith(" " + TurnNotification.SEND_NOW))
+                .toList();
     }
 
     private boolean isNeeded(int number) {

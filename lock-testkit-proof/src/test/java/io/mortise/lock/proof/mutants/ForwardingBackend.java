@@ -140,11 +140,6 @@ class ForwardingBackend implements LockBackend {
     }
 
     @Override
-    public Duration orphanLifetime(Duration leaseDuration) {
-        return delegate.orphanLifetime(leaseDuration);
-    }
-
-    @Override
     public void checkReleaseDelay(Duration delay) {
         delegate.checkReleaseDelay(delay);
     }

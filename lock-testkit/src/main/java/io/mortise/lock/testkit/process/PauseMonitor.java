@@ -2,6 +2,8 @@
 package io.mortise.lock.testkit.process;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -11,6 +13,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class PauseMonitor {
     private static final long INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+    private static final int MOST_PAUSES = 1_000;
     private static final PauseMonitor INSTANCE = new PauseMonitor();
 
     static {
@@ -21,8 +24,9 @@ public final class PauseMonitor {
 
     // Guarded by "this".
     private long ticks;
-    private long pauseEnd = System.nanoTime();
-    private long pauseNanos;
+    private final Deque<Pause> pauses = new ArrayDeque<>(); // the latest first
+
+    private record Pause(long end, Duration length) {}
 
     private PauseMonitor() {}
 
@@ -42,8 +46,12 @@ public final class PauseMonitor {
 
     private synchronized Duration lastSince(long nanoTime, Duration shortest) {
         awaitTick(); // a pause that has just ended is noticed by then
-        Duration last = Duration.ofNanos(pauseNanos);
-        return pauseEnd - nanoTime >= 0 && last.compareTo(shortest) >= 0 ? last : Duration.ZERO;
+        return pauses.stream()
+                .takeWhile(pause -> pause.end - nanoTime >= 0)
+                .map(Pause::length)
+                .filter(length -> length.compareTo(shortest) >= 0)
+                .findFirst()
+                .orElse(Duration.ZERO);
     }
 
     private void awaitTick() {
@@ -72,8 +80,10 @@ public final class PauseMonitor {
     private synchronized void tick(long end, long late) {
         ticks++;
         if (late > 4 * INTERVAL_NANOS) {
-            pauseEnd = end;
-            pauseNanos = late;
+            pauses.addFirst(new Pause(end, Duration.ofNanos(late)));
+            if (pauses.size() > MOST_PAUSES) {
+                pauses.removeLast();
+            }
         }
         notifyAll();
     }

@@ -71,11 +71,6 @@ final class RecordingBackend implements LockBackend {
     }
 
     @Override
-    public Duration orphanLifetime(Duration leaseDuration) {
-        return delegate.orphanLifetime(leaseDuration);
-    }
-
-    @Override
     public void checkReleaseDelay(Duration delay) {
         delegate.checkReleaseDelay(delay);
     }
