@@ -583,6 +583,7 @@ interface SlowLinkContract extends Contract {
         LockClient slow = fixture().client();
         LockClient other = fixture().client();
         ContractTestFixture.onlyIf(other, Capability.PUSH);
+        slow.named("x").acquire().close(); // opens its connections
         fixture().faultInjector().delay(slow, roundTrip(), "S11 on a slow link");
         for (int moment = 0; moment < 8; moment++) {
             Lease held = other.named("x").tryAcquire(ContractTestFixture.LONG).orElseThrow();
