@@ -49,8 +49,8 @@ public interface Contender {
 
     /**
      * Gives up the session or connection on which the contender depends, so that the store removes the contender without a
-     * request (S8). The core calls it if {@link #end()} has not succeeded for a whole lease duration. All other leases of that
-     * session are lost too. Default: does nothing.
+     * request (S8). The core calls it if {@link #end()} has not succeeded for a whole lease duration, nor in a try after
+     * that. All other leases of that session are lost too. Default: does nothing.
      */
     default void abandon() {}
 

@@ -4,6 +4,7 @@ package io.mortise.lock.core.lease;
 import io.mortise.lock.ClientClosedException;
 import io.mortise.lock.core.runtime.ThrottledLog;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.Backoff;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
@@ -48,9 +49,10 @@ public final class CleanupRetrier {
             cleanup.giveUp(new ClientClosedException("the client is closed"));
             return;
         }
+        MonotonicInstant sent = clock.now();
         cleanup.attempt(() -> close(cleanup), failure -> {
-            Duration left = clock.until(cleanup.until());
-            if (!Durations.isPositive(left)) {
+            // Not by now: a try that was sent during an outage may hang for a request timeout after it.
+            if (!sent.isBefore(cleanup.until())) {
                 warnings.warn(
                         "cleanup-given-up",
                         failure.getClass().getSimpleName(),
@@ -64,6 +66,7 @@ public final class CleanupRetrier {
                 }
             } else {
                 log.debug("event=cleanup-retry what=\"{}\" cause=\"{}\"", cleanup.what(), failure.toString());
+                Duration left = Durations.longer(clock.until(cleanup.until()), Duration.ZERO);
                 Duration pause = Durations.shorter(left, backoff.next());
                 cleanup.retry(clock.schedule(pause, () -> attempt(cleanup, backoff)));
             }

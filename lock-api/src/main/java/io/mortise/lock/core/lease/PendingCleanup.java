@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Removes what one acquire attempt may have left in the store: {@link CleanupRetrier} repeats it until the store responds or
- * the lease duration has passed (S8).
+ * a try after the lease duration has failed too (S8).
  */
 public final class PendingCleanup<T> {
     private final String what;
@@ -47,7 +47,7 @@ public final class PendingCleanup<T> {
      *
      * @param what the description of the possible orphan, for the log
      * @param cleanup starts one try
-     * @param until the instant of the last try
+     * @param until no try that is sent before this instant is the last one
      * @param listener is notified of the end
      */
     public PendingCleanup(

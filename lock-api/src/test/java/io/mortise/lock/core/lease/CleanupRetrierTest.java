@@ -106,6 +106,34 @@ class CleanupRetrierTest {
         assertThat(retrier.isEmpty()).isTrue();
     }
 
+    /** Otherwise a session, with all leases on it, would end although the store has responded to everything since. */
+    @Test
+    void S08_aTryThatHangsBeyondTheLeaseDurationIsNotTheLast() {
+        CompletableFuture<Boolean> hanging = new CompletableFuture<>();
+        result = hanging;
+        remove();
+        clock.advance(LEASE.plusSeconds(1));
+        result = CompletableFuture.completedFuture(true);
+        hanging.completeExceptionally(new IllegalStateException("no answer"));
+        clock.advance(Duration.ZERO);
+        assertThat(tries).isEqualTo(2);
+        assertThat(events).containsExactly("may be free: x", "ended");
+        assertThat(clock.timerCount()).isZero();
+    }
+
+    @Test
+    void S08_aTryThatHangsAfterTheLeaseDurationIsTheLast() {
+        remove();
+        CompletableFuture<Boolean> hanging = new CompletableFuture<>();
+        clock.advance(LEASE.minusMillis(1));
+        result = hanging;
+        clock.advance(Duration.ofSeconds(5));
+        assertThat(events).isEmpty();
+        hanging.completeExceptionally(new IllegalStateException("no answer"));
+        clock.advance(Duration.ZERO);
+        assertThat(events).containsExactly("abandoned", "ended");
+    }
+
     /** An abandoned contender may end a whole session, which the backend ends itself when the client closes. */
     @Test
     void S16_S17_aCloseEndsRetriesAndAbandonsNothing() {
