@@ -159,7 +159,7 @@ public final class EtcdFailoverConnection {
 
     /** Records that a request was served, or was refused because of its content. */
     void onReply(EtcdMemberConnection used, MonotonicInstant sent) {
-        used.onResponse();
+        used.onServed();
         tries.onReply(sent);
         if (notServingSince != null) {
             markServing(used);
@@ -208,7 +208,7 @@ public final class EtcdFailoverConnection {
             }
             MonotonicInstant since = notServingSince;
             if (since == null) {
-                since = sent;
+                since = sent.orLater(used.lastServed()); // a later request may have been served meanwhile
                 notServingSince = since;
             }
             Duration maxNotServing = haveAllMembersFailed() ? context.requestTimeout() : limit;

@@ -35,6 +35,7 @@ final class EtcdMemberConnection implements WatchMultiplexer.MemberListener {
     private final Consumer<EtcdMemberConnection> whenSilent;
     private final Client client;
     private volatile MonotonicInstant lastResponse;
+    private volatile MonotonicInstant lastServed;
 
     /**
      * Creates the client, and looks up the names of the servers.
@@ -53,6 +54,7 @@ final class EtcdMemberConnection implements WatchMultiplexer.MemberListener {
         this.endpoints = endpoints.size() == 1 ? endpoints.get(0) : settings.endpoints();
         this.whenSilent = whenSilent;
         this.lastResponse = context.clock().now();
+        this.lastServed = lastResponse;
         this.client =
                 settings.client().orElseGet(() -> EtcdClientFactory.build(settings, endpoints, tries, context, this));
         try {
@@ -121,6 +123,17 @@ final class EtcdMemberConnection implements WatchMultiplexer.MemberListener {
     @Override
     public void onResponse() {
         lastResponse = context.clock().now();
+    }
+
+    /** Records that a request was served, or was refused because of its content. */
+    void onServed() {
+        lastServed = context.clock().now();
+        onResponse();
+    }
+
+    /** Returns when a request was served last; if none was, when this connection was created. */
+    MonotonicInstant lastServed() {
+        return lastServed;
     }
 
     @Override

@@ -124,6 +124,22 @@ class EtcdFailoverConnectionTest {
         assertThat(connection.current()).isSameAs(first);
     }
 
+    /** As after an outage in which it got a request that it never answers: it serves all others. */
+    @Test
+    void S15_aMemberThatServesLaterRequestsIsKeptWhenAnEarlierOneTimesOut() {
+        EtcdMemberConnection first = connection.current();
+        MonotonicInstant sent = clock.now();
+        clock.advance(Duration.ofSeconds(4));
+        connection.onReply(first, clock.now());
+        clock.advance(Duration.ofSeconds(1));
+        connection.onTimeout(first, sent);
+        assertThat(failovers).isEmpty();
+        timeOut(first, true);
+        assertThat(failovers).isEmpty();
+        timeOut(first, true);
+        assertThat(failovers).as("3 s after the last one that it served").hasSize(1);
+    }
+
     @Test
     void S07_aMemberWithoutLeaderForATryTimeoutIsLeftAndTheSessionRenewedAtOnce() {
         EtcdMemberConnection first = connection.current();
