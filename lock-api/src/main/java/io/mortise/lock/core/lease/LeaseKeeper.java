@@ -129,7 +129,9 @@ public final class LeaseKeeper {
         }
         entries.put(validity, entry);
         checkBy(validity.validUntil());
-        entry.renewAfter(validity.renewEvery(), clock.now());
+        // The request that created the grant may have used up most of its time.
+        Duration halfOfLeft = Durations.divide(clock.until(validity.validUntil()), 2);
+        entry.renewAfter(Durations.shorter(validity.renewEvery(), halfOfLeft), clock.now());
         return entry;
     }
 

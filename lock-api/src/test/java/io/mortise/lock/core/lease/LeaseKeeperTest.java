@@ -37,7 +37,11 @@ class LeaseKeeperTest {
 
     private final class Grant extends GrantValidity {
         Grant() {
-            super(clock, PERIOD, clock.now().plus(PERIOD.multipliedBy(3)));
+            this(PERIOD.multipliedBy(3));
+        }
+
+        Grant(Duration left) {
+            super(clock, PERIOD, clock.now().plus(left));
         }
 
         void renewed() {
@@ -335,6 +339,21 @@ class LeaseKeeperTest {
             assertThat(grant.isValid()).as("healed after %d s", healed).isTrue();
             keeper.unhold(grant);
         }
+    }
+
+    /** As after an outage, when the request that created a session took most of its time. */
+    @Test
+    void S07_aGrantWithLittleTimeLeftIsRenewedWithinHalfOfIt() {
+        startRenewing(Grant::renewed);
+        Grant grant = new Grant(PERIOD.dividedBy(10));
+        keeper.keep(grant);
+        clock.advance(PERIOD.dividedBy(20).minusMillis(1));
+        assertThat(renewals).isEmpty();
+        clock.advance(Duration.ofMillis(1));
+        assertThat(renewals).hasSize(1);
+        clock.advance(PERIOD);
+        assertThat(renewals).hasSize(2);
+        assertThat(grant.isValid()).isTrue();
     }
 
     @Test
