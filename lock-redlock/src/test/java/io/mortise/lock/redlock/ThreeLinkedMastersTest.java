@@ -81,7 +81,7 @@ abstract class ThreeLinkedMastersTest {
     }
 
     /** Returns the options of a client that uses the same links. */
-    final RedlockOptions options() {
+    RedlockOptions options() {
         return RedlockOptions.connectTo(links.stream()
                         .map(link -> RedisURI.create("127.0.0.1", link.port()))
                         .toList())
