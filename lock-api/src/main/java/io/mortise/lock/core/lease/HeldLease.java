@@ -332,6 +332,9 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
     }
 
     private CompletableFuture<ReleaseOutcome> outcomeForCaller() {
+        if (released.isDone()) {
+            return released.copy(); // nobody waits for it yet, so no callback needs the executor
+        }
         CompletableFuture<ReleaseOutcome> result = new CompletableFuture<>();
         released.thenAccept(outcome -> with.callbacks().execute(() -> result.complete(outcome)));
         return result;

@@ -29,6 +29,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import org.junit.jupiter.api.Test;
 import org.slf4j.event.Level;
 
@@ -37,6 +38,7 @@ class HeldLeaseTest {
     private static final Duration DURATION = Duration.ofSeconds(30);
     private static final LockName LOCK = new LockName("x");
 
+    private Executor callbacks = Runnable::run;
     private final ManualClock clock = new ManualClock();
     private final RecordedLog recorded = new RecordedLog();
     private final ThrottledLog warnings = new ThrottledLog(clock, recorded.logger);
@@ -58,7 +60,7 @@ class HeldLeaseTest {
             keeper,
             holders,
             new ContenderRemovals(clock, lastResponse, retrier, name -> {}),
-            new CallbackExecutor(Optional.of(Runnable::run), true),
+            new CallbackExecutor(Optional.of(task -> callbacks.execute(task)), true),
             warnings);
 
     /** The results of the next tries to end the contender; after these it is removed. */
@@ -156,6 +158,14 @@ class HeldLeaseTest {
         validity.lost(new LossReason(LossReason.Kind.REMOVED, "not there"));
         slow.complete(false);
         assertThat(released).isCompletedWithValue(ReleaseOutcome.LOST);
+    }
+
+    @Test
+    void S05_anOutcomeThatIsKnownAtOnceDoesNotWaitForTheCallbackExecutor() {
+        callbacks = task -> {};
+        HeldLease lease = held();
+        assertThat(lease.releaseAsync()).isCompletedWithValue(ReleaseOutcome.RELEASED);
+        assertThat(lease.releaseAsync()).isCompletedWithValue(ReleaseOutcome.RELEASED);
     }
 
     @Test
