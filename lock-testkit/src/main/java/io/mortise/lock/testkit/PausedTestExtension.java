@@ -14,13 +14,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * JUnit extension that repeats a conformance test that failed while its JVM stood still for {@link #PAUSE} or longer: then its timeouts and
+ * JUnit extension that repeats a conformance test that failed while its JVM stood still for half a second or longer: then its timeouts and
  * limits say nothing about the backend. Each repetition has a fixture of its own.
  */
 final class PausedTestExtension implements InvocationInterceptor {
-    /** A pause that a client with a request timeout of half a second, the shortest of most tests, may not bear. */
-    static final Duration PAUSE = Duration.ofMillis(500);
-
     static final int MOST_RUNS = 3;
 
     private static final Logger log = LoggerFactory.getLogger(PausedTestExtension.class);
@@ -55,7 +52,7 @@ final class PausedTestExtension implements InvocationInterceptor {
                                 call.getExecutable(), test, call.getArguments().toArray());
                     }
                 },
-                begun -> PauseMonitor.since(begun, PAUSE));
+                PauseMonitor::since);
     }
 
     /** A run of a test; the first one has number 1. */

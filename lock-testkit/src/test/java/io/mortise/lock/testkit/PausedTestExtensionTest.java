@@ -55,8 +55,7 @@ class PausedTestExtensionTest {
         String stop = "kill -STOP %1$d; sleep 0.8; kill -CONT %1$d"
                 .formatted(ProcessHandle.current().pid());
         assertThat(new ProcessBuilder("sh", "-c", stop).start().waitFor()).isZero();
-        assertThat(PauseMonitor.since(begun, PausedTestExtension.PAUSE)).isGreaterThan(PausedTestExtension.PAUSE);
-        assertThat(PauseMonitor.since(begun, Duration.ofDays(1))).isZero();
+        assertThat(PauseMonitor.since(begun)).isPositive();
     }
 
     private PausedTestExtension.Run failing(int times, Throwable failure) {

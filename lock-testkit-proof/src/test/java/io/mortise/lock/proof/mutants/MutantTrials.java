@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -37,7 +36,6 @@ abstract class MutantTrials {
     /** Number of mutants tested in parallel; more than the cores, since the tests mostly wait. A whole kit is busier. */
     private static final int PARALLEL_TRIALS = WHOLE_KIT ? 2 : 6;
 
-    private static final Duration PAUSE = Duration.ofMillis(500);
     private static final int MOST_RUNS = 3;
 
     static final String TABLE = "|---|---|---|\n";
@@ -78,7 +76,7 @@ abstract class MutantTrials {
                     WHOLE_KIT ? MutantTestResult.ofWholeKit(mutant) : MutantTestResult.of(mutant, mutant.killer());
             if (isFound(mutant, result)
                     || run == MOST_RUNS
-                    || PauseMonitor.since(begun, PAUSE).isZero()) {
+                    || PauseMonitor.since(begun).isZero()) {
                 if (WHOLE_KIT) {
                     writeWhatTheWholeKitDetects(mutant, result);
                 }

@@ -13,6 +13,10 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class PauseMonitor {
     private static final long INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    /** A pause that a client with a request timeout of half a second, the shortest of most tests, may not bear. */
+    private static final Duration PAUSE = Duration.ofMillis(500);
+
     private static final int MOST_PAUSES = 1_000;
     private static final PauseMonitor INSTANCE = new PauseMonitor();
 
@@ -36,20 +40,19 @@ public final class PauseMonitor {
     }
 
     /**
-     * Returns the last pause that ended after an instant; zero if there was none. Shorter ones than {@code shortest} do not count.
+     * Returns the last pause that ended after an instant; zero if there was none. Pauses below 0.5 s do not count.
      *
      * @param nanoTime the instant, by {@link System#nanoTime()}
      */
-    public static Duration since(long nanoTime, Duration shortest) {
-        return INSTANCE.lastSince(nanoTime, shortest);
+    public static Duration since(long nanoTime) {
+        return INSTANCE.lastSince(nanoTime);
     }
 
-    private synchronized Duration lastSince(long nanoTime, Duration shortest) {
+    private synchronized Duration lastSince(long nanoTime) {
         awaitTick(); // a pause that has just ended is noticed by then
         return pauses.stream()
                 .takeWhile(pause -> pause.end - nanoTime >= 0)
                 .map(Pause::length)
-                .filter(length -> length.compareTo(shortest) >= 0)
                 .findFirst()
                 .orElse(Duration.ZERO);
     }
@@ -73,14 +76,14 @@ public final class PauseMonitor {
             long begun = System.nanoTime();
             LockSupport.parkNanos(INTERVAL_NANOS);
             long end = System.nanoTime();
-            tick(end, end - begun - INTERVAL_NANOS);
+            tick(new Pause(end, Duration.ofNanos(end - begun - INTERVAL_NANOS)));
         }
     }
 
-    private synchronized void tick(long end, long late) {
+    private synchronized void tick(Pause pause) {
         ticks++;
-        if (late > 4 * INTERVAL_NANOS) {
-            pauses.addFirst(new Pause(end, Duration.ofNanos(late)));
+        if (pause.length.compareTo(PAUSE) >= 0) {
+            pauses.addFirst(pause);
             if (pauses.size() > MOST_PAUSES) {
                 pauses.removeLast();
             }
