@@ -46,12 +46,13 @@ import picocli.CommandLine.Spec;
             "74:the file given by --json could not be written"
         })
 final class BenchmarkCommand implements Callable<Integer> {
-    private static final String ROUNDS = "5";
-    private static final String SECONDS = "1";
-    private static final String WARM_UP = "40";
-    private static final String SMOKE_SECONDS = "0.1";
-    private static final String COLD_ROUNDS = "3";
-    private static final String COLD_SECONDS = "10";
+    /** The values of options that are not given. */
+    private record Defaults(String rounds, String seconds, String warmUp) {
+        static final Defaults WARM = new Defaults("5", "1", "40");
+        static final Defaults COLD = new Defaults("3", "10", "0");
+        static final Defaults SMOKE = new Defaults("1", "0.1", "0");
+        static final Defaults COLD_SMOKE = new Defaults("1", "1", "0");
+    }
 
     /** The size of a round with {@code --smoke}, unless {@code --seconds} is given. */
     static final RoundSize SMOKE = new RoundSize(Duration.ofMillis(100), true);
@@ -127,12 +128,13 @@ final class BenchmarkCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         OptionValueValidator limits = new OptionValueValidator(spec);
-        int counted = limits.wholeNumber("--rounds", or(rounds, smoke ? "1" : cold ? COLD_ROUNDS : ROUNDS), 1, 100);
-        double length = cold
-                ? limits.wholeNumber("--seconds", or(seconds, smoke ? "1" : COLD_SECONDS), 1, 60)
-                : limits.seconds("--seconds", or(seconds, smoke ? SMOKE_SECONDS : SECONDS), 0.01, 60);
-        WarmUpRounds before = WarmUpRounds.upTo(
-                limits.wholeNumber("--warm-up", or(warmUp, smoke || cold ? "0" : WARM_UP), 0, cold ? 0 : 600));
+        Defaults defaults = defaults();
+        int counted = limits.wholeNumber("--rounds", or(rounds, defaults.rounds), 1, 100);
+        String length = or(seconds, defaults.seconds);
+        double measured =
+                cold ? limits.wholeNumber("--seconds", length, 1, 60) : limits.seconds("--seconds", length, 0.01, 60);
+        WarmUpRounds before =
+                WarmUpRounds.upTo(limits.wholeNumber("--warm-up", or(warmUp, defaults.warmUp), 0, cold ? 0 : 600));
         BenchmarkSuite plan = new BenchmarkSuite(chosenBackends(limits), chosenScenarios(limits));
         limits.known("--competitor", competitorNames, plan.competitors());
         Path file = json;
@@ -142,9 +144,9 @@ final class BenchmarkCommand implements Callable<Integer> {
 
         MachineDescription here = MachineDescription.here(BenchmarkVersion.mortise());
         ConsoleReport output = new ConsoleReport(spec.commandLine().getOut());
-        output.begin(here, length, before, counted);
+        output.begin(here, measured, before, counted);
         ScenarioRunner runner = new ScenarioRunner(
-                new RoundSize(Duration.ofNanos(Math.round(length * 1e9)), smoke),
+                new RoundSize(Duration.ofNanos(Math.round(measured * 1e9)), smoke),
                 before,
                 counted,
                 name -> competitorNames.isEmpty() || name.equals(TestBed.MORTISE) || competitorNames.contains(name));
@@ -157,7 +159,7 @@ final class BenchmarkCommand implements Callable<Integer> {
                     "warmUpSeconds",
                     before.maxRounds(),
                     "seconds",
-                    length,
+                    measured,
                     "smoke",
                     smoke,
                     "cold",
@@ -165,6 +167,13 @@ final class BenchmarkCommand implements Callable<Integer> {
             Files.writeString(file, new JsonReport(here, settings, all).toJson() + "\n");
         }
         return BenchmarkExitCodes.OK;
+    }
+
+    private Defaults defaults() {
+        if (cold) {
+            return smoke ? Defaults.COLD_SMOKE : Defaults.COLD;
+        }
+        return smoke ? Defaults.SMOKE : Defaults.WARM;
     }
 
     private List<TestBeds.Startable> chosenBackends(OptionValueValidator limits) {

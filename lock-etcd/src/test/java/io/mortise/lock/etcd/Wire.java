@@ -35,7 +35,7 @@ final class Wire implements ClientInterceptor {
     private final Map<String, Status> failing = new ConcurrentHashMap<>();
     private final AtomicReference<@Nullable Delay> delaying = new AtomicReference<>();
 
-    /** What to do with the next request of that name. */
+    /** The next request of that name waits until it is let go. */
     private record Delay(String method, CompletableFuture<DelayedRequest> delayed) {}
 
     /** A delayed request that has not arrived yet. */
