@@ -117,6 +117,7 @@ final class ConsumerBuild {
                 .directory(project.toFile())
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile());
+        builder.environment().put("MAVEN_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"); // it runs for seconds
         builder.environment().putAll(environment);
         Process maven = builder.start();
         boolean ended = maven.waitFor(8, TimeUnit.MINUTES);
