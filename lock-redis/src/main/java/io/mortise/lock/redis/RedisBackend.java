@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,6 +34,7 @@ final class RedisBackend implements LockBackend, RedisClusterConnectionRouter.Li
     private final RedisConnectionRouter connections;
     private final RedisRenewals renewals;
     private final GrantConfirmation confirmation;
+    private final RecentRemovals removals = new RecentRemovals();
     private final String mark;
 
     @SuppressWarnings("this-escape") // messages that arrive before the constructor ends find no contender
@@ -114,8 +116,43 @@ final class RedisBackend implements LockBackend, RedisClusterConnectionRouter.Li
     /** Renews at once, since the server may be another one or have lost its data, so that holders learn of a loss soon (S7). */
     @Override
     public void onSubscribed(RedisNodeClient node) {
+        repeatRemovals(node);
         contenders.wakeAll(contender -> contender.waitsAt(node));
         context.renewNow(RedisGrantValidity.class, grant -> connections.nodeOf(grant.keys()) == node);
+    }
+
+    /** Records that a server has removed the attempt's grant or queue entry. */
+    void onRemoved(RedisKeyLayout.OfLock lock, String attemptId, int epoch, Duration lease) {
+        if (isCluster() || connections.sentinels().isPresent()) {
+            removals.add(new RecentRemovals.Removal(
+                    lock, attemptId, epoch, context.clock().now().plus(lease)));
+        }
+    }
+
+    /**
+     * Repeats the removals that another connection's server has executed: after a failover this one may not know of them, and
+     * the locks would stay taken until the leases end.
+     */
+    private void repeatRemovals(RedisNodeClient node) {
+        int epoch = node.epoch();
+        for (RecentRemovals.Removal removal : removals.all(context.clock().now())) {
+            if (removal.epoch() != epoch
+                    && connections.nodeOf(removal.keys()) == node
+                    && contenders.find(removal.attemptId()).isEmpty() // an attempt that goes on may hold the lock again
+                    && removals.forget(removal)) {
+                context.cleanUp(
+                        "a grant that was released before a failover",
+                        () -> release(removal.keys(), removal.attemptId(), "repeated release")
+                                .thenAccept(reply -> removals.add(removal.at(epoch))),
+                        removal.until());
+            }
+        }
+    }
+
+    private CompletionStage<List<Object>> release(RedisKeyLayout.OfLock lock, String attemptId, String what) {
+        return connections
+                .nodeOf(lock)
+                .execute(what, RedisLockScript.RELEASE.script(), lock.all(), attemptId, "0", mark());
     }
 
     /** Makes waiters and holders whose lock has moved send their next request to the server that has it now. */
@@ -139,15 +176,7 @@ final class RedisBackend implements LockBackend, RedisClusterConnectionRouter.Li
         context.cleanUp(
                 "a grant handed off to an attempt for lock \"" + LockName.shown(name.get())
                         + "\" that this client has given up",
-                () -> connections
-                        .nodeOf(lock)
-                        .execute(
-                                "release of an unclaimed hand-off",
-                                RedisLockScript.RELEASE.script(),
-                                lock.all(),
-                                message.attemptId(),
-                                "0",
-                                mark()),
+                () -> release(lock, message.attemptId(), "release of an unclaimed hand-off"),
                 context.clock().now().plus(options.leaseDuration()));
     }
 

@@ -131,6 +131,9 @@ final class RedisContenderRequests {
         removal.send(node, withTime, new AttemptRemoval.Handler() {
             @Override
             public void onRemoved(int epoch, ServerTime time, boolean held, boolean queued) {
+                if (held || queued) {
+                    backend.onRemoved(keys, request.attemptId(), epoch, request.leaseDuration());
+                }
                 events.accept(new Removed(epoch, time, held, queued));
             }
 

@@ -10,6 +10,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.connect.Locks;
@@ -99,6 +100,21 @@ class RedisSentinelTest {
         assertThat(another.fencingToken()).as("the counter was lost too").isGreaterThan(lost.fencingToken());
         assertThat(lost.fencingToken()).isGreaterThan(before);
         assertThat(another.isHeld()).isTrue();
+    }
+
+    @Test
+    void S08_aReleaseThatNoReplicaHadIsRepeatedAtTheNewMaster() throws Exception {
+        RedisTestServer old = redis.master();
+        RedisTestServer replica =
+                redis.nodes().stream().filter(node -> node != old).findFirst().orElseThrow();
+        LockOptions tenMinutes = LockOptions.defaults().leaseDuration(Duration.ofMinutes(10));
+        Lease lease = holders.named("x", tenMinutes).acquire();
+        awaitReplicated();
+        cutOff(old, replica);
+        assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        old.kill();
+        redis.awaitMasterOtherThan(old);
+        assertThat(waiters.named("x").tryAcquire(Duration.ofSeconds(60))).isPresent();
     }
 
     /** The old master still acts as the master until a sentinel reconfigures it. */
