@@ -82,7 +82,8 @@ public final class ClientOptions {
 
     /**
      * Sets the executor that runs all user code: stages of futures, {@link Lease#lost()} and {@link Lease#onExpiring}. It
-     * should have more than one thread; otherwise one slow callback delays the loss notification of another holder. The
+     * should have more than one thread; otherwise one slow callback delays the loss notification of another holder. It must accept a
+     * task without blocking, in a queue if all its threads are busy: tasks come from the threads that renew leases and read replies. The
      * application shuts it down, after it has closed the client. Default: a pool that the client creates, of 16 daemon threads
      * that end when idle.
      */

@@ -180,7 +180,7 @@ public final class LeaseStoreBackend implements LockBackend {
         private final Duration lease;
 
         @GuardedBy("this")
-        private CompletionStage<Void> latestRenewal = CompletableFuture.completedFuture(null);
+        private CompletionStage<Void> renewals = CompletableFuture.completedFuture(null);
 
         @GuardedBy("this")
         private boolean stopped;
@@ -197,15 +197,16 @@ public final class LeaseStoreBackend implements LockBackend {
         /** Records a renewal that is about to be sent. Returns false if none may be sent any more. */
         synchronized boolean startRenewal(CompletionStage<Void> ended) {
             if (!stopped) {
-                latestRenewal = ended;
+                renewals =
+                        renewals.thenCombine(ended, (earlier, last) -> null); // an earlier one may still be under way
             }
             return !stopped;
         }
 
-        /** Prevents all further renewals. Returns a stage that completes when the latest one has ended. */
+        /** Prevents all further renewals. Returns a stage that completes when those under way have ended. */
         synchronized CompletionStage<Void> stopRenewals() {
             stopped = true;
-            return latestRenewal;
+            return renewals;
         }
 
         void renewalWithoutReply(Throwable failure) {
@@ -288,7 +289,7 @@ public final class LeaseStoreBackend implements LockBackend {
             return released;
         }
 
-        /** Extends the grant once more, by the delay, when a renewal that would undo this has ended. */
+        /** Extends the grant once more, by the delay, when the renewals that would undo this have ended. */
         @Override
         public CompletionStage<Boolean> endAfter(Duration delay) {
             StoreGrantValidity held = Objects.requireNonNull(validity, "not granted");

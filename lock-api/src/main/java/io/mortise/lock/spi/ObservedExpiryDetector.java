@@ -2,6 +2,8 @@
 package io.mortise.lock.spi;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.mortise.lock.internal.DurationLimits;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -55,15 +57,16 @@ public final class ObservedExpiryDetector {
      * when the reply has arrived, never before the request is sent.
      *
      * @param version the version of the record; compared by {@code equals}
-     * @param lease the lease duration that the record contains
+     * @param lease the lease duration that the record contains; a longer one than any lease has counts as the longest
      */
     public synchronized boolean hasEnded(LockName name, Object version, Duration lease) {
         MonotonicInstant now = clock.now();
         Observation known = observations.remove(name);
         MonotonicInstant first = known != null && known.version.equals(version) ? known.first : now;
-        observations.put(name, new Observation(version, lease, first, now));
+        Duration possible = Durations.shorter(lease, DurationLimits.LONGEST_LEASE);
+        observations.put(name, new Observation(version, possible, first, now));
         dropUnread(now);
-        return !now.isBefore(first.plus(lease));
+        return !now.isBefore(first.plus(possible));
     }
 
     /** Forgets the record of a lock that is free, or that this client holds now. */

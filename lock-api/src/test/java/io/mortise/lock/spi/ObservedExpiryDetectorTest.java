@@ -53,6 +53,19 @@ class ObservedExpiryDetectorTest {
     }
 
     @Test
+    void S19_aForgedLeaseIsTakenForTheLongest() {
+        Duration forged = Duration.ofMillis(Long.MAX_VALUE);
+        assertThat(expiry.hasEnded(X, 1L, forged)).isFalse();
+        clock.advance(Duration.ofHours(1));
+        assertThat(expiry.hasEnded(X, 1L, forged)).isTrue();
+        clock.advance(Duration.ofHours(2));
+        for (int i = 0; i < 1_001; i++) {
+            expiry.hasEnded(new LockName("lock " + i), 1L, LEASE);
+        }
+        assertThat(expiry.size()).as("without that of the forged lease").isEqualTo(1_001);
+    }
+
+    @Test
     void locksAreTimedIndependently() {
         LockName y = new LockName("y");
         expiry.hasEnded(X, 1L, LEASE);

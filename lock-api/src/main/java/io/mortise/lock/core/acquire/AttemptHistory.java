@@ -3,6 +3,7 @@ package io.mortise.lock.core.acquire;
 
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
+import io.mortise.lock.internal.DurationLimits;
 import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
@@ -57,9 +58,14 @@ record AttemptHistory(
         return jittered(Durations.shorter(pause, LONGEST_RETRY), jitter);
     }
 
-    /** Returns the pause after "busy". */
+    /**
+     * Returns the pause after "busy".
+     *
+     * @param retryAfter any duration, also one that stands for ever
+     */
     static Duration pauseAfterBusy(Duration retryAfter, double jitter) {
-        return jittered(Durations.longer(retryAfter, SHORTEST_RETRY), jitter);
+        return jittered(
+                Durations.shorter(Durations.longer(retryAfter, SHORTEST_RETRY), DurationLimits.LONGEST), jitter);
     }
 
     /** @param jitter from 0 to 1, for up to a fifth more */

@@ -39,9 +39,9 @@ public record WaitPolicy(
         return maxWait == null && outage(failingSince, now, contact).compareTo(unavailableAfter) >= 0;
     }
 
-    /** Returns whether the operation has itself waited for as long as an outage may last, behind another one in the queue. */
+    /** Returns whether the client's requests have failed for too long while the operation waited, behind another one in the queue. */
     boolean waitedThroughOutage(MonotonicInstant now, StoreContact contact) {
-        return outageTooLong(started, now, contact);
+        return outageTooLong(now, now, contact); // it has sent no request of its own
     }
 
     /** Returns the pause after a failure, shortened so that {@link #outageTooLong} is checked in time. */

@@ -80,7 +80,7 @@ public final class CoreClient implements LockClient {
         this.stopClock = stopClock;
         this.lastResponse = new LastResponse(clock);
         this.warnings = new ThrottledLog(clock);
-        this.holders = new HeldLeases(warnings);
+        this.holders = new HeldLeases(warnings, this::checkDrained);
         RenewalLog renewalLog = new RenewalLog(clock, warnings);
         this.keeper = new LeaseKeeper(clock, lastResponse, renewalLog, options.requestTimeout(), random);
         this.cleanups = new CleanupRetrier(clock, random, warnings, this::checkDrained);
@@ -202,7 +202,7 @@ public final class CoreClient implements LockClient {
     }
 
     private void checkDrained() {
-        if (closeNotified && acquires.size() == 0 && cleanups.isEmpty()) {
+        if (closeNotified && acquires.size() + holders.size() == 0 && cleanups.isEmpty()) {
             closed.complete(null);
         }
     }
@@ -233,9 +233,9 @@ public final class CoreClient implements LockClient {
     CompletableFuture<Void> beginClose() {
         if (acquires.close()) {
             acquires.endAll();
-            holders.close(new LossReason(LossReason.Kind.CLIENT_CLOSED, "the client was closed"));
             LockClock.Timer bound = clock.schedule(options.requestTimeout(), () -> closed.complete(null));
             closed.thenRun(bound::cancel);
+            holders.close(new LossReason(LossReason.Kind.CLIENT_CLOSED, "the client was closed"));
             closeNotified = true;
             checkDrained();
         }
@@ -247,7 +247,7 @@ public final class CoreClient implements LockClient {
         if (!finished.compareAndSet(false, true)) {
             return;
         }
-        int pending = acquires.size();
+        int pending = acquires.size() + holders.size();
         List<String> unfinished = cleanups.stop();
         if (pending > 0 || !unfinished.isEmpty()) {
             log.warn(

@@ -57,6 +57,8 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
     private final Set<ExpiryWarningCallback> expiryWarnings = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean selfWaitWarned = new AtomicBoolean();
 
+    private boolean leftClient; // guarded by the leases of the client
+
     // Set before the event REGISTERED or OBSERVED, and used only by effects of later states.
     private boolean renewed; // whether the keeper counts this lease
     private LockClock.@Nullable Timer maxHold;
@@ -138,6 +140,8 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
             stopWatching();
         } else if (effect == LeaseEffect.Plain.REMOVE_GRANT) {
             with.removals().remove(name, contender, leaseDuration);
+        } else if (effect == LeaseEffect.Plain.LEAVE_CLIENT) {
+            with.holders().remove(this);
         } else if (effect instanceof LeaseEffect.SendRelease send) {
             sendRelease(send.keptUntil());
         } else if (effect instanceof LeaseEffect.CompleteRelease complete) {
@@ -155,6 +159,15 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         } else if (effect instanceof LeaseEffect.NotifyLoss loss) {
             observers().lost(loss.reason());
         }
+    }
+
+    /** Records that the client no longer knows the lease. Called by {@link HeldLeases} under its monitor. */
+    void leaveClient() {
+        leftClient = true;
+    }
+
+    boolean hasLeftClient() {
+        return leftClient;
     }
 
     LockName name() {
@@ -403,7 +416,6 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         if (renewed) {
             with.keeper().unhold(validity);
         }
-        with.holders().remove(this);
         if (maxHold != null) {
             maxHold.cancel();
         }

@@ -27,25 +27,38 @@ public final class HeldLeases {
     @GuardedBy("this")
     private final Map<LockName, HeldLease> byName = new HashMap<>();
 
+    private final Runnable whenRemoved;
     private volatile boolean closed;
 
-    public HeldLeases(ThrottledLog warnings) {
+    /** @param whenRemoved runs after each lease that was removed */
+    public HeldLeases(ThrottledLog warnings, Runnable whenRemoved) {
         this.warnings = warnings;
+        this.whenRemoved = whenRemoved;
     }
 
-    /** Adds a lease. Returns false if the client is closing, so that the lease may not be delivered (S16). */
+    /**
+     * Adds a lease, unless it was lost and removed before. Returns false if the client is closing, so that the lease may not be
+     * delivered (S16).
+     */
     synchronized boolean add(HeldLease lease) {
-        held.add(lease);
-        byName.put(lease.name(), lease);
+        if (!lease.hasLeftClient()) {
+            held.add(lease);
+            byName.put(lease.name(), lease);
+        }
         return !closed;
     }
 
-    synchronized void remove(HeldLease lease) {
-        held.remove(lease);
-        byName.remove(lease.name(), lease);
+    /** Removes a lease whose removal from the store has begun: a close waits for that (S16). */
+    void remove(HeldLease lease) {
+        synchronized (this) {
+            lease.leaveClient();
+            held.remove(lease);
+            byName.remove(lease.name(), lease);
+        }
+        whenRemoved.run();
     }
 
-    /** Returns the number of leases that are held. */
+    /** Returns the number of leases that are held, or whose removal from the store has not begun. */
     public synchronized int size() {
         return held.size();
     }
@@ -57,7 +70,7 @@ public final class HeldLeases {
      */
     public void warnOfSelfWait(LockName name, String waiter) {
         HeldLease holder = holderOf(name);
-        if (holder != null && !holder.ownerId().equals(waiter) && holder.warnOnce()) {
+        if (holder != null && !holder.hasEnded() && !holder.ownerId().equals(waiter) && holder.warnOnce()) {
             warnings.warn(
                     "self-wait",
                     "SAME_CLIENT",

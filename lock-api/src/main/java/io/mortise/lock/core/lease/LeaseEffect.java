@@ -13,7 +13,10 @@ sealed interface LeaseEffect {
         STOP_WATCHING,
 
         /** Remove the grant from the store, in the background. */
-        REMOVE_GRANT
+        REMOVE_GRANT,
+
+        /** Leave the client, whose close waits for the removal of the grant from now on, and no longer for the lease. */
+        LEAVE_CLIENT
     }
 
     /** Complete the futures of the application with a loss. */

@@ -77,7 +77,7 @@ sealed interface LeaseState {
                     return to(new Lost(loss.reason(), false, false, true), new AnnounceLoss(loss.reason()));
                 }
                 return event == Plain.DISCARD
-                        ? to(Discarded.DISCARDED, LeaseEffect.Plain.REMOVE_GRANT)
+                        ? to(Discarded.DISCARDED, LeaseEffect.Plain.REMOVE_GRANT, LeaseEffect.Plain.LEAVE_CLIENT)
                         : impossible(this, event);
             }
         },
@@ -90,7 +90,7 @@ sealed interface LeaseState {
                     return to(new Lost(loss.reason(), false, false, false), new AnnounceLoss(loss.reason()));
                 }
                 if (event == Plain.DISCARD) {
-                    return to(Discarded.DISCARDED, LeaseEffect.Plain.REMOVE_GRANT);
+                    return to(Discarded.DISCARDED, LeaseEffect.Plain.REMOVE_GRANT, LeaseEffect.Plain.LEAVE_CLIENT);
                 }
                 return event == Plain.AFTER_LOSS ? to(this) : impossible(this, event);
             }
@@ -104,7 +104,11 @@ sealed interface LeaseState {
                     return OBSERVATION;
                 }
                 if (event == Plain.DISCARD) {
-                    return to(Discarded.DISCARDED, LeaseEffect.Plain.STOP_WATCHING, LeaseEffect.Plain.REMOVE_GRANT);
+                    return to(
+                            Discarded.DISCARDED,
+                            LeaseEffect.Plain.STOP_WATCHING,
+                            LeaseEffect.Plain.REMOVE_GRANT,
+                            LeaseEffect.Plain.LEAVE_CLIENT);
                 }
                 return onHeld(event, false);
             }
@@ -131,7 +135,8 @@ sealed interface LeaseState {
                 return to(
                         new Releasing(release.now(), observed),
                         LeaseEffect.Plain.STOP_WATCHING,
-                        new SendRelease(release.keptUntil()));
+                        new SendRelease(release.keptUntil()),
+                        LeaseEffect.Plain.LEAVE_CLIENT);
             }
             if (event instanceof Loss loss) {
                 return to(
@@ -156,8 +161,13 @@ sealed interface LeaseState {
             if (event == Plain.AFTER_LOSS && !handled) {
                 Lost next = new Lost(reason, observed, true, registering);
                 return observed
-                        ? to(next, new LogLoss(reason), new NotifyLoss(reason), LeaseEffect.Plain.REMOVE_GRANT)
-                        : to(next, new LogLoss(reason), LeaseEffect.Plain.REMOVE_GRANT);
+                        ? to(
+                                next,
+                                new LogLoss(reason),
+                                new NotifyLoss(reason),
+                                LeaseEffect.Plain.REMOVE_GRANT,
+                                LeaseEffect.Plain.LEAVE_CLIENT)
+                        : to(next, new LogLoss(reason), LeaseEffect.Plain.REMOVE_GRANT, LeaseEffect.Plain.LEAVE_CLIENT);
             }
             if (event == Plain.OBSERVED) {
                 Lost next = new Lost(reason, true, handled, registering);

@@ -34,6 +34,7 @@ import io.mortise.lock.core.runtime.StoreContact;
 import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -264,12 +265,29 @@ class AcquireStateTest {
     @Test
     void S15_behindASilentStoreAnOperationFailsOnlyAfterTheLengthOfAnOutage() {
         after(Plain.START_IN_QUEUE, Plain.JOINED_BEHIND_OTHERS);
+        lastResponse.failed(now());
         clock.advance(OUTAGE.minusMillis(1));
         assertThat(AcquireState.on(state, new FirstInQueue(true, now(), contact()))
                         .effects())
                 .containsExactly(new Attempt(1));
         clock.advance(Duration.ofMillis(1));
         assertThat(silence(new FirstInQueue(true, now(), contact()))).isEqualTo(OUTAGE.toMillis());
+    }
+
+    /** The store was silent for a moment, when the wait of the operation ahead was over. */
+    @Test
+    void S15_behindAnOperationThatFailedALongWaitIsNoOutage() {
+        after(Plain.START_IN_QUEUE, Plain.JOINED_BEHIND_OTHERS);
+        clock.advance(OUTAGE.multipliedBy(2));
+        lastResponse.failed(now());
+        clock.advance(Duration.ofMillis(50));
+        on(new FirstInQueue(true, now(), contact()), new Attempt(1));
+    }
+
+    @Test
+    void S15_aPauseWithoutEndIsBounded() {
+        after(Plain.START, new Busy(ChronoUnit.FOREVER.getDuration(), now(), 1));
+        assertThat(state.retryAt()).isNotNull();
     }
 
     @Test

@@ -544,7 +544,7 @@ final class AcquireWorld implements World<AcquireWorld> {
             later(
                     queue.get(0),
                     closing == Closing.OPEN
-                            ? new AcquireEvent.FirstInQueue(storeSilent, NOW, HEALTHY)
+                            ? new AcquireEvent.FirstInQueue(storeSilent, NOW, storeSilent ? SILENT : HEALTHY)
                             : AcquireEvent.Plain.CLOSE);
         }
     }

@@ -9,6 +9,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockConfigurationException;
+import io.mortise.lock.LockOptions;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.core.runtime.ClientScopedClock;
@@ -17,20 +18,25 @@ import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.GrantValidity;
+import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Tests that the core does not hang if a backend throws, returns invalid results or completes on the calling thread. */
@@ -271,6 +277,40 @@ class FaultyBackendTest {
                 .isCompletedWithValue(new LossReason(
                         LossReason.Kind.EXPIRED,
                         "no renewal succeeded before the deadline: the backend cannot renew 1"));
+    }
+
+    /** When the close begins, the lease is not held any more, and its release is not sent yet. */
+    @Test
+    void S16_aCloseWaitsForAReleaseThatHasJustBegun() {
+        Duration maxHold = Duration.ofSeconds(77);
+        AtomicReference<@Nullable CoreClient> client = new AtomicReference<>();
+        List<CompletableFuture<Void>> closed = new ArrayList<>();
+        LockClock closesDuringRelease = new LockClock() {
+            @Override
+            public MonotonicInstant now() {
+                return clock.now();
+            }
+
+            @Override
+            public Timer schedule(Duration delay, Runnable task) {
+                Timer timer = clock.schedule(delay, task);
+                return !delay.equals(maxHold)
+                        ? timer
+                        : () -> {
+                            closed.add(Objects.requireNonNull(client.get()).beginClose());
+                            assertThat(closed.get(0)).isNotDone();
+                        };
+            }
+        };
+        ClientOptions options = ClientOptions.defaults().callbackExecutor(Runnable::run);
+        CoreClient opened =
+                CoreClient.open(context -> new Backend(), options, closesDuringRelease, new Random(1), () -> {});
+        client.set(opened);
+        LockOptions limited = LockOptions.defaults().maxHold(maxHold);
+        Lease lease = opened.named("x", limited).acquireAsync().join();
+        assertThat(lease.releaseAsync()).isCompletedWithValue(ReleaseOutcome.RELEASED);
+        assertThat(ends).isEqualTo(1);
+        assertThat(closed).singleElement().satisfies(done -> assertThat(done).isDone());
     }
 
     @Test

@@ -442,6 +442,20 @@ class SimpleSpiTest {
         assertThat(two.named("x").tryAcquireAsync(Duration.ZERO).join()).isPresent();
     }
 
+    /** The second renewal is answered while the first is under way. */
+    @Test
+    void S05_anEarlierRenewalUnderWayDoesNotReplaceTheDelay() {
+        LockOptions shortLease = LockOptions.defaults().leaseDuration(Duration.ofSeconds(1));
+        Lease lease = one.named("x", shortLease).acquireAsync().join();
+        store.renewalDelay = Duration.ofMillis(800);
+        clock.advance(Duration.ofMillis(400));
+        store.renewalDelay = Duration.ZERO;
+        clock.advance(Duration.ofMillis(300));
+        lease.releaseAfterAsync(Duration.ofSeconds(5));
+        clock.advance(Duration.ofMillis(4_900));
+        assertThat(two.named("x").tryAcquireAsync(Duration.ZERO).join()).isEmpty();
+    }
+
     /** The renewal times out after a second, and is executed after the delayed release. */
     @Test
     void S05_aRenewalThatIsExecutedLateDoesNotReplaceTheDelay() {

@@ -45,7 +45,7 @@ class HeldLeaseTest {
     private final LastResponse lastResponse = new LastResponse(clock);
     private final LeaseKeeper keeper =
             new LeaseKeeper(clock, lastResponse, new RenewalLog(clock, warnings), Duration.ofSeconds(1), new Random(1));
-    private final HeldLeases holders = new HeldLeases(warnings);
+    private final HeldLeases holders = new HeldLeases(warnings, () -> {});
     private final CleanupRetrier retrier = new CleanupRetrier(clock, new Random(1), warnings, () -> {});
     private final LeaseServices services = new LeaseServices(
             clock,

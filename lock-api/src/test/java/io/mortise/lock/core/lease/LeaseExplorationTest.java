@@ -19,6 +19,7 @@ import io.mortise.lock.explorer.ProtocolPage;
 import io.mortise.lock.explorer.TransitionGraph;
 import io.mortise.lock.spi.MonotonicInstant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -119,7 +120,10 @@ class LeaseExplorationTest {
                 new Defect<>(
                         "the grant of a lost lease is not removed",
                         "S08",
-                        Scope.of(Option.GRANT_LOST).with(without(LeaseEffect.Plain.REMOVE_GRANT::equals))),
+                        Scope.of(Option.GRANT_LOST)
+                                .with(without(
+                                        EnumSet.of(LeaseEffect.Plain.REMOVE_GRANT, LeaseEffect.Plain.LEAVE_CLIENT)
+                                                ::contains))),
                 new Defect<>(
                         "a lease that is not delivered is discarded after its loss, too",
                         "S08",
@@ -134,6 +138,18 @@ class LeaseExplorationTest {
                                 .with((state, event) -> state instanceof Lost && event == Plain.OBSERVED
                                         ? new Step(state, List.of())
                                         : state.on(event))),
+                new Defect<>( // so a close did not wait for it
+                        "a lease leaves the client before the removal of its grant begins",
+                        "S16",
+                        Scope.of(Option.GRANT_LOST).with((state, event) -> {
+                            Step step = state.on(event);
+                            return new Step(
+                                    step.state(),
+                                    step.effects().stream()
+                                            .sorted(Comparator.comparing(
+                                                    effect -> effect != LeaseEffect.Plain.LEAVE_CLIENT))
+                                            .toList());
+                        })),
                 new Defect<>( // as it was before the state machine
                         "observers are not told of a release by an observer",
                         "S07",

@@ -35,6 +35,7 @@ final class LeaseWorld implements World<LeaseWorld> {
 
     // what the lease is registered with
     private boolean known; // to the client
+    private boolean left; // the client
     private boolean renewed;
     private boolean attached; // to the validity of the grant
     private boolean stopped;
@@ -141,6 +142,7 @@ final class LeaseWorld implements World<LeaseWorld> {
         delivered = before.delivered;
         releases = before.releases;
         known = before.known;
+        left = before.left;
         renewed = before.renewed;
         attached = before.attached;
         stopped = before.stopped;
@@ -276,7 +278,7 @@ final class LeaseWorld implements World<LeaseWorld> {
     private void goOn() {
         switch (core) {
             case GRANTED -> {
-                known = true;
+                known = !left;
                 core = Progress.KNOWN;
                 if (closed) {
                     stopped = true; // that is: not usable
@@ -333,11 +335,16 @@ final class LeaseWorld implements World<LeaseWorld> {
                 broken = Optional.of("S17: the renewals of the lease are ended twice");
             }
             stopped = true;
-            known = false;
             renewed = false;
             attached = false;
         } else if (effect == LeaseEffect.Plain.REMOVE_GRANT) {
             send(Removal.SENT);
+        } else if (effect == LeaseEffect.Plain.LEAVE_CLIENT) {
+            if (removal == Removal.NONE) {
+                broken = Optional.of("S16: a close does not wait for the removal of the grant");
+            }
+            known = false;
+            left = true;
         } else if (effect instanceof LeaseEffect.SendRelease) {
             bound = true;
             send(Removal.RELEASE_SENT);
@@ -456,7 +463,8 @@ final class LeaseWorld implements World<LeaseWorld> {
                 .number(announced)
                 .number(toldEnd)
                 .value(outcome);
-        key.flags(delivered, known, renewed, attached, stopped, valid, closed, ownLoss, stored, bound, toldGranted);
+        key.flags(
+                delivered, known, left, renewed, attached, stopped, valid, closed, ownLoss, stored, bound, toldGranted);
         key.unordered(tasks, LeaseWorld::describe);
     }
 
