@@ -200,11 +200,30 @@ public final class RedisRiskCheck {
             // INFO contains this field only if min-replicas-to-write is set.
             if (waitReplicas == 0
                     && ServerInfo.field(info, "min_slaves_good_slaves").isEmpty()) {
-                add(
-                        Severity.WARNING,
-                        "min-replicas-to-write is 0: a master that is cut off continues to grant locks, as the new one does",
+                continuesToGrant(
+                        "min-replicas-to-write is 0",
                         "set min-replicas-to-write 1 and min-replicas-max-lag to less than the lease");
+            } else if (waitReplicas == 0 && majorVersion() < 7) { // redis/redis#9993
+                continuesToGrant(
+                        "Redis before 7 does not apply min-replicas-to-write to scripts",
+                        "use Redis 7 or newer, or set waitReplicas");
             }
         }
+    }
+
+    private void continuesToGrant(String because, String advice) {
+        add(
+                Severity.WARNING,
+                because + ": a master that is cut off continues to grant locks, as the new one does",
+                advice);
+    }
+
+    /** Returns the major version of Redis, or the one that another server claims to be compatible with; the latest if it is unknown. */
+    private int majorVersion() {
+        return ServerInfo.field(info, "redis_version")
+                .map(version -> version.split("\\.", 2)[0])
+                .filter(major -> major.matches("[0-9]{1,4}"))
+                .map(Integer::parseInt)
+                .orElse(Integer.MAX_VALUE);
     }
 }

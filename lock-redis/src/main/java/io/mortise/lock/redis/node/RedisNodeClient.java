@@ -264,10 +264,11 @@ public final class RedisNodeClient {
 
     /**
      * Returns the latest server time at which a request is still of use to its sender, one request timeout after it is sent. A
-     * script that refuses later requests ensures that none is executed long after its sender has given up (S8).
+     * script that refuses later requests ensures that none is executed more than two request timeouts after it was sent (S8). If the
+     * server's clock has drifted further since its last reply, the script refuses the request, with the time for the next one.
      */
     public ServerTime notAfter(MonotonicInstant sent) {
-        return time.latestTimeAt(sent).plus(requestTimeout);
+        return time.latestTimeAt(sent, requestTimeout).plus(requestTimeout);
     }
 
     /** Runs a script; the handler is called once, within one request timeout after the connection is open. */

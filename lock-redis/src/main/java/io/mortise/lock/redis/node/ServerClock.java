@@ -30,15 +30,16 @@ public final class ServerClock {
 
     /**
      * Returns the latest time that the server's clock can show at that instant; {@link ServerTime#UNKNOWN} before the first
-     * reply.
+     * reply. If the last reply is so old that the clock may have drifted further than {@code mostDrift}, it may show a later time.
      */
-    public ServerTime latestTimeAt(MonotonicInstant instant) {
+    public ServerTime latestTimeAt(MonotonicInstant instant, Duration mostDrift) {
         Anchor known = anchor;
         if (known == null) {
             return ServerTime.UNKNOWN;
         }
         Duration since = Durations.longer(Duration.ZERO, known.sent.until(instant));
-        return known.server.plus(since).plus(Durations.divide(since, 100)).plus(MICROSECOND);
+        Duration drift = Durations.shorter(Durations.divide(since, 100), mostDrift);
+        return known.server.plus(since).plus(drift).plus(MICROSECOND);
     }
 
     /**

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.LockAdmin.Finding;
 import io.mortise.lock.LockAdmin.Finding.Severity;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** Tests findings for replies to INFO that a test server cannot easily be made to send. */
@@ -39,6 +40,22 @@ class RedisRiskCheckTest {
                 .satisfies(found -> assertThat(found.what()).contains("append-only file cannot be written"));
         assertThat(only(HEALTHY + "rdb_last_bgsave_status:err\r\n", false).what())
                 .contains("last snapshot failed");
+    }
+
+    /** Before Redis 7 a script could write although too few replicas were connected. */
+    @Test
+    void S01_minReplicasToWriteOfAnOldServerDoesNotCount() {
+        String limited = HEALTHY.replace("connected_slaves:0", "connected_slaves:1") + "min_slaves_good_slaves:1\r\n";
+        assertThat(cutOffMaster(limited + "redis_version:6.2.14\r\n")).contains("Redis before 7");
+        assertThat(cutOffMaster(limited + "redis_version:7.0.0\r\n")).isEmpty();
+        assertThat(cutOffMaster(limited + "redis_version:unknown\r\n")).isEmpty();
+    }
+
+    private static String cutOffMaster(String info) {
+        return RedisRiskCheck.ofKeeper(info, Optional.of("always"), 0, false).stream()
+                .map(Finding::what)
+                .filter(what -> what.contains("that is cut off continues"))
+                .collect(Collectors.joining());
     }
 
     @Test

@@ -21,24 +21,32 @@ class ServerClockTest {
     @Test
     void theServersClockShowsAtMostTheTimeSinceTheRequestWasSent() {
         clock.onReply(SENT, SHOWN);
-        assertThat(clock.latestTimeAt(SENT)).isEqualTo(SHOWN.plus(MICROSECOND));
-        assertThat(clock.latestTimeAt(SENT.plus(SECOND.multipliedBy(10))))
+        assertThat(clock.latestTimeAt(SENT, SECOND)).isEqualTo(SHOWN.plus(MICROSECOND));
+        assertThat(clock.latestTimeAt(SENT.plus(SECOND.multipliedBy(10)), SECOND))
                 .as("10 s and 1 %")
                 .isEqualTo(SHOWN.plus(Duration.ofMillis(10_100)).plus(MICROSECOND));
     }
 
+    /** Otherwise a request of a client that had no such reply for a day could be executed a quarter of an hour late. */
+    @Test
+    void S08_theDriftSinceAnOldReplyIsBounded() {
+        clock.onReply(SENT, SHOWN);
+        assertThat(clock.latestTimeAt(SENT.plus(Duration.ofDays(1)), SECOND))
+                .isEqualTo(SHOWN.plus(Duration.ofDays(1)).plus(SECOND).plus(MICROSECOND));
+    }
+
     @Test
     void beforeTheFirstReplyTheClockIsUnknown() {
-        assertThat(clock.latestTimeAt(SENT)).isEqualTo(ServerTime.UNKNOWN);
+        assertThat(clock.latestTimeAt(SENT, SECOND)).isEqualTo(ServerTime.UNKNOWN);
         clock.onReply(SENT, SHOWN);
         clock.forget();
-        assertThat(clock.latestTimeAt(SENT)).isEqualTo(ServerTime.UNKNOWN);
+        assertThat(clock.latestTimeAt(SENT, SECOND)).isEqualTo(ServerTime.UNKNOWN);
     }
 
     @Test
     void anInstantBeforeTheLastReplyYieldsTheTimeOfThatReply() {
         clock.onReply(SENT, SHOWN);
-        assertThat(clock.latestTimeAt(SENT.minus(SECOND))).isEqualTo(SHOWN.plus(MICROSECOND));
+        assertThat(clock.latestTimeAt(SENT.minus(SECOND), SECOND)).isEqualTo(SHOWN.plus(MICROSECOND));
     }
 
     @Test
@@ -46,7 +54,7 @@ class ServerClockTest {
         ServerTime setBack = new ServerTime(9_000_000);
         clock.onReply(SENT, SHOWN);
         clock.onReply(SENT.plus(SECOND), setBack);
-        assertThat(clock.latestTimeAt(SENT.plus(SECOND.multipliedBy(2))))
+        assertThat(clock.latestTimeAt(SENT.plus(SECOND.multipliedBy(2)), SECOND))
                 .isEqualTo(setBack.plus(Duration.ofMillis(1_010)).plus(MICROSECOND));
     }
 

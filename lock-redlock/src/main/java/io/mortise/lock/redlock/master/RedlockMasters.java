@@ -86,8 +86,10 @@ public final class RedlockMasters {
         for (RedlockMaster master : all) {
             MasterHandshakeReply voting = master.voting();
             if (voting != null) {
-                return Optional.of(String.valueOf(
-                        voting.node().serverClock().latestTimeAt(clock.now()).micros()));
+                return Optional.of(String.valueOf(voting.node()
+                        .serverClock()
+                        .latestTimeAt(clock.now(), Duration.ZERO)
+                        .micros()));
             }
         }
         return Optional.empty();
