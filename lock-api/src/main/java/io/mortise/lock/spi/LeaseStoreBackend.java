@@ -111,8 +111,7 @@ public final class LeaseStoreBackend implements LockBackend {
     }
 
     private void renew(Duration lease, Map<Grant, StoreGrantValidity> due) {
-        CompletableFuture<Void> ended = new CompletableFuture<>();
-        due.values().removeIf(mine -> !mine.startRenewal(ended));
+        due.values().removeIf(mine -> !mine.startRenewal());
         if (due.isEmpty()) {
             return;
         }
@@ -130,7 +129,7 @@ public final class LeaseStoreBackend implements LockBackend {
                         }
                     }
                 })
-                .whenComplete((removed, failure) -> ended.complete(null));
+                .whenComplete((removed, failure) -> due.values().forEach(StoreGrantValidity::renewalEnded));
     }
 
     @Override
@@ -179,8 +178,10 @@ public final class LeaseStoreBackend implements LockBackend {
         private final Grant grant;
         private final Duration lease;
 
+        private final CompletableFuture<Void> renewalsEnded = new CompletableFuture<>();
+
         @GuardedBy("this")
-        private CompletionStage<Void> renewals = CompletableFuture.completedFuture(null);
+        private int renewalsUnderWay;
 
         @GuardedBy("this")
         private boolean stopped;
@@ -195,18 +196,35 @@ public final class LeaseStoreBackend implements LockBackend {
         }
 
         /** Records a renewal that is about to be sent. Returns false if none may be sent any more. */
-        synchronized boolean startRenewal(CompletionStage<Void> ended) {
+        synchronized boolean startRenewal() {
             if (!stopped) {
-                renewals =
-                        renewals.thenCombine(ended, (earlier, last) -> null); // an earlier one may still be under way
+                renewalsUnderWay++;
             }
             return !stopped;
         }
 
+        void renewalEnded() {
+            boolean last;
+            synchronized (this) {
+                renewalsUnderWay--;
+                last = stopped && renewalsUnderWay == 0;
+            }
+            if (last) {
+                renewalsEnded.complete(null);
+            }
+        }
+
         /** Prevents all further renewals. Returns a stage that completes when those under way have ended. */
-        synchronized CompletionStage<Void> stopRenewals() {
-            stopped = true;
-            return renewals;
+        CompletionStage<Void> stopRenewals() {
+            boolean none;
+            synchronized (this) {
+                stopped = true;
+                none = renewalsUnderWay == 0;
+            }
+            if (none) {
+                renewalsEnded.complete(null);
+            }
+            return renewalsEnded;
         }
 
         void renewalWithoutReply(Throwable failure) {

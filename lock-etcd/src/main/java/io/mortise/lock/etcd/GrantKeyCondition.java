@@ -3,10 +3,10 @@ package io.mortise.lock.etcd;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.op.Cmp;
-import io.mortise.lock.etcd.queue.EtcdTransactionParts;
+import io.etcd.jetcd.op.CmpTarget;
 import java.util.Optional;
 
-/** An {@link EtcdFencingCondition} that holds while the grant's key still has its original create revision. */
+/** An {@link EtcdFencingCondition} that holds while the grant's key is as it was created: a delayed release writes it again. */
 record GrantKeyCondition(ByteSequence key, long revision) implements EtcdFencingCondition {
     /** Implements {@link io.mortise.lock.Lease#unwrap} for the lease that is represented by this key. */
     static <T> Optional<T> unwrap(Class<T> type, ByteSequence key, long revision) {
@@ -17,6 +17,6 @@ record GrantKeyCondition(ByteSequence key, long revision) implements EtcdFencing
 
     @Override
     public Cmp held() {
-        return EtcdTransactionParts.hasCreateRevision(key, revision);
+        return new Cmp(key, Cmp.Op.EQUAL, CmpTarget.modRevision(revision));
     }
 }

@@ -9,8 +9,10 @@ import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.PutOption;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.etcd.queue.EtcdKeyLayout;
 import io.mortise.lock.servers.etcd.EtcdEntry;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -78,6 +80,15 @@ class EtcdFencingConditionTest extends OneServerTest {
             assertThat(writes(EtcdLocks.fencingCondition(next), "in time")).isTrue();
         }
         assertThat(written()).hasValue("in time");
+    }
+
+    @Test
+    void S03_aHolderThatReleasedWithADelayWritesNothing() throws Exception {
+        Lease lease = locks.named("x").acquire();
+        EtcdFencingCondition condition = EtcdLocks.fencingCondition(lease);
+        assertThat(lease.releaseAfter(Duration.ofSeconds(60))).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(namespace.queue("x")).as("kept").hasSize(1);
+        assertThat(writes(condition, "after")).isFalse();
     }
 
     @Test

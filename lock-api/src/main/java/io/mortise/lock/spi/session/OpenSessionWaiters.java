@@ -2,11 +2,11 @@
 package io.mortise.lock.spi.session;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +20,10 @@ public final class OpenSessionWaiters<T> {
     private final CompletableFuture<T> outcome = new CompletableFuture<>();
 
     @GuardedBy("this")
-    private final Deque<CompletableFuture<T>> waiting = new ArrayDeque<>();
+    private final Map<Long, CompletableFuture<T>> waiting = new LinkedHashMap<>(); // by their numbers
+
+    @GuardedBy("this")
+    private long joined;
 
     @GuardedBy("this")
     private boolean drained;
@@ -29,16 +32,30 @@ public final class OpenSessionWaiters<T> {
     public OpenSessionWaiters() {}
 
     /**
-     * Returns a stage that completes with the open session, after the stages that were returned before. It fails with the cause
-     * of {@link #fail} if the session is not opened.
+     * Returns a future that completes with the open session, after the futures that were returned before. It fails with the cause
+     * of {@link #fail} if the session is not opened. A caller that no longer waits cancels it, so that the queue forgets it.
      */
-    public synchronized CompletionStage<T> join() {
-        if (drained) {
-            return outcome;
-        }
+    public CompletableFuture<T> join() {
         CompletableFuture<T> entry = new CompletableFuture<>();
-        waiting.add(entry);
+        long number;
+        synchronized (this) {
+            if (drained) {
+                return outcome;
+            }
+            number = joined++;
+            waiting.put(number, entry);
+        }
+        entry.whenComplete((session, failure) -> forget(number));
         return entry;
+    }
+
+    private synchronized void forget(long number) {
+        waiting.remove(number);
+    }
+
+    /** Returns the number of callers that wait, for tests. */
+    synchronized int size() {
+        return waiting.size();
     }
 
     /**
@@ -77,7 +94,13 @@ public final class OpenSessionWaiters<T> {
     }
 
     private synchronized @Nullable CompletableFuture<T> next() {
-        drained = waiting.isEmpty();
-        return waiting.poll();
+        Iterator<CompletableFuture<T>> first = waiting.values().iterator();
+        drained = !first.hasNext();
+        if (drained) {
+            return null;
+        }
+        CompletableFuture<T> next = first.next();
+        first.remove();
+        return next;
     }
 }

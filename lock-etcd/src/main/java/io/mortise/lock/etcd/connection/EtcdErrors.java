@@ -24,7 +24,7 @@ public final class EtcdErrors {
     /** Not a refusal: the client requests a new token, and the same request succeeds with it. */
     private static final String STALE_TOKEN = "invalid auth token";
 
-    private static final String NO_LEADER = "no leader";
+    private static final String LEARNER = "not supported for learner";
     private static final String STALE_AUTH = "revision of auth store is old";
 
     private EtcdErrors() {}
@@ -115,9 +115,15 @@ public final class EtcdErrors {
         return status != null && status.isFromEtcd();
     }
 
-    /** Returns whether the member replied that it knows no leader. */
-    static boolean isWithoutLeader(Throwable failure) {
-        return isServerReply(failure) && serverMessage(failure).contains(NO_LEADER);
+    /**
+     * Returns whether the member replied that it cannot serve the request now, whatever its content: it knows no leader, is a
+     * learner, or had no response of the others in time.
+     */
+    static boolean isNotServed(Throwable failure) {
+        EtcdStatus status = innermostStatus(failure);
+        return status != null
+                && status.isFromEtcd()
+                && (status.code == Status.Code.UNAVAILABLE || status.isOfLearner());
     }
 
     /**
@@ -139,10 +145,14 @@ public final class EtcdErrors {
         boolean isFromEtcd() {
             return text.startsWith("etcdserver: ");
         }
+
+        boolean isOfLearner() {
+            return text.contains(LEARNER);
+        }
     }
 
     private static boolean isRefused(EtcdStatus status) {
-        if (status.text.contains(STALE_TOKEN) || status.text.contains(STALE_AUTH)) {
+        if (status.text.contains(STALE_TOKEN) || status.text.contains(STALE_AUTH) || status.isOfLearner()) {
             return false;
         }
         return switch (status.code) {

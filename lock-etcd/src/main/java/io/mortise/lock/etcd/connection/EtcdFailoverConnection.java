@@ -189,8 +189,8 @@ public final class EtcdFailoverConnection {
         }
     }
 
-    /** Records that the member knows no leader: there is an election, or the member is cut off from the others. */
-    void onNoLeader(EtcdMemberConnection used) {
+    /** Records that the member cannot serve requests: there is an election, it is cut off from the others, or it is a learner. */
+    void onNotServed(EtcdMemberConnection used) {
         used.onResponse();
         onNotServed(used, context.clock().now(), tries.normal());
     }

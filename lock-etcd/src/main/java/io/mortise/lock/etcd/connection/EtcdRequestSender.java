@@ -25,6 +25,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -94,9 +95,16 @@ public final class EtcdRequestSender {
         return send(what, client -> client.getLeaseClient().grant(seconds));
     }
 
-    /** Sends a keepalive before this method returns, or later if the connection is not established yet. */
+    /**
+     * Sends a keepalive before this method returns, or later if the connection is not established yet. A reply does not show that
+     * the member serves requests: it passes keepalives on to the leader.
+     */
     public CompletionStage<LeaseKeepAliveResponse> keepAlive(long leaseId) {
-        return send("renewal", true, client -> client.getLeaseClient().keepAliveOnce(leaseId));
+        return send(
+                "renewal",
+                true,
+                EtcdMemberConnection::onResponse,
+                client -> client.getLeaseClient().keepAliveOnce(leaseId));
     }
 
     /** Reads the session's own key with a linearizable read. */
@@ -201,7 +209,17 @@ public final class EtcdRequestSender {
      * @param timed whether to add a deadline on the core's clock: renewals must end whatever gRPC's own threads are doing
      */
     private <T> CompletionStage<T> send(String what, boolean timed, Function<Client, CompletableFuture<T>> request) {
-        CompletionStage<T> pending = sendWithFreshToken(request);
+        MonotonicInstant sent = context.clock().now();
+        return send(what, timed, member -> connection.onReply(member, sent), request);
+    }
+
+    /** @param onReply receives the member that has replied */
+    private <T> CompletionStage<T> send(
+            String what,
+            boolean timed,
+            Consumer<EtcdMemberConnection> onReply,
+            Function<Client, CompletableFuture<T>> request) {
+        CompletionStage<T> pending = sendWithFreshToken(onReply, request);
         CompletableFuture<T> result = new CompletableFuture<>();
         (timed ? context.withRequestTimeout(what, pending) : pending).whenComplete((value, failure) -> {
             if (failure == null) {
@@ -216,13 +234,16 @@ public final class EtcdRequestSender {
     /**
      * Sends the request once more if it was refused only because its token was too old, since then it was not executed.
      */
-    private <T> CompletionStage<T> sendWithFreshToken(Function<Client, CompletableFuture<T>> request) {
-        return sendOnce(request)
-                .exceptionallyCompose(failure ->
-                        EtcdErrors.isStaleToken(failure) ? sendOnce(request) : CompletableFuture.failedFuture(failure));
+    private <T> CompletionStage<T> sendWithFreshToken(
+            Consumer<EtcdMemberConnection> onReply, Function<Client, CompletableFuture<T>> request) {
+        return sendOnce(onReply, request)
+                .exceptionallyCompose(failure -> EtcdErrors.isStaleToken(failure)
+                        ? sendOnce(onReply, request)
+                        : CompletableFuture.failedFuture(failure));
     }
 
-    private <T> CompletionStage<T> sendOnce(Function<Client, CompletableFuture<T>> request) {
+    private <T> CompletionStage<T> sendOnce(
+            Consumer<EtcdMemberConnection> onReply, Function<Client, CompletableFuture<T>> request) {
         EtcdMemberConnection member = connection.current();
         MonotonicInstant sent = context.clock().now();
         CompletableFuture<T> pending;
@@ -232,10 +253,10 @@ public final class EtcdRequestSender {
             pending = CompletableFuture.failedFuture(e);
         }
         return pending.whenComplete((value, failure) -> {
-            if (failure != null && EtcdErrors.isWithoutLeader(failure)) {
-                connection.onNoLeader(member);
+            if (failure != null && EtcdErrors.isNotServed(failure)) {
+                connection.onNotServed(member);
             } else if (failure == null || EtcdErrors.isServerReply(failure)) {
-                connection.onReply(member, sent);
+                onReply.accept(member);
             } else if (EtcdErrors.isDisconnected(failure)) {
                 connection.onDisconnected(member, failure);
             } else if (EtcdErrors.isTimeout(failure)) {

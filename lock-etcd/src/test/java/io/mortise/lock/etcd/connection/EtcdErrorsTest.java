@@ -10,6 +10,7 @@ import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
 import java.security.cert.CertificateException;
+import java.util.List;
 import java.util.concurrent.CompletionException;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLHandshakeException;
@@ -157,15 +158,29 @@ class EtcdErrorsTest {
                 .isFalse();
     }
 
-    /** A proxy that cannot reach its member says nothing about the member's leader. */
+    /** A proxy that cannot reach its member says nothing about the member. */
     @Test
-    void onlyAMessageOfEtcdReportsAMissingLeader() {
-        assertThat(EtcdErrors.isWithoutLeader(Status.UNAVAILABLE
-                        .withDescription("etcdserver: no leader")
-                        .asRuntimeException()))
+    void S15_onlyAMessageOfEtcdReportsThatAMemberServesNothing() {
+        assertThat(isNotServed(Status.UNAVAILABLE, "etcdserver: no leader")).isTrue();
+        assertThat(isNotServed(Status.UNAVAILABLE, "etcdserver: request timed out"))
                 .isTrue();
-        assertThat(EtcdErrors.isWithoutLeader(
-                        Status.UNAVAILABLE.withDescription("no leader").asRuntimeException()))
+        assertThat(isNotServed(Status.UNAVAILABLE, "no leader")).isFalse();
+        assertThat(isNotServed(Status.PERMISSION_DENIED, "etcdserver: permission denied"))
                 .isFalse();
+    }
+
+    /** Another member of the URL may serve the request. The code depends on the version of etcd. */
+    @Test
+    void S15_aLearnerServesNothing() {
+        String learner = "etcdserver: rpc not supported for learner";
+        for (Status status : List.of(Status.UNAVAILABLE, Status.FAILED_PRECONDITION)) {
+            assertThat(isNotServed(status, learner)).isTrue();
+            assertThat(EtcdErrors.of(status.withDescription(learner).asRuntimeException(), "connect", "a"))
+                    .isInstanceOf(BackendUnavailableException.class);
+        }
+    }
+
+    private static boolean isNotServed(Status status, String message) {
+        return EtcdErrors.isNotServed(status.withDescription(message).asRuntimeException());
     }
 }

@@ -94,7 +94,7 @@ class EtcdFailoverConnectionTest {
 
     private void reportNoLeader(EtcdMemberConnection member, Duration later) {
         clock.advance(later);
-        connection.onNoLeader(member);
+        connection.onNotServed(member);
     }
 
     /**

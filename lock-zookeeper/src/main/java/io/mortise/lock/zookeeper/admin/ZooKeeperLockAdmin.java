@@ -15,6 +15,7 @@ import io.mortise.lock.zookeeper.session.ZooKeeperErrors;
 import io.mortise.lock.zookeeper.session.ZooKeeperHandles;
 import io.mortise.lock.zookeeper.session.ZooKeeperSession;
 import io.mortise.lock.zookeeper.session.ZooKeeperSessionManager;
+import io.mortise.lock.zookeeper.session.ZooKeeperSessionValidity;
 import io.mortise.lock.zookeeper.session.ZooKeeperSettings;
 import java.util.ArrayList;
 import java.util.List;
@@ -208,13 +209,18 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
 
     private <T> CompletionStage<T> request(String what, Function<AsyncZooKeeper, CompletionStage<T>> call) {
         CompletionStage<T> result;
+        CompletableFuture<?> ready = CompletableFuture.completedFuture(null);
         try {
             ZooKeeperSession session = sessions.current();
-            result = session.ready().thenCompose(validity -> call.apply(session.zooKeeper()));
+            CompletableFuture<ZooKeeperSessionValidity> opened = session.ready();
+            ready = opened;
+            result = opened.thenCompose(validity -> call.apply(session.zooKeeper()));
         } catch (RuntimeException e) {
             result = CompletableFuture.failedFuture(e);
         }
+        CompletableFuture<?> awaited = ready;
         return sessions.withTimeout(what, result)
+                .whenComplete((answer, failure) -> awaited.cancel(false)) // it may not be open yet
                 .exceptionallyCompose(failure -> CompletableFuture.failedFuture(
                         ZooKeeperErrors.toLockException(failure, what, sessions.endpoints())));
     }

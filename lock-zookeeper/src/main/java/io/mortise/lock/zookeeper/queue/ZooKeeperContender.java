@@ -101,6 +101,7 @@ public final class ZooKeeperContender
     /** The session of the contender; null until there is one. */
     private volatile @Nullable ZooKeeperSession session;
 
+    private volatile @Nullable CompletableFuture<?> awaited; // the session, once it is open
     private @Nullable ZooKeeperContenderRequests requests; // used by effects only
     private @Nullable String own; // the contender's node; written before the grant is reported
 
@@ -138,6 +139,10 @@ public final class ZooKeeperContender
         CompletableFuture<Boolean> result = new CompletableFuture<>();
         end = result;
         machine.accept(new End());
+        CompletableFuture<?> ready = awaited;
+        if (ready != null) {
+            ready.cancel(false); // else the session would keep the contender until it opens
+        }
         return result.isDone() ? result : sessions.withTimeout(releaseDescription(), result);
     }
 
@@ -300,9 +305,10 @@ public final class ZooKeeperContender
         ZooKeeperSession current = sessions.current();
         session = current;
         requests = new ZooKeeperContenderRequests(current, lockNodes, request, this, machine::accept);
-        current.ready()
-                .whenComplete((validity, failure) ->
-                        machine.accept(failure == null ? new SessionReady() : new NoSession(failure)));
+        CompletableFuture<?> ready = current.ready();
+        awaited = ready;
+        ready.whenComplete(
+                (validity, failure) -> machine.accept(failure == null ? new SessionReady() : new NoSession(failure)));
     }
 
     /** Registers the contender before its node is created. If the session has ended, no node will be created. */

@@ -12,7 +12,6 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
@@ -173,10 +172,11 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
     }
 
     /**
-     * Returns a stage that completes once a reply has proved that the session is alive. It fails with the exception for waiters
+     * Returns a future that completes once a reply has proved that the session is alive. It fails with the exception for waiters
      * if the session ends before that.
+     * A caller that no longer waits cancels it.
      */
-    public CompletionStage<ZooKeeperSessionValidity> ready() {
+    public CompletableFuture<ZooKeeperSessionValidity> ready() {
         BackendRefusedException refused = refusal;
         return refused == null ? ready.join() : CompletableFuture.failedFuture(refused);
     }
