@@ -149,7 +149,7 @@ public final class LeaseStoreBackend implements LockBackend {
         CompletionStage<T> stage;
         try {
             stage = nonNull(what, request.get()).thenApply(answer -> nonNull(what, answer));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             stage = CompletableFuture.failedFuture(e);
         }
         return context.withRequestTimeout(what, stage).exceptionallyCompose(failure -> {
@@ -320,11 +320,14 @@ public final class LeaseStoreBackend implements LockBackend {
         }
 
         private CompletionStage<Boolean> keepUntil(MonotonicInstant at) {
-            Duration left =
-                    Durations.roundUpToMillis(Durations.longer(context.clock().until(at), Duration.ofMillis(1)));
-            Duration rounded =
-                    left.compareTo(DurationLimits.SHORTEST_LEASE) < 0 ? left : store.leaseDuration(Optional.of(left));
-            return send("delayed release of lock \"" + request.name() + "\"", () -> store.renew(Set.of(grant), rounded))
+            return send("delayed release of lock \"" + request.name() + "\"", () -> {
+                        Duration left = Durations.roundUpToMillis(
+                                Durations.longer(context.clock().until(at), Duration.ofMillis(1)));
+                        Duration rounded = left.compareTo(DurationLimits.SHORTEST_LEASE) < 0
+                                ? left
+                                : store.leaseDuration(Optional.of(left)); // throws if that is too short
+                        return store.renew(Set.of(grant), rounded);
+                    })
                     .thenApply(removed -> !removed.contains(grant));
         }
 

@@ -91,7 +91,9 @@ class LeaseStoreBackendTest {
         private final MapStore map;
         private final LockClock clock;
         private @Nullable Exception failure;
+        private @Nullable Error thrown;
         private boolean refusal;
+        private Duration shortestLease = Duration.ofSeconds(1);
         private Duration oneWay = Duration.ZERO;
 
         DecidingStore(MapStore map, LockClock clock) {
@@ -100,6 +102,9 @@ class LeaseStoreBackendTest {
         }
 
         private <T> CompletionStage<T> send(Supplier<CompletionStage<T>> request) {
+            if (thrown != null) {
+                throw thrown;
+            }
             if (failure != null) {
                 return CompletableFuture.failedFuture(failure);
             }
@@ -133,6 +138,9 @@ class LeaseStoreBackendTest {
             Duration lease = requested.orElse(Duration.ofSeconds(12));
             if (lease.toMinutes() > 10) {
                 throw new IllegalArgumentException("leaseDuration is " + lease + ", must be at most PT10M");
+            }
+            if (lease.compareTo(shortestLease) < 0) {
+                throw new IllegalArgumentException("leaseDuration is " + lease + ", must be at least " + shortestLease);
             }
             return Duration.ofSeconds(lease.plusNanos(999_999_999).toSeconds());
         }
@@ -311,6 +319,35 @@ class LeaseStoreBackendTest {
         map.rows.clear();
         clock.advance(Duration.ofMillis(500));
         assertThat(released).isCompletedWithValue(ReleaseOutcome.UNKNOWN);
+    }
+
+    /** As when a class of the driver cannot be loaded. */
+    @Test
+    void S05_aDelayedReleaseDoesNotWaitForARenewalThatThrewAnError() {
+        Lease lease = client.named("x").acquireAsync().join();
+        store.thrown = new NoClassDefFoundError("com/example/Driver");
+        clock.advance(Duration.ofSeconds(5));
+        assertThat(lease.isHeld()).isTrue();
+        store.thrown = null;
+        assertThat(lease.releaseAfterAsync(Duration.ofSeconds(3))).isCompletedWithValue(ReleaseOutcome.RELEASED);
+    }
+
+    /** Shortly before the end of the delay the store rejects the rest as a lease duration. */
+    @Test
+    void S05_aLateDelayedReleaseIsUndoneAlsoIfTheStoreRejectsShortLeases() {
+        store.shortestLease = Duration.ofSeconds(2);
+        Lease lease = client.named("x").acquireAsync().join();
+        Set<LeaseStore.Grant> grant = Set.of(new LeaseStore.Grant(
+                new LockName("x"),
+                OwnerRecordCodec.attemptId(map.grants().get(0).ownerRecord()).orElseThrow()));
+        store.failure = new DriverException("connection reset");
+        CompletableFuture<ReleaseOutcome> released = lease.releaseAfterAsync(Duration.ofSeconds(3));
+        store.failure = null;
+        clock.advance(Duration.ofMillis(2_500));
+        assertThat(released).isDone();
+        map.renew(grant, Duration.ofSeconds(10)); // the first request, executed late
+        clock.advance(Duration.ofSeconds(2));
+        assertThat(map.grants()).as("after the next sweep, at 3.75 s").isEmpty();
     }
 
     /** The number that docs/writing-a-backend.md states: a third of the lease duration for one round trip. */
