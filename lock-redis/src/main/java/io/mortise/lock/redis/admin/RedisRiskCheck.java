@@ -197,16 +197,18 @@ public final class RedisRiskCheck {
                     "the number of connected replicas is " + connected + ", but grants wait for " + waitReplicas
                             + ": a failover may lose grants",
                     "set waitReplicas=" + connected + " in the URL, or check fencing tokens");
-            // INFO contains this field only if min-replicas-to-write is set.
-            if (waitReplicas == 0
-                    && ServerInfo.field(info, "min_slaves_good_slaves").isEmpty()) {
-                continuesToGrant(
-                        "min-replicas-to-write is 0",
-                        "set min-replicas-to-write 1 and min-replicas-max-lag to less than the lease");
-            } else if (waitReplicas == 0 && majorVersion() < 7) { // redis/redis#9993
+            if (waitReplicas > 0) {
+                return;
+            }
+            if (majorVersion() < 7) { // redis/redis#9993
                 continuesToGrant(
                         "Redis before 7 does not apply min-replicas-to-write to scripts",
                         "use Redis 7 or newer, or set waitReplicas");
+            } else if (ServerInfo.field(info, "min_slaves_good_slaves").isEmpty()) {
+                // INFO contains this field only if min-replicas-to-write is set.
+                continuesToGrant(
+                        "min-replicas-to-write is 0",
+                        "set min-replicas-to-write 1 and min-replicas-max-lag to less than the lease");
             }
         }
     }

@@ -47,6 +47,9 @@ class RedisRiskCheckTest {
     void S01_minReplicasToWriteOfAnOldServerDoesNotCount() {
         String limited = HEALTHY.replace("connected_slaves:0", "connected_slaves:1") + "min_slaves_good_slaves:1\r\n";
         assertThat(cutOffMaster(limited + "redis_version:6.2.14\r\n")).contains("Redis before 7");
+        assertThat(cutOffMaster(limited.replace("min_slaves_good_slaves:1", "") + "redis_version:6.2.14\r\n"))
+                .as("without the setting, which would not help")
+                .contains("Redis before 7");
         assertThat(cutOffMaster(limited + "redis_version:7.0.0\r\n")).isEmpty();
         assertThat(cutOffMaster(limited + "redis_version:unknown\r\n")).isEmpty();
     }
