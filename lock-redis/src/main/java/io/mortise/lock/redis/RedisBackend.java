@@ -116,43 +116,9 @@ final class RedisBackend implements LockBackend, RedisClusterConnectionRouter.Li
     /** Renews at once, since the server may be another one or have lost its data, so that holders learn of a loss soon (S7). */
     @Override
     public void onSubscribed(RedisNodeClient node) {
-        repeatRemovals(node);
         contenders.wakeAll(contender -> contender.waitsAt(node));
         context.renewNow(RedisGrantValidity.class, grant -> connections.nodeOf(grant.keys()) == node);
-    }
-
-    /** Records that a server has removed the attempt's grant or queue entry. */
-    void onRemoved(RedisKeyLayout.OfLock lock, String attemptId, int epoch, Duration lease) {
-        if (isCluster() || connections.sentinels().isPresent()) {
-            removals.add(new RecentRemovals.Removal(
-                    lock, attemptId, epoch, context.clock().now().plus(lease)));
-        }
-    }
-
-    /**
-     * Repeats the removals that another connection's server has executed: after a failover this one may not know of them, and
-     * the locks would stay taken until the leases end.
-     */
-    private void repeatRemovals(RedisNodeClient node) {
-        int epoch = node.epoch();
-        for (RecentRemovals.Removal removal : removals.all(context.clock().now())) {
-            if (removal.epoch() != epoch
-                    && connections.nodeOf(removal.keys()) == node
-                    && contenders.find(removal.attemptId()).isEmpty() // an attempt that goes on may hold the lock again
-                    && removals.forget(removal)) {
-                context.cleanUp(
-                        "a grant that was released before a failover",
-                        () -> release(removal.keys(), removal.attemptId(), "repeated release")
-                                .thenAccept(reply -> removals.add(removal.at(epoch))),
-                        removal.until());
-            }
-        }
-    }
-
-    private CompletionStage<List<Object>> release(RedisKeyLayout.OfLock lock, String attemptId, String what) {
-        return connections
-                .nodeOf(lock)
-                .execute(what, RedisLockScript.RELEASE.script(), lock.all(), attemptId, "0", mark());
+        repeatRemovals();
     }
 
     /** Makes waiters and holders whose lock has moved send their next request to the server that has it now. */
@@ -160,6 +126,50 @@ final class RedisBackend implements LockBackend, RedisClusterConnectionRouter.Li
     public void rerouted() {
         contenders.wakeAll(RedisContender::isMisplaced);
         context.renewNow(RedisGrantValidity.class, grant -> grant.isMisplaced(connections));
+        repeatRemovals();
+    }
+
+    /** Records that a server has removed the attempt's grant and queue entry, or had neither. */
+    void onRemoved(RedisKeyLayout.OfLock lock, String attemptId, int epoch, Duration lease) {
+        remember(new RecentRemovals.Removal(
+                lock, attemptId, epoch, context.clock().now().plus(lease)));
+    }
+
+    /** Remembers a removal, and repeats it if its reply came from a server that has been replaced. */
+    private void remember(RecentRemovals.Removal removal) {
+        removals.add(removal);
+        repeatIfMoved(removal);
+    }
+
+    /** Repeats the removals whose locks may be at another server now. */
+    private void repeatRemovals() {
+        removals.all(context.clock().now()).forEach(this::repeatIfMoved);
+    }
+
+    /**
+     * Repeats a removal that was executed on another connection than that to the lock's server: after a failover this one may not
+     * know of it, and the lock would stay taken until the lease ends. A server that is not connected yet is served when it is.
+     */
+    private void repeatIfMoved(RecentRemovals.Removal removal) {
+        RedisNodeClient node = connections.nodeOf(removal.keys());
+        if (removal.epoch() != node.epoch()
+                && node.isConnected()
+                && contenders.find(removal.attemptId()).isEmpty() // an attempt that goes on may hold the lock again
+                && removals.forget(removal)) {
+            context.cleanUp("a grant that was released before a failover", () -> repeat(removal), removal.until());
+        }
+    }
+
+    private CompletionStage<?> repeat(RecentRemovals.Removal removal) {
+        RedisNodeClient node = connections.nodeOf(removal.keys());
+        int epoch = node.epoch(); // if this connection ends before the reply, the removal is repeated once more
+        return release(node, removal.keys(), removal.attemptId(), "repeated release")
+                .thenAccept(reply -> remember(removal.at(epoch)));
+    }
+
+    private CompletionStage<List<Object>> release(
+            RedisNodeClient node, RedisKeyLayout.OfLock lock, String attemptId, String what) {
+        return node.execute(what, RedisLockScript.RELEASE.script(), lock.all(), attemptId, "0", mark());
     }
 
     /**
@@ -176,7 +186,7 @@ final class RedisBackend implements LockBackend, RedisClusterConnectionRouter.Li
         context.cleanUp(
                 "a grant handed off to an attempt for lock \"" + LockName.shown(name.get())
                         + "\" that this client has given up",
-                () -> release(lock, message.attemptId(), "release of an unclaimed hand-off"),
+                () -> release(connections.nodeOf(lock), lock, message.attemptId(), "release of an unclaimed hand-off"),
                 context.clock().now().plus(options.leaseDuration()));
     }
 

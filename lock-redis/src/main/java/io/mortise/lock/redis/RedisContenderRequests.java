@@ -131,10 +131,9 @@ final class RedisContenderRequests {
         removal.send(node, withTime, new AttemptRemoval.Handler() {
             @Override
             public void onRemoved(int epoch, ServerTime time, boolean held, boolean queued) {
-                if (held || queued) {
-                    backend.onRemoved(keys, request.attemptId(), epoch, request.leaseDuration());
-                }
-                events.accept(new Removed(epoch, time, held, queued));
+                events.accept(new Removed(epoch, time, held, queued)); // unregisters a contender that ends
+                // Even if this try found nothing: an earlier one without a reply may have removed it.
+                backend.onRemoved(keys, request.attemptId(), epoch, request.leaseDuration());
             }
 
             @Override

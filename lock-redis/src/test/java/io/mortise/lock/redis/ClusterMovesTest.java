@@ -206,6 +206,62 @@ class ClusterMovesTest {
         assertThat(why.kind()).isEqualTo(LossReason.Kind.REMOVED);
     }
 
+    /** The client is idle, so that only its view of the topology tells it of the new master. */
+    @Test
+    void S08_aReleaseThatNoReplicaHadIsRepeatedAtAMasterThatNobodyUses() throws Exception {
+        RedisTestServer old = cluster.masterOf(SLOT);
+        releaseAtThatMasterOnly(old, "x");
+        cluster.failOver(SLOT);
+        awaitFree("x");
+    }
+
+    /** The client's connection to the first master stays the same. */
+    @Test
+    void S08_aReleaseIsRepeatedAtAFormerMasterThatIsTheMasterAgain() throws Exception {
+        RedisTestServer first = cluster.masterOf(SLOT);
+        RedisTestServer second = cluster.nodes().get(cluster.nodes().indexOf(first) + 3);
+        String other = another(SLOT, 1);
+        one.named(other).acquire().release();
+        takeOver(second, first);
+        one.named(other).acquire().release();
+        releaseAtThatMasterOnly(second, "x");
+        takeOver(first, second);
+        one.named(other).acquire().release(); // learns of the move
+        awaitFree("x");
+    }
+
+    /** Releases a lock, and then sets its grant again, as if the release had been lost in a failover. */
+    private void releaseAtThatMasterOnly(RedisTestServer master, String name) throws InterruptedException {
+        String key = KEYS.of(new LockName(name)).grant();
+        LockOptions longLease = LockOptions.defaults().leaseDuration(Duration.ofMinutes(15));
+        try (RawRedis redis = master.connect()) {
+            Lease lease = one.named(name, longLease).acquire();
+            String grant = String.valueOf(redis.call("GET", key));
+            assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+            redis.call("SET", key, grant, "PX", "900000");
+        }
+        awaitReplicated(master);
+    }
+
+    private void takeOver(RedisTestServer replica, RedisTestServer master) {
+        try (RawRedis redis = replica.connect()) {
+            assertThat(redis.call("CLUSTER", "FAILOVER", "TAKEOVER")).isEqualTo("OK");
+        }
+        cluster.awaitMasterOtherThan(master, SLOT);
+        assertThat(cluster.masterOf(SLOT))
+                .as("also in the view of the former master")
+                .isSameAs(replica);
+    }
+
+    private void awaitFree(String name) {
+        String key = KEYS.of(new LockName(name)).grant();
+        Await.until(name + " is free at the new master", RedisTests.SOON, () -> {
+            try (RawRedis redis = cluster.masterOf(SLOT).connect()) {
+                return Long.valueOf(0).equals(redis.call("EXISTS", key));
+            }
+        });
+    }
+
     private static void awaitReplicated(RedisTestServer master) {
         try (RawRedis redis = master.connect()) {
             redis.call("SET", "{" + KEYS.of(new LockName("x")).grant().replaceAll(".*\\{|}.*", "") + "}mark", "1");
