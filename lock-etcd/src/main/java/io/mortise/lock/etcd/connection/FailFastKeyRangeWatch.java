@@ -54,6 +54,9 @@ public final class FailFastKeyRangeWatch implements Watch.Listener {
         }
         if (!watch.keep(opened)) {
             opened.close();
+        } else if (opened.isClosed()) {
+            // jetcd reports nothing if its client was closed while the watch was being opened.
+            watch.onError(new IllegalStateException("the client was closed meanwhile"));
         }
         return watch;
     }

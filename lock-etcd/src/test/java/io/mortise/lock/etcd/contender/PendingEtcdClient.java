@@ -50,6 +50,7 @@ final class PendingEtcdClient implements InvocationHandler {
             case "txn" -> proxy(Txn.class);
             case "If", "Then", "Else" -> proxy;
             case "commit", "delete", "get", "grant", "revoke" -> send(method.getName());
+            case "isClosed" -> false;
             case "close" -> null;
             default -> throw new UnsupportedOperationException(method.getName());
         };
