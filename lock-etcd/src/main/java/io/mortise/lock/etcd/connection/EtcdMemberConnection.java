@@ -4,6 +4,7 @@ package io.mortise.lock.etcd.connection;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.KV;
+import io.etcd.jetcd.Watch;
 import io.etcd.jetcd.options.GetOption;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.MonotonicInstant;
@@ -34,6 +35,10 @@ final class EtcdMemberConnection implements WatchMultiplexer.MemberListener {
     private final String endpoints;
     private final Consumer<EtcdMemberConnection> whenSilent;
     private final Client client;
+
+    /** Kept, since a closed jetcd client creates another one on demand, which nobody closes. */
+    private final Watch watchClient;
+
     private volatile MonotonicInstant lastResponse;
     private volatile MonotonicInstant lastServed;
 
@@ -58,6 +63,7 @@ final class EtcdMemberConnection implements WatchMultiplexer.MemberListener {
         this.client =
                 settings.client().orElseGet(() -> EtcdClientFactory.build(settings, endpoints, tries, context, this));
         try {
+            this.watchClient = client.getWatchClient();
             prepare();
         } catch (RuntimeException | Error e) {
             close();
@@ -67,7 +73,6 @@ final class EtcdMemberConnection implements WatchMultiplexer.MemberListener {
 
     private void prepare() {
         client.getLeaseClient();
-        client.getWatchClient();
         client.getMaintenanceClient();
         KV kv = client.getKVClient();
         if (settings.client().isEmpty()) { // the names are known when this returns
@@ -108,6 +113,10 @@ final class EtcdMemberConnection implements WatchMultiplexer.MemberListener {
 
     Client client() {
         return client;
+    }
+
+    Watch watchClient() {
+        return watchClient;
     }
 
     /** Returns the endpoints to which the client is connected. */

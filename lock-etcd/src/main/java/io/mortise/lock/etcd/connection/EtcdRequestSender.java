@@ -158,7 +158,7 @@ public final class EtcdRequestSender {
     }
 
     Watch.Watcher watch(ByteSequence key, WatchOption option, Watch.Listener listener) {
-        return connection.client().getWatchClient().watch(key, option, listener);
+        return connection.current().watchClient().watch(key, option, listener);
     }
 
     /**

@@ -49,6 +49,7 @@ class FailFastKeyRangeWatchTest {
     private final EtcdRequestSender requests = new EtcdRequestSender(connection, context);
     private Watch.@Nullable Listener opened;
     private boolean completesOnClose;
+    private int watchClients;
 
     private static <T> T proxy(Class<T> type, InvocationHandler handler) {
         return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
@@ -60,7 +61,10 @@ class FailFastKeyRangeWatchTest {
             case "getKVClient" -> proxy(KV.class, this::onClosedClient);
             case "getLeaseClient" -> proxy(Lease.class, this::onClosedClient);
             case "getMaintenanceClient" -> proxy(Maintenance.class, this::onClosedClient);
-            case "getWatchClient" -> proxy(Watch.class, this::onClosedClient);
+            case "getWatchClient" -> {
+                watchClients++;
+                yield proxy(Watch.class, this::onClosedClient);
+            }
             case "watch" -> {
                 opened = (Watch.Listener) arguments[2];
                 yield proxy(Watch.Watcher.class, this::onClosedClient);
@@ -108,5 +112,12 @@ class FailFastKeyRangeWatchTest {
     void S07_aWatchOfAClosedClientEndsOnceIfTheClientReportsItToo() {
         completesOnClose = true;
         assertThat(endsOfAWatch()).hasSize(1);
+    }
+
+    /** A closed jetcd client would create another one, with a thread that nobody ends. */
+    @Test
+    void S17_aWatchUsesTheWatchClientThatTheConnectionHasCreated() {
+        endsOfAWatch();
+        assertThat(watchClients).isEqualTo(1);
     }
 }
