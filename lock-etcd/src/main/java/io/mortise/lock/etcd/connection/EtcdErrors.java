@@ -25,6 +25,7 @@ public final class EtcdErrors {
     private static final String STALE_TOKEN = "invalid auth token";
 
     private static final String LEARNER = "not supported for learner";
+    private static final String LAGGING = "too many requests";
     private static final String STALE_AUTH = "revision of auth store is old";
 
     private EtcdErrors() {}
@@ -117,13 +118,13 @@ public final class EtcdErrors {
 
     /**
      * Returns whether the member replied that it cannot serve the request now, whatever its content: it knows no leader, is a
-     * learner, or had no response of the others in time.
+     * learner, lags behind the others, or had no response of them in time.
      */
     static boolean isNotServed(Throwable failure) {
         EtcdStatus status = innermostStatus(failure);
         return status != null
                 && status.isFromEtcd()
-                && (status.code == Status.Code.UNAVAILABLE || status.isOfLearner());
+                && (status.code == Status.Code.UNAVAILABLE || status.isOfLearner() || status.isOfLaggingMember());
     }
 
     /**
@@ -148,6 +149,11 @@ public final class EtcdErrors {
 
         boolean isOfLearner() {
             return text.contains(LEARNER);
+        }
+
+        /** A full store has the same code, but no other member serves the request then. */
+        boolean isOfLaggingMember() {
+            return text.contains(LAGGING);
         }
     }
 

@@ -189,7 +189,10 @@ public final class EtcdFailoverConnection {
         }
     }
 
-    /** Records that the member cannot serve requests: there is an election, it is cut off from the others, or it is a learner. */
+    /**
+     * Records that the member cannot serve requests: there is an election, it is cut off from the others, lags behind them, or is
+     * a learner.
+     */
     void onNotServed(EtcdMemberConnection used) {
         used.onResponse();
         onNotServed(used, context.clock().now(), tries.normal());
@@ -232,7 +235,9 @@ public final class EtcdFailoverConnection {
             allMembersFailed = haveAllMembersFailed();
         }
         if (first) {
-            log.info("event=member-left member={} hint=\"silent, or cut off from the others\"", failed.endpoints());
+            log.info(
+                    "event=member-left member={} hint=\"silent, cut off from the others, or lagging behind\"",
+                    failed.endpoints());
         }
         if (allMembersFailed) {
             outage.begin(endpoints(), "no member serves requests");

@@ -164,6 +164,12 @@ class EtcdErrorsTest {
         assertThat(isNotServed(Status.UNAVAILABLE, "etcdserver: no leader")).isTrue();
         assertThat(isNotServed(Status.UNAVAILABLE, "etcdserver: request timed out"))
                 .isTrue();
+        assertThat(isNotServed(Status.RESOURCE_EXHAUSTED, "etcdserver: too many requests"))
+                .as("it lags behind")
+                .isTrue();
+        assertThat(isNotServed(Status.RESOURCE_EXHAUSTED, "etcdserver: mvcc: database space exceeded"))
+                .as("so is every member")
+                .isFalse();
         assertThat(isNotServed(Status.UNAVAILABLE, "no leader")).isFalse();
         assertThat(isNotServed(Status.PERMISSION_DENIED, "etcdserver: permission denied"))
                 .isFalse();
