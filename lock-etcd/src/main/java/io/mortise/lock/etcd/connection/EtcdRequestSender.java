@@ -133,10 +133,13 @@ public final class EtcdRequestSender {
                         .collect(Collectors.toSet()));
     }
 
+    /** Lists the members. A reply does not show that the member serves requests: it may come from its memory. */
     public CompletionStage<MemberListResponse> members() {
         return retrying(
                 () -> send(
                         "members of the cluster",
+                        !connection.hasDeadlines(),
+                        EtcdMemberConnection::onResponse,
                         client -> client.getClusterClient().listMember()),
                 () -> true);
     }

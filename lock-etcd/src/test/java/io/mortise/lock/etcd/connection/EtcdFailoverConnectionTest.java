@@ -3,16 +3,33 @@ package io.mortise.lock.etcd.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.protobuf.MessageLite;
+import io.etcd.jetcd.api.ClusterGrpc;
+import io.etcd.jetcd.api.LeaseGrpc;
+import io.etcd.jetcd.api.LeaseKeepAliveResponse;
+import io.etcd.jetcd.api.MemberListResponse;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -32,6 +49,7 @@ class EtcdFailoverConnectionTest {
             (proxy, method, arguments) -> switch (method.getName()) {
                 case "clock" -> clock;
                 case "connectTimeout", "requestTimeout" -> Duration.ofSeconds(5);
+                case "withRequestTimeout" -> arguments[1];
                 case "blocking" -> isOpen ? (Executor) failovers::add : (Executor) Runnable::run;
                 case "renewNow" -> {
                     renewals++;
@@ -47,8 +65,58 @@ class EtcdFailoverConnectionTest {
                     Duration.ofSeconds(15),
                     Optional.empty(),
                     Optional.empty(),
-                    List.of()),
+                    List.of(new LocalReplies())),
             context);
+    private final EtcdRequestSender requests = new EtcdRequestSender(connection, context);
+
+    /** Answers the requests that a member serves although it is cut off from the others. */
+    private static final class LocalReplies implements ClientInterceptor {
+        private static final Map<String, MessageLite> REPLIES = Map.of(
+                LeaseGrpc.getLeaseKeepAliveMethod().getFullMethodName(),
+                LeaseKeepAliveResponse.newBuilder().setID(1).setTTL(15).build(),
+                ClusterGrpc.getMemberListMethod().getFullMethodName(),
+                MemberListResponse.getDefaultInstance());
+
+        @Override
+        public <Q, A> ClientCall<Q, A> interceptCall(MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
+            MessageLite reply = REPLIES.get(method.getFullMethodName());
+            return reply == null ? next.newCall(method, options) : new AnsweredCall<>(method, reply);
+        }
+    }
+
+    /** A call whose request is answered at once. */
+    private static final class AnsweredCall<Q, A> extends ClientCall<Q, A> {
+        private final MethodDescriptor<Q, A> method;
+        private final MessageLite reply;
+        private @Nullable Listener<A> listener;
+
+        AnsweredCall(MethodDescriptor<Q, A> method, MessageLite reply) {
+            this.method = method;
+            this.reply = reply;
+        }
+
+        @Override
+        public void start(Listener<A> target, Metadata headers) {
+            listener = target;
+        }
+
+        @Override
+        public void sendMessage(Q message) {
+            Objects.requireNonNull(listener)
+                    .onMessage(method.parseResponse(reply.toByteString().newInput()));
+        }
+
+        @Override
+        public void halfClose() {
+            Objects.requireNonNull(listener).onClose(Status.OK, new Metadata());
+        }
+
+        @Override
+        public void request(int messages) {}
+
+        @Override
+        public void cancel(@Nullable String message, @Nullable Throwable cause) {}
+    }
 
     @BeforeEach
     void open() {
@@ -110,6 +178,28 @@ class EtcdFailoverConnectionTest {
         timeOut(first, true);
         runFailover();
         assertThat(connection.current().endpoints()).isNotEqualTo(first.endpoints());
+    }
+
+    private void timeOutBetweenRepliesTo(Supplier<CompletionStage<?>> answered) {
+        for (int i = 0; i < 3; i++) {
+            assertThat(answered.get()).succeedsWithin(Duration.ofSeconds(30));
+            assertThat(failovers).isEmpty();
+            timeOut(connection.current(), true);
+        }
+    }
+
+    /** The member passes keepalives on to the leader. */
+    @Test
+    void S07_aMemberThatOnlyPassesKeepalivesOnIsLeft() {
+        timeOutBetweenRepliesTo(() -> requests.keepAlive(1));
+        runFailover();
+    }
+
+    /** The member answers from its memory. */
+    @Test
+    void S15_aMemberThatOnlyListsTheMembersIsLeft() {
+        timeOutBetweenRepliesTo(requests::members);
+        runFailover();
     }
 
     /** A failover would lose the requests in flight, and find a store that is as slow. */
