@@ -14,11 +14,12 @@ import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.vote.MasterVote;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /** Turns the outcome of an acquire at one master into the master's vote. */
 final class AcquireReplyHandler extends VoteReplyHandler {
     private final SendAcquire send;
-    private final String what;
+    private final Supplier<String> what;
 
     AcquireReplyHandler(
             ContenderServices services,
@@ -26,7 +27,7 @@ final class AcquireReplyHandler extends VoteReplyHandler {
             RedlockMaster master,
             MasterHandshakeReply voting,
             SendAcquire send,
-            String what) {
+            Supplier<String> what) {
         super(services, events, master, voting);
         this.send = send;
         this.what = what;
@@ -55,7 +56,7 @@ final class AcquireReplyHandler extends VoteReplyHandler {
 
     @Override
     public void onFailure(Throwable cause, boolean notExecuted) {
-        LockException failure = RedisErrors.of(cause, what, voting.node().endpoints());
+        LockException failure = RedisErrors.of(cause, what.get(), voting.node().endpoints());
         voted(failed(failure, !notExecuted), unanswered(notExecuted));
     }
 

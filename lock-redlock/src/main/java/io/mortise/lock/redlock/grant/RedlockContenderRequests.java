@@ -149,7 +149,8 @@ final class RedlockContenderRequests {
             events.accept(new Voted(send.master(), send.round(), master.abstention(false), new NotExecuted(), now()));
             return;
         }
-        VoteReplyHandler handler = new AcquireReplyHandler(services, events, master, voting, send, what("acquire"));
+        VoteReplyHandler handler =
+                new AcquireReplyHandler(services, events, master, voting, send, () -> what("acquire"));
         List<String> args = new ArrayList<>(List.of(
                 voting.runId(),
                 keys.bucket(),

@@ -174,7 +174,8 @@ record RedlockContenderState(
         private MonotonicInstant repeatUntil;
         private int splitRounds;
         private VoteTally votes;
-        private final List<AttemptAtMaster> masters;
+        private List<AttemptAtMaster> masters;
+        private boolean mastersChanged;
         private long hinting;
         private final List<RedlockContenderEffect> effects = new ArrayList<>();
 
@@ -186,7 +187,7 @@ record RedlockContenderState(
             repeatUntil = from.repeatUntil;
             splitRounds = from.splitRounds;
             votes = from.votes;
-            masters = new ArrayList<>(from.masters);
+            masters = from.masters;
             hinting = from.hinting;
         }
 
@@ -232,6 +233,14 @@ record RedlockContenderState(
             }
         }
 
+        private void set(int master, AttemptAtMaster attempt) {
+            if (!mastersChanged) {
+                masters = new ArrayList<>(masters);
+                mastersChanged = true;
+            }
+            masters.set(master, attempt);
+        }
+
         private boolean mayEnd() {
             return phase instanceof Idle || phase instanceof Holding || phase instanceof EndFailed;
         }
@@ -257,7 +266,7 @@ record RedlockContenderState(
                 }
             } else if (event instanceof VoteMissing) {
                 if (phase instanceof Holding holding) {
-                    masters.set(master, masters.get(master).sent());
+                    set(master, masters.get(master).sent());
                     effects.add(new SendRecovery(master, round, holding.token));
                 }
             } else if (event instanceof Recovered recovered) {
@@ -270,7 +279,7 @@ record RedlockContenderState(
         }
 
         private void answered(int master, RedlockContenderEvent.Execution execution, boolean queues) {
-            masters.set(master, masters.get(master).answered(execution, queues));
+            set(master, masters.get(master).answered(execution, queues));
         }
 
         // ---- rounds
@@ -288,7 +297,7 @@ record RedlockContenderState(
         private void acquire(int master, int tries) {
             AttemptAtMaster attempt = masters.get(master);
             boolean mayBeQueued = attempt.queued() || (mayWait && attempt.mayStillExecute());
-            masters.set(master, attempt.sent());
+            set(master, attempt.sent());
             effects.add(new SendAcquire(master, round, mayBeQueued, tries));
         }
 
@@ -478,7 +487,7 @@ record RedlockContenderState(
 
         private void onRemoval(int master, AtMaster event) {
             if (event instanceof Removed removed) {
-                masters.set(master, masters.get(master).resolvedBy(removed.epoch(), removed.time()));
+                resolve(master, removed.epoch(), removed.time());
                 boolean clean = !masters.get(master).mayStillExecute();
                 if (removed.forCleanup()) {
                     effects.add(clean ? new CompleteCleanup(master) : new RepeatCleanup(master));
@@ -498,23 +507,29 @@ record RedlockContenderState(
             } else if (event instanceof RemovalDue) {
                 effects.add(removal(master, false, true));
             } else if (event instanceof Kept kept) {
-                masters.set(master, masters.get(master).resolvedBy(kept.epoch(), kept.time()));
+                resolve(master, kept.epoch(), kept.time());
                 kept(master, kept.kept() ? Answer.YES : Answer.NO, List.of());
             } else if (event instanceof KeepFailed failed) {
                 kept(master, Answer.NONE, List.of(new Failure(master, failed.why())));
             } else if (event instanceof CleanupDue) {
                 effects.add(removal(master, true, true));
             } else if (event instanceof CleanupEnded) {
-                masters.set(master, masters.get(master).cleaning(false));
+                set(master, masters.get(master).cleaning(false));
             } else {
                 throw impossible(event, phase);
+            }
+        }
+
+        private void resolve(int master, long epoch, long time) {
+            if (masters.get(master).lost().anyLost()) {
+                set(master, masters.get(master).resolvedBy(epoch, time));
             }
         }
 
         private void cleanUpUnless(boolean clean, int master) {
             AttemptAtMaster attempt = masters.get(master);
             if (!clean && !attempt.cleaning()) {
-                masters.set(master, attempt.cleaning(true));
+                set(master, attempt.cleaning(true));
                 effects.add(new StartCleanup(master, attempt.queued() || (mayWait && attempt.awaited() > 0)));
             }
         }

@@ -43,8 +43,9 @@ public record VoteTally(Quorum quorum, List<MasterVote> votes, Result result, Li
         if (result != Result.OPEN) {
             return new VoteTally(quorum, List.copyOf(all), result, decisiveCounters);
         }
-        List<Long> counters = new ArrayList<>(decisiveCounters);
+        List<Long> counters = decisiveCounters;
         if (vote instanceof MasterVote.Granted grant) {
+            counters = new ArrayList<>(decisiveCounters);
             counters.add(grant.counter());
         }
         return new VoteTally(quorum, List.copyOf(all), decide(quorum, all), List.copyOf(counters));
@@ -84,7 +85,7 @@ public record VoteTally(Quorum quorum, List<MasterVote> votes, Result result, Li
 
     /** Returns whether all decisive votes have the same counter, so that no token round is needed. */
     public boolean isTokenUnanimous() {
-        return decisiveCounters.stream().distinct().count() == 1;
+        return Collections.min(decisiveCounters).equals(token());
     }
 
     /** Returns the contender to which a majority has granted the lock; empty if several share the votes. */
