@@ -31,6 +31,16 @@ public final class OwnerRecordCodec {
     /** The mode of the grant, for people who read the store with its own tools. There is only this mode. */
     private static final String EXCLUSIVE = " mode=x";
 
+    /** The last second that was formatted: the requests of a busy client share it, and formatting costs more than all the rest. */
+    private static volatile FormattedSecond latest = FormattedSecond.of(0);
+
+    private record FormattedSecond(long epochSecond, String text) {
+        static FormattedSecond of(long epochSecond) {
+            String text = Instant.ofEpochSecond(epochSecond).toString();
+            return new FormattedSecond(epochSecond, text.substring(0, text.length() - 1)); // without the Z
+        }
+    }
+
     private OwnerRecordCodec() {}
 
     /**
@@ -39,7 +49,7 @@ public final class OwnerRecordCodec {
      * @param attemptId the id of the attempt, {@link #ATTEMPT_ID_LENGTH} hexadecimal digits
      * @param host the host name of the process
      * @param pid the process id
-     * @param since when the lock was requested, by the wall clock of the host
+     * @param since when the lock was requested, by the wall clock of the host; the text contains milliseconds
      * @param metadata see {@link io.mortise.lock.LockOptions#metadata()}
      */
     public static String encode(String attemptId, String host, long pid, Instant since, Map<String, String> metadata) {
@@ -48,14 +58,27 @@ public final class OwnerRecordCodec {
                 .append(' ')
                 .append(VERSION)
                 .append(EXCLUSIVE);
-        return out.append(" host=")
+        out.append(" host=")
                 .append(TextEscaper.attribute(host))
                 .append(" pid=")
                 .append(pid)
-                .append(" since=")
-                .append(since)
-                .append(TextEscaper.metadata(metadata))
-                .toString();
+                .append(" since=");
+        return appendTime(out, since).append(TextEscaper.metadata(metadata)).toString();
+    }
+
+    private static StringBuilder appendTime(StringBuilder out, Instant time) {
+        FormattedSecond second = latest;
+        if (second.epochSecond != time.getEpochSecond()) {
+            second = FormattedSecond.of(time.getEpochSecond());
+            latest = second;
+        }
+        int millis = time.getNano() / 1_000_000;
+        return out.append(second.text)
+                .append('.')
+                .append(millis / 100)
+                .append(millis / 10 % 10)
+                .append(millis % 10)
+                .append('Z');
     }
 
     /**

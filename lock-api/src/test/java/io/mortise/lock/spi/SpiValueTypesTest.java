@@ -36,6 +36,23 @@ class SpiValueTypesTest {
         assertThat(holder.isForeign()).isFalse();
     }
 
+    /** The codec keeps the latest second, so each of these differs from the one before in another way. */
+    @Test
+    void S18_theTimeOfARequestIsExactToTheMillisecond() {
+        for (String time : List.of(
+                "2024-01-02T03:04:05.678Z",
+                "2024-01-02T03:04:05.007Z",
+                "2024-01-02T03:04:05Z",
+                "2024-01-02T03:05:00.09Z",
+                "2024-01-02T03:04:05.999Z",
+                "1969-12-31T23:59:59.5Z")) {
+            Instant since = Instant.parse(time);
+            String raw = OwnerRecordCodec.encode(ATTEMPT, "h", 42, since.plusNanos(999_999), Map.of());
+            assertThat(OwnerRecordCodec.parse(raw, OptionalLong.empty()).since())
+                    .contains(since);
+        }
+    }
+
     @Test
     void S05_aKeptGrantNamesItsLastOwner() {
         String raw = "~" + OwnerRecordCodec.encode(ATTEMPT, "h", 42, Instant.EPOCH, Map.of("k", "v"));

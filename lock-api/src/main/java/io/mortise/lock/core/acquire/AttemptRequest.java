@@ -11,7 +11,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -32,8 +31,7 @@ public record AttemptRequest(
     @Override
     public String ownerRecord() {
         // Wall-clock time is only shown to operators, and never compared.
-        Instant since = Instant.now().truncatedTo(ChronoUnit.MILLIS);
-        return OwnerRecordCodec.encode(attemptId, HOST.name(), PID, since, metadata);
+        return OwnerRecordCodec.encode(attemptId, HOST.name(), PID, Instant.now(), metadata);
     }
 
     /**
