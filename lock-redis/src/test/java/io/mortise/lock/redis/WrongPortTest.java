@@ -3,6 +3,7 @@ package io.mortise.lock.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
@@ -122,14 +123,19 @@ class WrongPortTest {
     @ValueSource(strings = {"redis", "rediss", "redis-sentinel", "redis-cluster"})
     void S15_aRefusedConnectionIsRetriedAndNamed(String scheme) throws Exception {
         int port = freePort();
-        long start = System.nanoTime();
-        assertThatThrownBy(() -> Locks.connect(
-                        url(scheme, port), ClientOptions.defaults().connectTimeout(BRIEFLY)))
-                .isInstanceOf(BackendUnavailableException.class)
-                .hasMessageContaining("connection refused at 127.0.0.1:" + port)
-                .hasMessageNotContaining("null")
-                .hasMessageNotContaining("no answer");
-        assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(BRIEFLY.toNanos());
+        Duration timeout = BRIEFLY;
+        Throwable error;
+        do { // a starved machine takes longer for the first try
+            Duration limit = timeout;
+            assertThat(limit).isLessThan(RedisTests.SOON);
+            long start = System.nanoTime();
+            error = catchThrowable(() ->
+                    Locks.connect(url(scheme, port), ClientOptions.defaults().connectTimeout(limit)));
+            assertThat(error).isInstanceOf(BackendUnavailableException.class);
+            assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(limit.toNanos());
+            timeout = timeout.multipliedBy(2);
+        } while (!error.toString().contains("connection refused at 127.0.0.1:" + port));
+        assertThat(error).hasMessageNotContaining("null").hasMessageNotContaining("no answer");
     }
 
     @ParameterizedTest
