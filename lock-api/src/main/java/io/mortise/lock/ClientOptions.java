@@ -52,7 +52,8 @@ public final class ClientOptions {
     }
 
     /**
-     * Sets how long opening a client may wait for the store's first response. Default: 10 s.
+     * Sets how long opening a client may wait for the store's first response. Default: 10 s. On Redlock it waits longer for
+     * masters in quarantine, as a rule by {@code maxLease}, and in all at most twice the sum of both.
      *
      * @param timeout more than zero, at most 36,500 days
      */

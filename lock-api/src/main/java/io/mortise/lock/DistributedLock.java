@@ -31,8 +31,8 @@ public interface DistributedLock {
     Lease acquire() throws InterruptedException;
 
     /**
-     * Acquires the lock if it is free. This makes one attempt, which takes one round trip to the store, and at most one request
-     * timeout (S9).
+     * Acquires the lock if it is free. This makes one attempt, which takes at most one request timeout (S9). It is one round trip
+     * to the store; on etcd two if the lock is busy, on Redlock more if attempts collide.
      *
      * @return the lease, which the caller must release; empty if another owner holds the lock
      * @throws InterruptedException if the thread is interrupted: within 50 ms, and the request is withdrawn (S10)
@@ -77,6 +77,9 @@ public interface DistributedLock {
     /**
      * Acquires the lock, runs the body on the calling thread, and releases the lock. If the body uses a transaction, commit it
      * inside the body: a transaction around this call commits after the release, when the next holder may already be at work.
+     *
+     * <p>The release waits at most one request timeout. If its outcome is {@link ReleaseOutcome#UNKNOWN}, this method returns
+     * normally; use {@link #acquire()} and {@link Lease#release()} to tell the difference.
      *
      * @param body the code that needs the lock
      * @throws X if the body throws it; a loss of the lease is then a suppressed {@link LeaseLostException}

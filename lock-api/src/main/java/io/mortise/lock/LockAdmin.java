@@ -12,6 +12,9 @@ import java.util.concurrent.CompletableFuture;
  *
  * <p>It shows operators who holds a lock (S18). Thread-safe. Every future completes within a few request timeouts. Text that
  * was read from the store is untrusted (S19).
+ *
+ * <p>An invalid name, prefix or limit throws {@link IllegalArgumentException} at the call. The futures fail with
+ * {@link BackendUnavailableException} or {@link BackendRefusedException}.
  */
 public interface LockAdmin {
     /** Returns the holders and waiters of one lock; both are empty if no client holds it. */

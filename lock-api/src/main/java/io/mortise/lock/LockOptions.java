@@ -37,8 +37,8 @@ public final class LockOptions {
      * Sets how long the store keeps a grant if its holder stops renewing it.
      *
      * <p>A shorter duration frees the lock of a crashed holder sooner; with a longer one, a lease survives longer pauses and
-     * outages. The client rounds the duration up to one that the store supports (S14). Default: the lease duration of the
-     * backend.
+     * outages. The client rounds the duration up to one that the store supports (S14). Default: that of the
+     * backend, which is 30 s on Redis, Redlock and memory.
      *
      * @param duration 1 second to 1 hour; only for backends with {@link Capability#PER_LOCK_LEASE}
      */

@@ -26,7 +26,8 @@ public final class Locks {
     }
 
     /**
-     * Opens a client, and waits for the first response of the store at most {@link ClientOptions#connectTimeout()}.
+     * Opens a client, and waits for the first response of the store at most {@link ClientOptions#connectTimeout()}; on Redlock
+     * longer if masters are in quarantine.
      *
      * @param url a URL such as {@code memory:NAME} or {@code zookeeper://h1:2181,h2:2181/base}; each backend documents its
      *     parameters. The parameter {@code ?provider=CLASS} selects one of several providers for the same scheme

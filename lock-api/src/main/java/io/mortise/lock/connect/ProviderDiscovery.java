@@ -96,8 +96,8 @@ final class ProviderDiscovery {
         missing.removeAll(client.capabilities());
         if (!missing.isEmpty()) {
             client.close();
-            throw new LockConfigurationException(
-                    url.scheme() + " does not have " + missing + ", it has " + new TreeSet<>(client.capabilities()));
+            throw new LockConfigurationException(url.scheme() + " does not have " + missing + ", it has "
+                    + new TreeSet<>(client.capabilities()) + "; choose a backend that has it, or do not require it");
         }
         return client;
     }

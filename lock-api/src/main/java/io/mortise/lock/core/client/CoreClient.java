@@ -185,7 +185,8 @@ public final class CoreClient implements LockClient {
             throw new IllegalArgumentException(
                     "leaseDuration is " + lockOptions.leaseDuration().get()
                             + ", but this backend has one lease for all locks: its session of "
-                            + backend().leaseDuration(Optional.empty()));
+                            + backend().leaseDuration(Optional.empty())
+                            + "; set it for the whole client, in its URL or options");
         }
         backend().leaseDuration(lockOptions.leaseDuration()); // rejects an invalid duration here, not in each acquire
         return new CoreLock(acquiring(), this::admin, new LockName(name), lockOptions);

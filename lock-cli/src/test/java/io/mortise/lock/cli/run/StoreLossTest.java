@@ -266,7 +266,7 @@ class StoreLossTest {
         assertThat(ended.err().lines())
                 .containsExactly(
                         "lockctl: leaseDuration is PT5S, but this backend has one lease for all locks: its session"
-                                + " of PT15S");
+                                + " of PT15S; set it for the whole client, in its URL or options");
         assertThat(ended.out()).isEmpty();
     }
 
