@@ -48,6 +48,8 @@ enum ReturnKind {
             "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
             "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
 
+    private static final Set<String> HTTP_ENTITY = Set.of("org.springframework.http.HttpEntity");
+
     /**
      * Returns the kind of the method.
      *
@@ -76,11 +78,11 @@ enum ReturnKind {
         }
         Class<?> type = result.toClass();
         ReturnKind kind = of(type, isAsync(method, targetClass));
-        if (kind == VALUE) {
-            refuse(type);
-        }
-        if (kind != VALUE || type == Optional.class || isA(type, Set.of("org.springframework.http.HttpEntity"))) {
-            refuse(result.getGeneric(0).toClass()); // the value in the wrapper
+        ResolvableType value = kind == VALUE ? result : result.getGeneric(0);
+        refuse(value.toClass());
+        while (value.toClass() == Optional.class || isA(value.toClass(), HTTP_ENTITY)) {
+            value = value.getGeneric(0);
+            refuse(value.toClass());
         }
         return kind;
     }

@@ -137,6 +137,20 @@ class LockedBeansCheckTest {
         }
     }
 
+    static class OptionalStreamLater {
+        @Locked(name = "x")
+        public CompletableFuture<Optional<Stream<String>>> call() {
+            return new CompletableFuture<>();
+        }
+    }
+
+    static class NestedStream {
+        @Locked(name = "x")
+        public Optional<? extends Optional<? extends Stream<String>>> call() {
+            return Optional.empty();
+        }
+    }
+
     /** A type as those of Mutiny are, which are known to Spring by an adapter. */
     static final class AdaptedType {}
 
@@ -223,8 +237,8 @@ class LockedBeansCheckTest {
                 PrivateMethod.class, StaticMethod.class, FinalMethod.class, Suspend.class, SkippedInt.class,
                 SkippedString.class, SkippedStage.class, PlainFuture.class, PlainPublisher.class, FlowPublisher.class,
                 StageSubtype.class, LazyStream.class, LazyIterator.class, WrappedFuture.class, StreamLater.class,
-                LaterCall.class, EmptyName.class, UnknownParameter.class, BadExpression.class, BadWait.class,
-                BadLease.class, BadPlaceholder.class, UnknownClient.class
+                OptionalStreamLater.class, NestedStream.class, LaterCall.class, EmptyName.class, UnknownParameter.class,
+                BadExpression.class, BadWait.class, BadLease.class, BadPlaceholder.class, UnknownClient.class
             })
     void S14_aMistakeStopsTheStartAndIsNamed(Class<?> bean) {
         assertThat(startFails(bean)).hasMessageStartingWith("@Locked on " + bean.getSimpleName() + ".call");
