@@ -221,14 +221,29 @@ final class HeldLock {
             return loss(lease);
         }
         remove();
-        return lossOf(lease, lease.release());
+        return lossOf(lease, release(lease));
+    }
+
+    /** Releases the lease as {@link Lease#release} does, but an interrupt does not hide the outcome; the interrupt flag is kept. */
+    private static ReleaseOutcome release(Lease lease) {
+        boolean interrupted = Thread.interrupted();
+        ReleaseOutcome outcome = lease.release();
+        while (Thread.interrupted()) { // it may have ended the wait
+            interrupted = true;
+            outcome = lease.release();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return outcome;
     }
 
     /** Releases the lock, when a stage that was returned inside the transaction has completed too. */
     void releaseAfterCompletion() {
         remove();
         if (work.isDone()) {
-            lease.close();
+            release(lease);
+            lease.close(); // logs the outcome
         } else {
             work.whenComplete((value, failure) -> lease.releaseAsync());
         }

@@ -105,6 +105,14 @@ final class LockContext implements AutoCloseable {
         }
     }
 
+    /** Ends the lease of whoever holds the lock; the holder notices it by the next reply, which takes a while. */
+    void loseUnnoticed(String name) {
+        store.faults().delayReplies(Duration.ofMillis(100));
+        if (!store.faults().expireUnnoticed(name)) {
+            throw new AssertionError("nobody holds " + name);
+        }
+    }
+
     @Override
     public void close() {
         context.close();

@@ -86,6 +86,12 @@ class LockedTest {
             return "done";
         }
 
+        @Locked(name = "lossy", maxWait = "0s")
+        public void lossyAndInterrupted() {
+            context().loseUnnoticed("lossy");
+            Thread.currentThread().interrupt();
+        }
+
         @Locked(name = "outer", maxWait = "0s")
         public void nested(Orders self) {
             self.inner();
@@ -194,6 +200,12 @@ class LockedTest {
                         .hasOnlyElementsOfType(LeaseLostException.class)
                         .hasSize(1));
         assertThat(context.isFree("lossy")).isTrue();
+    }
+
+    @Test
+    void S07_anInterruptDoesNotHideALossThatTheReleaseFinds() {
+        assertThatThrownBy(orders::lossyAndInterrupted).isInstanceOf(LeaseLostException.class);
+        assertThat(Thread.interrupted()).isTrue();
     }
 
     @Test
