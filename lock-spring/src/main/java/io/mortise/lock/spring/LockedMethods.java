@@ -4,6 +4,7 @@ package io.mortise.lock.spring;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockConfigurationException;
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -36,7 +37,14 @@ final class LockedMethods {
     LockedMethod get(Method method, Class<?> targetClass) {
         return known.computeIfAbsent(
                 new MethodClassKey(method, targetClass),
-                key -> LockedMethod.of(AopUtils.getMostSpecificMethod(method, targetClass), targetClass, this));
+                key -> LockedMethod.of(declared(method, targetClass), targetClass, this));
+    }
+
+    /** Returns the method that has the annotation, the generic types and the parameters' names. */
+    private static Method declared(Method method, Class<?> targetClass) {
+        return Proxy.isProxyClass(targetClass) // another library's, as of a mapper: its own methods have none of these
+                ? method
+                : AopUtils.getMostSpecificMethod(method, targetClass);
     }
 
     /** Returns the longest wait where neither an annotation nor the application says otherwise. */

@@ -15,6 +15,7 @@ import io.mortise.lock.memory.MemoryLocks;
 import io.mortise.lock.memory.MemoryStore;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
@@ -293,6 +294,39 @@ class LockedTest {
             Api bean = started.bean(Api.class);
             assertThat(AopUtils.isJdkDynamicProxy(bean)).isTrue();
             bean.call();
+        }
+    }
+
+    interface Mapper<T> {
+        @Locked(name = "'row/' + #id", maxWait = "0s", busy = BusyPolicy.SKIP)
+        T find(long id);
+    }
+
+    interface NameMapper extends Mapper<Optional<String>> {}
+
+    @Configuration(proxyBeanMethods = false)
+    static class Mappers {
+        /** As other libraries implement interfaces. */
+        @Bean
+        NameMapper mapper() {
+            return (NameMapper) Proxy.newProxyInstance(
+                    NameMapper.class.getClassLoader(),
+                    new Class<?>[] {NameMapper.class},
+                    (proxy, method, arguments) -> method.getName().equals("find")
+                            ? Optional.of(CurrentLease.get().lockName())
+                            : "a mapper");
+        }
+    }
+
+    @Test
+    void anInterfaceThatAnotherLibrarysProxyImplementsIsLocked() {
+        try (LockContext started = LockContext.start(Mappers.class)) {
+            NameMapper mapper = started.bean(NameMapper.class);
+            assertThat(mapper.find(42)).contains("row/42");
+            try (Lease held = started.acquireElsewhere("row/42")) {
+                assertThat(mapper.find(42)).as("skipped").isEmpty();
+                assertThat(held.isHeld()).isTrue();
+            }
         }
     }
 
