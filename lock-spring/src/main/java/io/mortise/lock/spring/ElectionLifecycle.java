@@ -137,10 +137,11 @@ public final class ElectionLifecycle implements SmartLifecycle, ApplicationEvent
         }
     }
 
+    /** Returns the campaign whose body may still run; while a start is deferred, that is the earlier one. */
     private Optional<Election> markStopped() {
         state.lock();
         try {
-            Optional<Election> current = election();
+            Optional<Election> current = started ? Optional.ofNullable(latest) : Optional.empty();
             started = false;
             deferred = false;
             return current;

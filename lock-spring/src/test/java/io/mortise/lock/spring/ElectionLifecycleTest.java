@@ -308,8 +308,11 @@ class ElectionLifecycleTest {
         ElectionLifecycle election = election(context);
         election.stop();
         election.start();
-        election.stop();
+        CountDownLatch stopped = new CountDownLatch(1);
+        election.stop(stopped::countDown);
+        assertThat(stopped.getCount()).as("the body still runs").isOne();
         release.countDown();
+        stopped.await();
         assertThat(next()).isEqualTo(new TermEndedEvent(first, TermEnd.CLOSED));
         try (LockClient other = Locks.connect(url)) {
             assertThat(other.named("x").tryAcquire(Duration.ofSeconds(30)))
