@@ -8,6 +8,7 @@ import java.lang.reflect.Modifier;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.PointcutAdvisor;
@@ -16,13 +17,13 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.scope.ScopedObject;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
+import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
@@ -37,6 +38,13 @@ import org.springframework.util.ClassUtils;
  */
 final class LockedBeansCheck implements SmartInitializingSingleton, BeanDefinitionRegistryPostProcessor {
     private static final String SPRING_RETRY = "org.springframework.retry.";
+
+    /** By which Spring chooses among several beans of a type, one after the other. */
+    private static final List<Predicate<RootBeanDefinition>> PREFERENCES = List.of(
+            RootBeanDefinition::isAutowireCandidate,
+            RootBeanDefinition::isPrimary,
+            bean -> !bean.isFallback(),
+            RootBeanDefinition::isDefaultCandidate);
 
     private final LockedMethods methods;
     private final ConfigurableListableBeanFactory beans;
@@ -172,19 +180,37 @@ final class LockedBeansCheck implements SmartInitializingSingleton, BeanDefiniti
 
     /** Checks that there is a client, and that it accepts the options of the lock. Does not create a lazy client. */
     private void checkClient(LockedMethod locked) {
-        String[] names = locked.client().isEmpty()
-                ? BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, LockClient.class, true, false)
-                : new String[] {locked.client()};
-        for (String name : names) {
-            if (beans.containsBeanDefinition(name) && !beans.containsSingleton(name)) {
-                return;
-            }
+        String client = client(locked);
+        if (client != null && beans.containsBeanDefinition(client) && !beans.containsSingleton(client)) {
+            return;
         }
         try {
             methods.client(locked).named(locked.name().constant().orElse("name"), locked.options());
         } catch (IllegalArgumentException e) {
             throw new LockConfigurationException(locked.description() + ": " + e.getMessage(), e);
         }
+    }
+
+    /** Returns the name of the client that Spring would choose, without creating any; null if it would choose none of this context. */
+    private @Nullable String client(LockedMethod locked) {
+        if (!locked.client().isEmpty()) {
+            return locked.client();
+        }
+        List<String> names = List.of(beans.getBeanNamesForType(LockClient.class, true, false));
+        for (Predicate<RootBeanDefinition> preference : PREFERENCES) {
+            List<String> preferred = names.stream()
+                    .filter(name -> preference.test(definition(name)))
+                    .toList();
+            names = preferred.isEmpty() ? names : preferred;
+        }
+        return names.size() == 1 ? names.get(0) : null;
+    }
+
+    private RootBeanDefinition definition(String name) {
+        return beans.containsBeanDefinition(name)
+                        && beans.getMergedBeanDefinition(name) instanceof RootBeanDefinition definition
+                ? definition
+                : new RootBeanDefinition(); // of an object that was registered
     }
 
     private static LockConfigurationException wrong(LockedMethod locked, String beanName, String problem) {

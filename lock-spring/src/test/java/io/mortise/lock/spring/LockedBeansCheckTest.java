@@ -3,7 +3,12 @@ package io.mortise.lock.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.fail;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
+import io.mortise.lock.LockClient;
 import io.mortise.lock.LockConfigurationException;
 import java.util.Collections;
 import java.util.Iterator;
@@ -21,6 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Publisher;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -374,6 +380,27 @@ class LockedBeansCheckTest {
             assertThatThrownBy(context::refresh)
                     .isInstanceOf(LockConfigurationException.class)
                     .hasMessageContaining("LockClient");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"primary", "fallback", "default", "candidate"})
+    void S14_theClientThatSpringChoosesIsCheckedBesideALazyOne(String attribute) {
+        LockClient chosen = mock();
+        when(chosen.named(any(), any())).thenThrow(new IllegalArgumentException("rejected"));
+        try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
+            context.register(LockContext.Locking.class, Early.class);
+            context.registerBean(
+                    "chosen", LockClient.class, () -> chosen, bean -> bean.setPrimary(attribute.equals("primary")));
+            context.registerBean("lazy", LockClient.class, () -> fail("created"), bean -> {
+                bean.setLazyInit(true);
+                bean.setFallback(attribute.equals("fallback"));
+                ((AbstractBeanDefinition) bean).setDefaultCandidate(!attribute.equals("default"));
+                bean.setAutowireCandidate(!attribute.equals("candidate"));
+            });
+            assertThatThrownBy(context::refresh)
+                    .isInstanceOf(LockConfigurationException.class)
+                    .hasMessageContaining("Early.call: rejected");
         }
     }
 

@@ -375,13 +375,12 @@ class LockedTest {
     }
 
     @Test
-    void theCallFailsIfSeveralClientsCouldBeMeant() {
-        try (LockContext started = LockContext.start(TwoClients.class, UndecidedBean.class)) {
-            assertThatThrownBy(() -> started.bean(UndecidedBean.class).call())
-                    .isInstanceOf(LockConfigurationException.class)
-                    .hasMessageContaining("UndecidedBean.call")
-                    .hasMessageContaining("client,second");
-        }
+    void S14_theStartFailsIfSeveralClientsCouldBeMeant() {
+        assertThatThrownBy(() ->
+                        LockContext.start(TwoClients.class, UndecidedBean.class).close())
+                .isInstanceOf(LockConfigurationException.class)
+                .hasMessageContaining("UndecidedBean.call")
+                .hasMessageContaining("client,second");
     }
 
     @Test
