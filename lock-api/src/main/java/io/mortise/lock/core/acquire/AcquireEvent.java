@@ -42,6 +42,9 @@ sealed interface AcquireEvent {
      */
     record FirstInQueue(boolean storeSilent, MonotonicInstant now, StoreContact contact) implements AcquireEvent {}
 
+    /** An attempt of the first operation in the local queue had no response. It may have been the first until this one was. */
+    record StoreSilent(MonotonicInstant now, StoreContact contact) implements AcquireEvent {}
+
     /** A hint for the contender with this number. */
     record Hint(int contender, MonotonicInstant now) implements AcquireEvent {}
 

@@ -125,6 +125,11 @@ public final class AcquireOperation {
                                 storeSilent, now(), with.lastResponse().contact()));
     }
 
+    /** Handles a failure of the first operation in the local queue, which this one waits for. */
+    private void storeSilent() {
+        accept(new AcquireEvent.StoreSilent(now(), with.lastResponse().contact()));
+    }
+
     /** Handles a hint for one contender. */
     void hint(CurrentContenderListener hinted) {
         accept(new AcquireEvent.Hint(hinted.number(), now()));
@@ -257,6 +262,7 @@ public final class AcquireOperation {
             remove(remove.contender());
         } else if (effect instanceof AcquireEffect.RecordFailure failure) {
             with.lastResponse().failed(failure.sent());
+            with.queues().behind(name, this).forEach(AcquireOperation::storeSilent);
         } else if (effect instanceof AcquireEffect.End end) {
             end(end);
         }

@@ -20,6 +20,7 @@ import io.mortise.lock.core.acquire.AcquireEvent.JoinedAsFirst;
 import io.mortise.lock.core.acquire.AcquireEvent.LockFreed;
 import io.mortise.lock.core.acquire.AcquireEvent.Plain;
 import io.mortise.lock.core.acquire.AcquireEvent.RetryDue;
+import io.mortise.lock.core.acquire.AcquireEvent.StoreSilent;
 import io.mortise.lock.core.acquire.AcquireEvent.Unanswered;
 import io.mortise.lock.core.runtime.StoreContact;
 import io.mortise.lock.spi.MonotonicInstant;
@@ -143,6 +144,11 @@ record AcquireState(
                             ? state.end(state.unavailable(first.now(), first.contact()))
                             : state.attempt(first.now(), NOTHING);
                 }
+                if (event instanceof StoreSilent silent) { // the first one may go on: its wait may have another limit
+                    return state.policy.waitedThroughOutage(silent.now(), silent.contact())
+                            ? state.end(state.unavailable(silent.now(), silent.contact()))
+                            : state.stay();
+                }
                 return event instanceof LockFreed ? state.stay() : state.impossible(event); // it is about to be first
             }
         },
@@ -193,7 +199,7 @@ record AcquireState(
             if (state.isHint(event)) {
                 return woken ? state.stay() : state.to(new Attempting(sent, true));
             }
-            boolean isStale = event instanceof Hint || event instanceof RetryDue || event == Plain.JOINED_BEHIND_OTHERS;
+            boolean isStale = event instanceof Hint || event instanceof RetryDue || isForQueued(event);
             return isStale ? state.stay() : state.impossible(event);
         }
     }
@@ -213,7 +219,7 @@ record AcquireState(
             if (event instanceof LockFreed freed) {
                 return state.attempt(freed.now(), NOTHING);
             }
-            return event == Plain.JOINED_BEHIND_OTHERS ? state.stay() : state.impossible(event);
+            return isForQueued(event) ? state.stay() : state.impossible(event);
         }
     }
 
@@ -342,6 +348,11 @@ record AcquireState(
         Duration own = since == null ? Duration.ZERO : since.until(now);
         Duration longest = Durations.longer(own, contact.failing(now));
         return longest.isZero() ? contact.since(now) : longest;
+    }
+
+    /** Returns whether the event is for an operation behind others, which this one was when the event was sent. */
+    private static boolean isForQueued(AcquireEvent event) {
+        return event == Plain.JOINED_BEHIND_OTHERS || event instanceof StoreSilent;
     }
 
     /** Returns whether the event is a hint for the present contender. A hint for one that was replaced is ignored. */

@@ -6,6 +6,7 @@ import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.support.Trampoline;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -50,6 +51,14 @@ public final class LocalQueues {
     synchronized boolean lastResultBusy(LockName name) {
         LocalQueue queue = queues.get(name);
         return queue != null && queue.lastResultBusy;
+    }
+
+    /** Returns the operations behind that one, if it is the first in its queue. */
+    synchronized List<AcquireOperation> behind(LockName name, AcquireOperation first) {
+        LocalQueue queue = queues.get(name);
+        return queue == null || first(name) != first
+                ? List.of()
+                : queue.waiters.stream().skip(1).toList();
     }
 
     /** Removes the operation from its queue. Returns the new first operation, which the caller starts; null if unchanged. */

@@ -24,6 +24,7 @@ import io.mortise.lock.core.acquire.AcquireEvent.JoinedAsFirst;
 import io.mortise.lock.core.acquire.AcquireEvent.LockFreed;
 import io.mortise.lock.core.acquire.AcquireEvent.Plain;
 import io.mortise.lock.core.acquire.AcquireEvent.RetryDue;
+import io.mortise.lock.core.acquire.AcquireEvent.StoreSilent;
 import io.mortise.lock.core.acquire.AcquireState.Attempting;
 import io.mortise.lock.core.acquire.AcquireState.BackingOff;
 import io.mortise.lock.core.acquire.AcquireState.Ending;
@@ -272,6 +273,17 @@ class AcquireStateTest {
                 .containsExactly(new Attempt(1));
         clock.advance(Duration.ofMillis(1));
         assertThat(silence(new FirstInQueue(true, now(), contact()))).isEqualTo(OUTAGE.toMillis());
+    }
+
+    /** The first operation goes on, since its wait has a limit; or it does not know of the outage yet. */
+    @Test
+    void S15_anUnboundedWaitBehindAnotherOneEndsWithTheOutage() {
+        after(Plain.START_IN_QUEUE, Plain.JOINED_BEHIND_OTHERS);
+        lastResponse.failed(now());
+        clock.advance(OUTAGE.minusMillis(1));
+        on(new StoreSilent(now(), contact()));
+        clock.advance(Duration.ofMillis(1));
+        assertThat(silence(new StoreSilent(now(), contact()))).isEqualTo(OUTAGE.toMillis());
     }
 
     /** The store was silent for a moment, when the wait of the operation ahead was over. */

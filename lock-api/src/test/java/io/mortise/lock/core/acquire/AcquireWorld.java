@@ -196,6 +196,7 @@ final class AcquireWorld implements World<AcquireWorld> {
         boolean orphan; // the store has a grant of an earlier contender
         boolean removing;
         boolean removed;
+        boolean outage; // its attempt failed after an outage, which is to be recorded
         boolean hinted; // a hint for the present contender is on its way
         boolean timer; // for the next attempt
         boolean deadline;
@@ -243,6 +244,8 @@ final class AcquireWorld implements World<AcquireWorld> {
         events.add(new AcquireEvent.JoinedAsFirst(NOW));
         events.add(new AcquireEvent.FirstInQueue(false, NOW, HEALTHY));
         events.add(new AcquireEvent.FirstInQueue(true, NOW, SILENT));
+        events.add(new AcquireEvent.StoreSilent(NOW, HEALTHY));
+        events.add(new AcquireEvent.StoreSilent(NOW, SILENT));
         events.add(new AcquireEvent.Hint(contender, NOW));
         events.add(new AcquireEvent.LockFreed(NOW));
         events.add(new AcquireEvent.RetryDue(NOW));
@@ -480,6 +483,11 @@ final class AcquireWorld implements World<AcquireWorld> {
             if (operation.enqueued == remove.contender()) {
                 remove(i);
             }
+        } else if (effect instanceof AcquireEffect.RecordFailure) {
+            if (operations.get(i).outage && !queue.isEmpty() && queue.get(0) == i) {
+                queue.stream().skip(1).forEach(each -> later(each, new AcquireEvent.StoreSilent(NOW, SILENT)));
+            }
+            operations.get(i).outage = false;
         } else if (effect instanceof AcquireEffect.End) {
             outcome(i);
             leaveQueue(i, effect instanceof AcquireEffect.Unavailable);
@@ -627,6 +635,7 @@ final class AcquireWorld implements World<AcquireWorld> {
 
     private void fail(int i, LockException cause, StoreContact contact) {
         operations.get(i).call = Call.NONE;
+        operations.get(i).outage = contact.equals(SILENT);
         bring(i, new AcquireEvent.Failed(cause, NOW, contact, 0));
     }
 
@@ -773,6 +782,7 @@ final class AcquireWorld implements World<AcquireWorld> {
                     operation.orphan,
                     operation.removing,
                     operation.removed,
+                    operation.outage,
                     operation.hinted,
                     operation.timer,
                     operation.deadline);

@@ -272,6 +272,17 @@ class SimpleSpiTest {
         assertThat(((CoreClient) one).queues.size()).isZero();
     }
 
+    /** Only the first of them sends requests, and it waits for ten minutes. */
+    @Test
+    void S15_anUnboundedWaitBehindABoundedOneFailsAfterAnOutage() {
+        store.hung = true;
+        CompletableFuture<?> bounded = one.named("x").tryAcquireAsync(Duration.ofMinutes(10));
+        CompletableFuture<?> unbounded = one.named("x").acquireAsync();
+        clock.advance(Duration.ofSeconds(37));
+        assertThat(unbounded).isCompletedExceptionally();
+        assertThat(bounded).isNotDone();
+    }
+
     @Test
     void aClientNamesItsStoreAndItself() {
         assertThat(one).asString().matches("LockClient\\[.+, client \\w+\\]").isNotEqualTo(two.toString());
