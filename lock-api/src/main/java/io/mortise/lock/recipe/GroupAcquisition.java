@@ -4,6 +4,7 @@ package io.mortise.lock.recipe;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
+import io.mortise.lock.internal.CleanUpFirstFuture;
 import io.mortise.lock.spi.support.StageFailures;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,7 +19,7 @@ final class GroupAcquisition<T> {
     private final List<DistributedLock> locks;
     private final WaitBudget budget;
     private final Function<Optional<GroupLease>, T> toResult;
-    private final Result result = new Result();
+    private final CompletableFuture<T> result = new CleanUpFirstFuture<>(this::giveBack);
 
     @GuardedBy("this")
     private final List<Lease> held = new ArrayList<>();
@@ -29,27 +30,6 @@ final class GroupAcquisition<T> {
     @GuardedBy("this")
     private boolean ended;
 
-    /** Gives the locks back before its stages run, also if the caller ends it: they may request the locks again, or block. */
-    private final class Result extends CompletableFuture<T> {
-        @Override
-        public boolean complete(T value) {
-            giveBack();
-            return super.complete(value);
-        }
-
-        @Override
-        public boolean completeExceptionally(Throwable failure) {
-            giveBack();
-            return super.completeExceptionally(failure);
-        }
-
-        @Override
-        public boolean cancel(boolean mayInterruptIfRunning) {
-            giveBack();
-            return super.cancel(mayInterruptIfRunning);
-        }
-    }
-
     GroupAcquisition(
             List<DistributedLock> locks, @Nullable Duration maxWait, Function<Optional<GroupLease>, T> toResult) {
         this.locks = locks;
@@ -58,7 +38,6 @@ final class GroupAcquisition<T> {
     }
 
     CompletableFuture<T> begin() {
-        result.whenComplete((value, failure) -> giveBack()); // if the caller ends it otherwise, as by completeAsync()
         request(0);
         return result;
     }

@@ -149,11 +149,8 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
         } else if (effect instanceof LeaseEffect.NotifyReleased notify) {
             notifyReleased(notify);
         } else if (effect instanceof LeaseEffect.AnnounceLoss announce) {
-            try {
-                with.callbacks().execute(() -> lost.complete(announce.reason()));
-            } finally {
-                released.complete(ReleaseOutcome.LOST);
-            }
+            released.complete(ReleaseOutcome.LOST); // first: the callback may interrupt the body, which then releases
+            with.callbacks().execute(() -> lost.complete(announce.reason()));
         } else if (effect instanceof LeaseEffect.LogLoss loss) {
             logLoss(loss.reason());
         } else if (effect instanceof LeaseEffect.NotifyLoss loss) {

@@ -189,7 +189,9 @@ class FaultyBackendTest {
         CoreClient client = open(ClientOptions.defaults().callbackExecutor(executor));
         CompletableFuture<Lease> future = client.named("x").acquireAsync();
         CompletableFuture<Void> body = client.named("y").callAsync(lease -> new CompletableFuture<>());
+        CompletableFuture<Integer> stage = future.handle((lease, failure) -> ends);
         future.cancel(true);
+        assertThat(stage).as("also before the caller's own stages").isCompletedWithValue(1);
         body.cancel(true);
         assertThat(ends).isEqualTo(2);
         assertThat(client.holders.size()).isZero();
