@@ -116,17 +116,30 @@ public final class Term {
             if (!callbacks.isEmpty()) {
                 callbackThreads++;
             }
+        } finally {
+            state.unlock();
+        }
+        try {
+            interrupt(reason, thread);
             election.watchStop(this, reason);
-            // A body that resigns needs no interrupt to learn of it. A loss before the body is found on its thread too.
-            if (Thread.currentThread() != thread || reason == TermEnd.LOST) {
+        } finally {
+            // Even if a channel of the application throws at the interrupt: the end of the term waits for them.
+            // They may block, and the caller is a callback of the client, or must return at once.
+            if (!callbacks.isEmpty()) {
+                election.startStopThread(() -> runAll(callbacks));
+            }
+        }
+    }
+
+    /** Interrupts the body unless it has ended. One that resigns knows of it; a loss before the body is found on its thread too. */
+    private void interrupt(TermEnd reason, Thread thread) {
+        state.lock();
+        try {
+            if (!bodyEnded && (Thread.currentThread() != thread || reason == TermEnd.LOST)) {
                 thread.interrupt();
             }
         } finally {
             state.unlock();
-        }
-        if (!callbacks
-                .isEmpty()) { // they may block, and the caller is a callback of the client, or must return at once
-            election.startStopThread(() -> runAll(callbacks));
         }
     }
 

@@ -348,6 +348,33 @@ class ElectionTest {
         assertThat(next()).isEqualTo(TermEnd.CLOSED);
     }
 
+    /** As an interruptible channel of the application may do. */
+    @Test
+    void S07_aStopWhoseInterruptThrowsRunsItsCallbacks() throws Exception {
+        AtomicBoolean thrown = new AtomicBoolean();
+        CountDownLatch registered = new CountDownLatch(1);
+        CountDownLatch stop = new CountDownLatch(1);
+        elections.add(options(client, events)
+                .threads(task -> new Thread(task) {
+                    @Override
+                    public void interrupt() {
+                        if (!thrown.getAndSet(true)) {
+                            throw new IllegalStateException("the channel cannot be closed");
+                        }
+                        super.interrupt();
+                    }
+                })
+                .run(term -> {
+                    term.onStop(stop::countDown);
+                    registered.countDown();
+                    stop.await();
+                }));
+        Term term = elected();
+        registered.await();
+        assertThatThrownBy(term::resign).hasMessageContaining("the channel");
+        assertThat(next()).isEqualTo(TermEnd.RESIGNED);
+    }
+
     /** The callback executor is busy when the lease is lost; the body finds out by itself. */
     @Test
     void S07_aStopThatComesLateDoesNotMeetTheNextTerm() throws Exception {

@@ -263,8 +263,10 @@ class LockMetricsTest {
         Term next = terms.take();
         assertThat(changes()).isEqualTo(2);
         assertThat(gauge("mortise.election.leading")).isOne();
+        CompletableFuture<Lease> successor = other.named("x").acquireAsync(); // else this candidate leads again at once
         next.resign();
         assertThat(gauge("mortise.election.leading")).isZero();
+        successor.get(30, TimeUnit.SECONDS).release();
         election.close();
         assertThat(gauge("mortise.election.candidates")).isZero();
     }
