@@ -5,9 +5,12 @@ import com.sun.jna.Native;
 import io.mortise.lock.cli.invocation.CommandFailedException;
 import io.mortise.lock.cli.invocation.ExitCodes;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntConsumer;
 
 /**
@@ -24,12 +27,15 @@ final class CommandProcessGroup {
     /** The id of the first process of a container, which adopts all orphaned processes and has to reap them. */
     private static final int FIRST_PROCESS = 1;
 
-    private static final int ANY = -1;
+    private static final Duration PAUSE = Duration.ofMillis(10);
 
     private final List<byte[]> command;
     private final List<byte[]> environment;
     private volatile int pid;
     private volatile int killedBy;
+    private volatile boolean mustEnd;
+    private volatile boolean killedRest;
+    private long killAt; // if it must end
     private boolean ended;
 
     CommandProcessGroup(List<byte[]> command, List<byte[]> environment) {
@@ -80,30 +86,72 @@ final class CommandProcessGroup {
     }
 
     /**
-     * Waits for the command itself to end, but not for the other processes of its group.
+     * Waits for the command itself to end. Waits for the other processes of its group only after {@link #terminate} or
+     * {@link #kill}: then none of them runs any more, as far as this process may kill them.
      *
      * @param stopped called with the number of the signal each time the command is stopped
      * @return the command's exit code, or 128 plus the number of the signal that killed it
      */
     int await(IntConsumer stopped) {
-        int[] status = new int[1];
-        int awaited = Libc.getpid() == FIRST_PROCESS ? ANY : pid;
+        boolean adopts = Libc.getpid() == FIRST_PROCESS;
         while (true) {
-            int changed = Libc.waitpid(awaited, status, Libc.WAIT_UNTRACED);
-            if (changed < 0) {
-                if (Native.getLastError() != Libc.INTERRUPTED) {
-                    throw new IllegalStateException(
-                            "cannot wait for the command: " + Libc.strerror(Native.getLastError()));
+            ChildStateChange change = adopts ? ChildStateChange.awaitAny() : ChildStateChange.await(pid);
+            if (change.stopped()) {
+                change.acknowledgeStop();
+                if (change.pid() == pid) {
+                    stopped.accept(change.status());
                 }
-            } else if (changed == pid && (status[0] & 0xff) == 0x7f) {
-                stopped.accept((status[0] >> 8) & 0xff);
-            } else if (changed == pid) { // otherwise waitpid has reaped an adopted process
-                markEnded();
-                int signal = status[0] & 0x7f;
-                killedBy = signal;
-                return signal != 0 ? ExitCodes.ofSignal(signal) : (status[0] >> 8) & 0xff;
+            } else if (change.pid() == pid) {
+                return awaitRest();
+            } else {
+                hasReaped(change.pid()); // an adopted process
             }
         }
+    }
+
+    /** Lets the rest of a group that must end run until the kill is due. Then reaps the command; returns its exit code. */
+    private int awaitRest() {
+        while (true) {
+            OptionalInt code = reapUnlessRestMayRun(mustEnd && restRuns());
+            if (code.isPresent()) {
+                return code.getAsInt();
+            }
+            LockSupport.parkNanos(PAUSE.toNanos());
+        }
+    }
+
+    /** The group's id belongs to us only until the command is reaped: kills before that, and signals nothing afterwards. */
+    private synchronized OptionalInt reapUnlessRestMayRun(boolean restRuns) {
+        if (restRuns && System.nanoTime() - killAt < 0) {
+            return OptionalInt.empty();
+        }
+        if (mustEnd) {
+            Libc.kill(-pid, KILL); // also reaches a process that was just being started when restRuns was determined
+            killedRest = restRuns;
+        }
+        ended = true;
+        int[] status = new int[1];
+        while (Libc.waitpid(pid, status, 0) < 0 && Native.getLastError() == Libc.INTERRUPTED) {
+            // try again
+        }
+        killedBy = status[0] & 0x7f;
+        return OptionalInt.of(killedBy != 0 ? ExitCodes.ofSignal(killedBy) : (status[0] >> 8) & 0xff);
+    }
+
+    private boolean restRuns() {
+        return ProcessHandle.allProcesses()
+                .mapToInt(process -> (int) process.pid())
+                .anyMatch(id -> id != pid && Libc.getpgid(id) == pid && !hasReaped(id));
+    }
+
+    /** Reaps the process if it has ended and is, or has become, a child of this process; returns whether that was so. */
+    private static boolean hasReaped(int id) {
+        return Libc.waitpid(id, new int[1], Libc.NO_HANG) == id;
+    }
+
+    /** Returns whether processes of the group were killed after the command itself had ended. */
+    boolean killedRest() {
+        return killedRest;
     }
 
     /** Returns the signal that killed the command; zero if it exited, even with an exit code that looks like a signal's. */
@@ -116,13 +164,19 @@ final class CommandProcessGroup {
         return ended;
     }
 
-    private synchronized void markEnded() {
-        ended = true;
+    /**
+     * Sends TERM to the whole group.
+     *
+     * @param untilKill the time after which to kill what is left of the group once the command itself has ended
+     */
+    synchronized void terminate(Duration untilKill) {
+        endBy(untilKill);
+        signal(TERMINATE);
     }
 
-    /** Sends TERM to the whole group. */
-    void terminate() {
-        signal(TERMINATE);
+    private void endBy(Duration untilKill) {
+        killAt = System.nanoTime() + untilKill.toNanos();
+        mustEnd = true;
     }
 
     /**
@@ -134,6 +188,7 @@ final class CommandProcessGroup {
         if (pid == 0) {
             ended = true;
         }
+        endBy(Duration.ZERO);
         return ended || Libc.kill(-pid, KILL) == 0 || Native.getLastError() != NOT_PERMITTED;
     }
 

@@ -79,6 +79,8 @@ final class LeaseMonitor implements AutoCloseable {
                 reportLoss("was killed"); // by the watchdog, before this monitor noticed the loss
             } else if (remaining.isZero() && !intervened) {
                 reportLoss("has ended by itself since");
+            } else if (command.killedRest()) {
+                messages.accept("processes of the command that ran on were killed");
             }
         }
         return intervened ? ExitCodes.LOST : code;
@@ -115,7 +117,7 @@ final class LeaseMonitor implements AutoCloseable {
         updateWatchdog(watchdog, untilKill);
         Duration untilTerminate = remaining.minus(schedule.terminateAt());
         if (untilTerminate.isNegative() || untilTerminate.isZero()) {
-            terminate(remaining);
+            terminate(remaining, untilKill);
             return Durations.shorter(untilKill, longestRemaining.dividedBy(CHECKS_PER_LEASE));
         }
         terminated = false;
@@ -144,11 +146,11 @@ final class LeaseMonitor implements AutoCloseable {
         }
     }
 
-    private void terminate(Duration remaining) {
+    private void terminate(Duration remaining, Duration untilKill) {
         if (!terminated) {
             terminated = true;
             intervened = true;
-            command.terminate();
+            command.terminate(untilKill);
             messages.accept("lock \"" + lease.lockName() + "\" expires in " + remaining.toMillis()
                     + " ms and cannot be renewed: the command is being terminated");
         }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("MemberName")
 final class Libc {
     static final int OPEN_READ_WRITE = 2;
-    static final int WAIT_UNTRACED = 2;
+    static final int NO_HANG = 1;
     static final int INTERRUPTED = 4;
     private static final short POLL_OUT = 4;
 
@@ -82,6 +82,10 @@ final class Libc {
     static native int sigaddset(Pointer signals, int signal);
 
     static native int waitpid(int pid, int[] status, int options);
+
+    static native int waitid(int idType, int id, Pointer info, int options);
+
+    static native int getpgid(int pid);
 
     static native int kill(int pid, int signal);
 

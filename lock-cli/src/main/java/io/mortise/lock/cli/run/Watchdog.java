@@ -27,7 +27,6 @@ final class Watchdog {
     private static final String SHELL = "/bin/sh";
     private static final Duration EXIT_TIMEOUT = Duration.ofSeconds(1);
     private static final Duration PAUSE = Duration.ofMillis(2);
-    private static final int NO_HANG = 1;
 
     private final String owner;
     private int pid;
@@ -91,7 +90,7 @@ final class Watchdog {
 
     /** Returns whether the watchdog process is still running. */
     synchronized boolean isRunning() {
-        return Libc.waitpid(pid, new int[1], NO_HANG) == 0;
+        return Libc.waitpid(pid, new int[1], Libc.NO_HANG) == 0;
     }
 
     /** Starts a new watchdog process, which needs a new deadline. */

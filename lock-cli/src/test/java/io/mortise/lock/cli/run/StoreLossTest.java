@@ -120,6 +120,30 @@ class StoreLossTest {
     }
 
     @Test
+    void S01_processesOfACommandThatEndsOnTermAreKilledBeforeTheDeadline() throws IOException {
+        Duration lease = Duration.ofSeconds(12);
+        try (LockctlProcess run = run("--lease", lease.toSeconds() + "s", "rest", "--", "sh", "-c", """
+                (trap '' TERM; while touch alive; do sleep 0.05; done) & echo pids $! here; wait""")) {
+            run.awaitOutput("here");
+            List<Long> rest = RunCommandTest.pids(run.out());
+            server.pause();
+            Instant stopped = Instant.now();
+            Ended ended;
+            try {
+                ended = run.end();
+                LockctlProcess.awaitEnd(rest);
+            } finally {
+                server.resume();
+            }
+            assertThat(Files.getLastModifiedTime(dir.resolve("alive")).toInstant())
+                    .as("last sign of life")
+                    .isBefore(stopped.plus(lease));
+            assertThat(ended.code()).as(ended.err()).isEqualTo(75);
+            assertThat(ended.err()).contains("killed");
+        }
+    }
+
+    @Test
     void aForcedReleaseEndsTheCommand() {
         try (LockctlProcess run =
                         run("taken", "--", "sh", "-c", "trap '' TERM; sleep 300 & echo pids $$ $! here; wait");
