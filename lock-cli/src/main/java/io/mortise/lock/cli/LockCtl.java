@@ -2,6 +2,7 @@
 package io.mortise.lock.cli;
 
 import io.mortise.lock.LockConfigurationException;
+import io.mortise.lock.cli.invocation.CommandLineBytes;
 import io.mortise.lock.cli.invocation.CommonOptionValues;
 import io.mortise.lock.cli.invocation.DefaultStoreUrl;
 import io.mortise.lock.cli.invocation.ExitCodes;
@@ -74,7 +75,7 @@ public final class LockCtl implements Runnable, CommonOptionValues {
         CheckedStandardOutput standardOutput = new CheckedStandardOutput(System.out);
         PrintWriter out = new PrintWriter(standardOutput, true, StandardCharsets.UTF_8);
         PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
-        int code = run(out, err, args);
+        int code = run(out, err, CommandLineBytes.decodeAsUtf8(args));
         out.flush();
         standardOutput
                 .errorMessage()

@@ -48,6 +48,7 @@ class LockCtlTest {
             run --on-loss= x -- y  | option '--on-loss' is empty; try
             release x --owner=     | option '--owner' is empty; try
             hold                   | Missing required parameter
+            hold gr\uFFFDe         | "gr\uFFFDe" contains U+FFFD
             """)
     void anInvalidCommandLineIsReportedInOneLineWithExitCode64(String line, String message) {
         assertThat(run(line.split(" "))).isEqualTo(64);

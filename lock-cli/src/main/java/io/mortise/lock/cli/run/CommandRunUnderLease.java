@@ -2,6 +2,7 @@
 package io.mortise.lock.cli.run;
 
 import io.mortise.lock.Lease;
+import io.mortise.lock.cli.invocation.CommandLineBytes;
 import io.mortise.lock.cli.invocation.ExitCodes;
 import java.time.Duration;
 import java.util.List;
@@ -38,7 +39,7 @@ final class CommandRunUnderLease {
             List<String> command, LossPolicy onLoss, boolean keepUrl, Consumer<String> messages) {
         ControllingTerminal.isErrorTerminal();
         JobControl.prepare();
-        return new CommandRunUnderLease(ArgumentBytes.lastArguments(command), onLoss, keepUrl, messages);
+        return new CommandRunUnderLease(CommandLineBytes.ofLast(command), onLoss, keepUrl, messages);
     }
 
     /** Returns whether to print a message while the lock is awaited. */
@@ -53,7 +54,7 @@ final class CommandRunUnderLease {
             return ExitCodes.LOST;
         }
         CommandProcessGroup group =
-                new CommandProcessGroup(command, ArgumentBytes.environment(ChildEnvironment.of(lease, keepUrl)));
+                new CommandProcessGroup(command, EnvironmentBytes.with(ChildEnvironment.of(lease, keepUrl)));
         Optional<Watchdog> watchdog = needsWatchdog() ? Optional.of(Watchdog.start(lease.ownerId())) : Optional.empty();
         try {
             return runGuarded(group, lease, watchdog, signals);

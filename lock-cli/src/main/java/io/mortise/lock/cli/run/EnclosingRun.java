@@ -16,6 +16,7 @@ import java.util.concurrent.TimeoutException;
  */
 record EnclosingRun(String name, String owner) {
     private static final int STATUS_TIMEOUT_SECONDS = 5;
+    private static final int MAX_ASCII = 127;
 
     /** Reads the variables that the enclosing run has set; empty if there is no enclosing run. */
     static Optional<EnclosingRun> of(Map<String, String> environment) {
@@ -29,7 +30,8 @@ record EnclosingRun(String name, String owner) {
      * compared, as a lock with the same name in another store has another owner.
      */
     boolean holds(DistributedLock lock) throws InterruptedException {
-        if (!lock.name().equals(name)) {
+        boolean mayBeGarbled = name.chars().anyMatch(c -> c > MAX_ASCII); // by the locale: then only the owner id tells
+        if (!lock.name().equals(name) && !mayBeGarbled) {
             return false;
         }
         try {

@@ -6,6 +6,7 @@ import io.mortise.lock.cli.invocation.CommonOptionValues;
 import io.mortise.lock.cli.invocation.ExitCodes;
 import io.mortise.lock.cli.invocation.FlockDurationConverter;
 import io.mortise.lock.cli.invocation.JsonFormatter;
+import io.mortise.lock.cli.invocation.LockNameConverter;
 import io.mortise.lock.cli.invocation.LoggingSetup;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -75,7 +76,7 @@ public final class HoldCommand implements Callable<Integer> {
     @Option(names = "--stay", description = "Keep holding the lock when the process that started lockctl has ended.")
     private boolean stays;
 
-    @Parameters(index = "0", paramLabel = "NAME", description = "The lock's name.")
+    @Parameters(index = "0", paramLabel = "NAME", converter = LockNameConverter.class, description = "The lock's name.")
     private String name = "";
 
     @Override

@@ -4,6 +4,7 @@ package io.mortise.lock.cli.run;
 import io.mortise.lock.cli.invocation.CommandFailedException;
 import io.mortise.lock.cli.invocation.CommonOptionValues;
 import io.mortise.lock.cli.invocation.ExitCodes;
+import io.mortise.lock.cli.invocation.LockNameConverter;
 import io.mortise.lock.cli.invocation.LoggingSetup;
 import java.io.File;
 import java.io.PrintWriter;
@@ -92,7 +93,7 @@ public final class RunCommand implements Callable<Integer> {
                             + " command calls lockctl.")
     private boolean keepUrl;
 
-    @Parameters(index = "0", paramLabel = "NAME", description = "The lock's name.")
+    @Parameters(index = "0", paramLabel = "NAME", converter = LockNameConverter.class, description = "The lock's name.")
     private String name = "";
 
     @Parameters(

@@ -59,7 +59,7 @@ final class Watchdog {
         List<byte[]> arguments = List.of(bytes(SHELL), bytes("-c"), script(), bytes("lockctl-watchdog"), bytes(owner));
         PosixSpawn.Result started = PosixSpawn.start(
                 arguments,
-                ArgumentBytes.environment(Map.of(DefaultStoreUrl.URL, "")),
+                EnvironmentBytes.with(Map.of(DefaultStoreUrl.URL, "")),
                 PosixSpawn.Isolation.SESSION,
                 Optional.of(ends[0]));
         Libc.close(ends[0]);

@@ -7,6 +7,7 @@ import io.mortise.lock.LockHolder;
 import io.mortise.lock.cli.invocation.CommandFailedException;
 import io.mortise.lock.cli.invocation.ExitCodes;
 import io.mortise.lock.cli.invocation.JsonFormatter;
+import io.mortise.lock.cli.invocation.LockNameConverter;
 import io.mortise.lock.cli.invocation.TerminalDetection;
 import java.io.BufferedReader;
 import java.io.IOException;

@@ -7,6 +7,7 @@ import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.cli.invocation.ExitCodes;
 import io.mortise.lock.cli.invocation.JsonFormatter;
+import io.mortise.lock.cli.invocation.LockNameConverter;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 

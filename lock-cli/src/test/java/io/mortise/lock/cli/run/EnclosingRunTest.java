@@ -25,6 +25,9 @@ class EnclosingRunTest {
                     .isFalse();
             assertThat(enclosingRun("y", held.ownerId()).holds(client.named("x")))
                     .isFalse();
+            assertThat(enclosingRun("gr\uFFFD\uFFFDe", held.ownerId()).holds(client.named("x")))
+                    .as("a name that the locale may have garbled")
+                    .isTrue();
         }
         assertThat(EnclosingRun.of(Map.of("LOCK_NAME", "x"))).isEmpty();
     }

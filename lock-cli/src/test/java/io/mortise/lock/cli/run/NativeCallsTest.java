@@ -28,7 +28,7 @@ class NativeCallsTest {
                 List.of(command).stream()
                         .map(word -> word.getBytes(StandardCharsets.UTF_8))
                         .toList(),
-                ArgumentBytes.environment(Map.of("LOCK_NAME", "x")));
+                EnvironmentBytes.with(Map.of("LOCK_NAME", "x")));
     }
 
     @Test

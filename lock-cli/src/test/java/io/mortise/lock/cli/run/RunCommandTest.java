@@ -9,6 +9,7 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.cli.run.LockctlProcess.Ended;
 import io.mortise.lock.connect.Locks;
+import io.mortise.lock.spi.LockName;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -112,13 +113,17 @@ class RunCommandTest {
     }
 
     @Test
-    void textThatTheLocaleCannotRepresentIsPassedUnchanged() {
-        List<String> command = command("run", "-u", url, "x", "--", "sh", "-c", "echo $GREETING $1", "sh", "Zoë");
+    void S13_textThatTheLocaleCannotRepresentIsPassedUnchanged() {
+        List<String> command =
+                command("run", "-u", url, "größe", "--", "sh", "-c", "echo $LOCK_NAME $GREETING $1", "sh", "Zoë");
         Path script = dir.resolve("as-cron");
         write(script, "LC_ALL=C GREETING='Grüße' " + quoted(command) + "\n");
         Ended ended = ended(LockctlProcess.start(dir, Map.of(), List.of("sh", script.toString())));
 
-        assertThat(ended.out()).as(ended.err()).isEqualTo("Grüße Zoë\n");
+        assertThat(ended.out()).as(ended.err()).isEqualTo("größe Grüße Zoë\n");
+        assertThat(dir.resolve("store").resolve(new LockName("größe").escaped()))
+                .as("the lock's file")
+                .exists();
     }
 
     @Test
