@@ -47,11 +47,11 @@ final class CommandRunUnderLease {
         return ControllingTerminal.isErrorTerminal();
     }
 
-    /** Runs the command until it ends; returns the exit code. */
-    int under(Lease lease, CurrentStepSignals signals) {
+    /** Runs the command until it ends. */
+    WorkResult under(Lease lease, CurrentStepSignals signals) {
         if (!lease.isHeld()) { // this process may have been stopped after the grant
             messages.accept("lock \"" + lease.lockName() + "\" was lost before the command was started");
-            return ExitCodes.LOST;
+            return WorkResult.LOST;
         }
         CommandProcessGroup group =
                 new CommandProcessGroup(command, EnvironmentBytes.with(ChildEnvironment.of(lease, keepUrl)));
@@ -69,7 +69,7 @@ final class CommandRunUnderLease {
     }
 
     /** Sets up the lease monitor and job control before the command executes its first instruction. */
-    private int runGuarded(
+    private WorkResult runGuarded(
             CommandProcessGroup group, Lease lease, Optional<Watchdog> watchdog, CurrentStepSignals signals) {
         boolean kills = onLoss == LossPolicy.KILL;
         if (!kills) {
@@ -86,7 +86,7 @@ final class CommandRunUnderLease {
             signals.keep();
             hadTerminal = control.hadTerminal();
             interrupted = group.killedBy() == SignalHandlerInstaller.number(SignalHandlerInstaller.INTERRUPT);
-            return monitor.exitCode(code);
+            return monitor.result(code);
         }
     }
 

@@ -98,7 +98,7 @@ public final class HoldCommand implements Callable<Integer> {
         return code;
     }
 
-    private int hold(Lease lease, boolean json, CurrentStepSignals signals) throws InterruptedException {
+    private WorkResult hold(Lease lease, boolean json, CurrentStepSignals signals) throws InterruptedException {
         Map<String, Object> facts = new LinkedHashMap<>();
         facts.put("name", lease.lockName());
         facts.put("owner", lease.ownerId());
@@ -119,10 +119,10 @@ public final class HoldCommand implements Callable<Integer> {
         try {
             String loss = end.get(); // empty if the lock was not lost
             if (loss.isEmpty()) {
-                return ExitCodes.OK;
+                return WorkResult.of(ExitCodes.OK);
             }
             spec.commandLine().getErr().println("lockctl: lock \"" + lease.lockName() + "\" was lost: " + loss);
-            return ExitCodes.LOST;
+            return WorkResult.LOST;
         } catch (ExecutionException e) {
             throw new IllegalStateException(e);
         }

@@ -63,12 +63,12 @@ final class LeaseMonitor implements AutoCloseable {
     }
 
     /**
-     * Closes this monitor after the command has ended, and returns the exit code of lockctl: {@link ExitCodes#LOST} if the lock
-     * was lost or the command was terminated because the lease was about to expire, otherwise the command's own code.
+     * Closes this monitor after the command has ended, and returns the result of lockctl: {@link WorkResult#LOST} if the
+     * lock was lost or the command was terminated because the lease was about to expire, otherwise the command's own code.
      *
      * @param code the exit code of the command
      */
-    int exitCode(int code) {
+    WorkResult result(int code) {
         close();
         if (!lossReported) {
             Duration remaining = lease.remaining();
@@ -83,7 +83,7 @@ final class LeaseMonitor implements AutoCloseable {
                 messages.accept("processes of the command that ran on were killed");
             }
         }
-        return intervened ? ExitCodes.LOST : code;
+        return intervened ? WorkResult.LOST : WorkResult.of(code);
     }
 
     private void run() {

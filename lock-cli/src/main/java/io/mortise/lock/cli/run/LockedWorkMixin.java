@@ -36,12 +36,8 @@ final class LockedWorkMixin {
 
     /** The work to do while the lock is held. */
     interface Work {
-        /**
-         * Does the work under the given lease.
-         *
-         * @return the exit code
-         */
-        int under(Lease lease) throws InterruptedException;
+        /** Does the work under the given lease. */
+        WorkResult under(Lease lease) throws InterruptedException;
     }
 
     @ArgGroup(exclusive = true, multiplicity = "0..1")
@@ -170,31 +166,31 @@ final class LockedWorkMixin {
     private static int workAndRelease(
             Lease lease, CurrentStepSignals signals, PrintWriter err, Work work, LeaseShutdown shutdown)
             throws InterruptedException {
-        int code;
+        WorkResult result;
         try {
             // The signal may have arrived with the grant: clear the interrupt, which would prevent the release.
             boolean interrupted = Thread.interrupted() || signals.first().isPresent();
-            code = interrupted
-                    ? ExitCodes.ofSignal(signals.first().orElseThrow(InterruptedException::new))
+            result = interrupted
+                    ? WorkResult.of(ExitCodes.ofSignal(signals.first().orElseThrow(InterruptedException::new)))
                     : work.under(lease);
         } catch (RuntimeException | InterruptedException e) {
             lease.close();
             throw e;
         }
         signals.finish();
-        if (code == ExitCodes.LOST) {
+        if (result.lost()) {
             shutdown.limitTime();
         }
         ReleaseOutcome outcome = shutdown.release(lease);
-        if (outcome == ReleaseOutcome.LOST && code != ExitCodes.LOST) {
+        if (outcome == ReleaseOutcome.LOST && !result.lost()) {
             err.println("lockctl: lock \"" + lease.lockName() + "\" was lost before it could be released");
             return ExitCodes.LOST;
         }
-        if (outcome == ReleaseOutcome.UNKNOWN && code != ExitCodes.LOST) { // a loss has already been reported
+        if (outcome == ReleaseOutcome.UNKNOWN && !result.lost()) { // a loss has already been reported
             err.println("lockctl: the store did not confirm the release of lock \"" + lease.lockName()
                     + "\": it becomes free when its lease expires, if not before");
         }
-        return code;
+        return result.code();
     }
 
     private DistributedLock lock(LockClient client, String name, Map<String, String> metadata) {

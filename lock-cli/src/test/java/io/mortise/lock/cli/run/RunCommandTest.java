@@ -131,6 +131,14 @@ class RunCommandTest {
         assertThat(ended(run("x", "--", "sh", "-c", "kill -USR1 $$")).code()).isEqualTo(138);
     }
 
+    /** The command deletes its lock, which lockctl notices when it releases the lock: with any exit code, it reports that. */
+    @Test
+    void theExitCode75OfTheCommandIsNotTakenForALoss() {
+        Ended ended = ended(run("x", "--", "sh", "-c", "printf '9\\n0\\n' >store/x; exit 75"));
+
+        assertThat(ended).isEqualTo(new Ended(75, "", "lockctl: lock \"x\" was lost before it could be released\n"));
+    }
+
     @Test
     void aMissingCommandHasExitCode127AndTheLockIsReleased() {
         Ended ended = ended(run("x", "--", "no-such-command", "argument"));
