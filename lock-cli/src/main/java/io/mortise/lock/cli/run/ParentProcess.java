@@ -36,12 +36,20 @@ final class ParentProcess {
     }
 
     private static void check(ProcessHandle parent, Runnable ended) {
-        if (!parent.isAlive()) {
+        if (!parent.isAlive() || !isOurs(parent)) {
             ended.run();
             return;
         }
         Executor later = CompletableFuture.delayedExecutor(POLL_INTERVAL_MILLIS, TimeUnit.MILLISECONDS);
         later.execute(() -> check(parent, ended));
+    }
+
+    /** A parent that has ended, but which its own parent has not reaped, still counts as alive; its children have another one. */
+    private static boolean isOurs(ProcessHandle parent) {
+        return ProcessHandle.current()
+                .parent()
+                .filter(current -> current.pid() == parent.pid())
+                .isPresent();
     }
 
     private static boolean leadsSession() {

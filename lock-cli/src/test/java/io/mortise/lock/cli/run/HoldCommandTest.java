@@ -64,6 +64,18 @@ class HoldCommandTest {
     }
 
     @Test
+    void endsWithItsScriptThatNobodyReaps() {
+        try (LockctlProcess neverWaits =
+                script("bash -c '$LOCKCTL hold -u $URL x & echo pids $$ $! here; wait' & exec sleep 300")) {
+            neverWaits.awaitOutput("held name=x");
+            List<Long> scriptAndHold = RunCommandTest.pids(neverWaits.out());
+            LockctlProcess.send("KILL", scriptAndHold.get(0));
+
+            LockctlProcess.awaitEnd(scriptAndHold);
+        }
+    }
+
+    @Test
     void endsWithItsScriptWhileItWaits() throws Exception {
         try (LockClient client = Locks.connect(url);
                 Lease held = client.named("x").acquire();
