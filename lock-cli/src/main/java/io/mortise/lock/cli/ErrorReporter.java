@@ -12,6 +12,8 @@ import picocli.CommandLine.ParseResult;
 
 /** Reports a failed command as one line on standard error, and determines the exit code. */
 final class ErrorReporter {
+    private static final String ADDRESS = "://";
+
     private final LockCtl top;
 
     ErrorReporter(LockCtl top) {
@@ -43,9 +45,20 @@ final class ErrorReporter {
         boolean isEmpty = "".equals(problem.getValue());
         return print(
                 command,
-                isEmpty && problem.getArgSpec() instanceof OptionSpec option ? emptyOption(command, option) : problem,
+                isEmpty && problem.getArgSpec() instanceof OptionSpec option
+                        ? emptyOption(command, option)
+                        : withoutUrl(problem),
                 ExitCodes.USAGE,
                 "try '" + command.getCommandSpec().qualifiedName() + " --help'");
+    }
+
+    /** Returns an error whose message ends where an address begins: a mistyped option may be echoed with a password (S19). */
+    private static ParameterException withoutUrl(ParameterException problem) {
+        String message = Objects.requireNonNullElse(problem.getMessage(), "");
+        int at = message.indexOf(ADDRESS);
+        return at < 0
+                ? problem
+                : new ParameterException(problem.getCommandLine(), message.substring(0, at) + ADDRESS + "***");
     }
 
     /** Reports a failure of a command that was running; returns the exit code. */

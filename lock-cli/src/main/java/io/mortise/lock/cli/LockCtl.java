@@ -85,6 +85,17 @@ public final class LockCtl implements Runnable, CommonOptionValues {
 
     /** Runs one command line and returns its exit code. */
     static int run(PrintWriter out, PrintWriter err, String... args) {
+        try {
+            return execute(out, err, args);
+        } catch (Error | RuntimeException e) { // the JVM would exit with 1, which means that the lock is busy
+            err.println("lockctl: internal error: " + TerminalTextEscaper.safe(e.toString()));
+            e.printStackTrace(err);
+            err.flush();
+            return ExitCodes.SOFTWARE;
+        }
+    }
+
+    private static int execute(PrintWriter out, PrintWriter err, String... args) {
         LockCtl top = new LockCtl();
         ErrorReporter errors = new ErrorReporter(top);
         return CommandRegistry.forArguments(top, args)

@@ -8,6 +8,7 @@ import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class LockCtlTest {
     private final StringWriter out = new StringWriter();
@@ -57,6 +58,13 @@ class LockCtlTest {
         assertThat(out.toString()).isEmpty();
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"--ulr=redis://:secret word@host", "redis://:secret word@host"})
+    void S19_aMistypedOptionIsReportedWithoutThePasswordOfItsUrl(String argument) {
+        assertThat(run("list", "-v", "x", argument)).isEqualTo(64);
+        assertThat(err.toString()).contains("redis://***; try").doesNotContain("secret", "word@");
+    }
+
     @Test
     void aMissingCommandHasExitCode64() {
         assertThat(run()).isEqualTo(64);
@@ -68,6 +76,18 @@ class LockCtlTest {
         assertThat(run("list", "--url", "file-test:/no/such/folder")).isEqualTo(69);
         assertThat(err.toString()).contains("/no/such/folder", "check that the server is running");
         assertThat(err.toString().lines()).hasSize(1);
+    }
+
+    @Test
+    void anErrorHasExitCode70() {
+        PrintWriter fails = new PrintWriter(out) {
+            @Override
+            public void flush() {
+                throw new StackOverflowError("too deep");
+            }
+        };
+        assertThat(LockCtl.run(fails, new PrintWriter(err), "--help")).isEqualTo(70);
+        assertThat(err.toString()).startsWith("lockctl: internal error: java.lang.StackOverflowError: too deep");
     }
 
     @Test
