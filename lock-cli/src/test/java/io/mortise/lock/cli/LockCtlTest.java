@@ -49,6 +49,7 @@ class LockCtlTest {
             run --on-loss= x -- y  | option '--on-loss' is empty; try
             release x --owner=     | option '--owner' is empty; try
             hold                   | Missing required parameter
+            hold --lease 5h -u x:y z | leaseDuration is PT5H
             hold gr\uFFFDe         | "gr\uFFFDe" contains U+FFFD
             """)
     void anInvalidCommandLineIsReportedInOneLineWithExitCode64(String line, String message) {

@@ -4,6 +4,7 @@ package io.mortise.lock.cli.run;
 import io.mortise.lock.Lease;
 import io.mortise.lock.cli.invocation.CommandLineBytes;
 import io.mortise.lock.cli.invocation.ExitCodes;
+import io.mortise.lock.spi.LockName;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -50,7 +51,8 @@ final class CommandRunUnderLease {
     /** Runs the command until it ends. */
     WorkResult under(Lease lease, CurrentStepSignals signals) {
         if (!lease.isHeld()) { // this process may have been stopped after the grant
-            messages.accept("lock \"" + lease.lockName() + "\" was lost before the command was started");
+            messages.accept(
+                    "lock \"" + LockName.shown(lease.lockName()) + "\" was lost before the command was started");
             return WorkResult.LOST;
         }
         CommandProcessGroup group =

@@ -8,6 +8,7 @@ import io.mortise.lock.cli.invocation.FlockDurationConverter;
 import io.mortise.lock.cli.invocation.JsonFormatter;
 import io.mortise.lock.cli.invocation.LockNameConverter;
 import io.mortise.lock.cli.invocation.LoggingSetup;
+import io.mortise.lock.spi.LockName;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
@@ -121,7 +122,9 @@ public final class HoldCommand implements Callable<Integer> {
             if (loss.isEmpty()) {
                 return WorkResult.of(ExitCodes.OK);
             }
-            spec.commandLine().getErr().println("lockctl: lock \"" + lease.lockName() + "\" was lost: " + loss);
+            spec.commandLine()
+                    .getErr()
+                    .println("lockctl: lock \"" + LockName.shown(lease.lockName()) + "\" was lost: " + loss);
             return WorkResult.LOST;
         } catch (ExecutionException e) {
             throw new IllegalStateException(e);
@@ -137,8 +140,8 @@ public final class HoldCommand implements Callable<Integer> {
                         if (end.complete("")) {
                             spec.commandLine()
                                     .getErr()
-                                    .println("lockctl: lock \"" + lease.lockName() + "\" is released after "
-                                            + limit.toMillis() + " ms, as set by --max-hold");
+                                    .println("lockctl: lock \"" + LockName.shown(lease.lockName())
+                                            + "\" is released after " + limit.toMillis() + " ms, as set by --max-hold");
                         }
                     });
         }
@@ -146,7 +149,8 @@ public final class HoldCommand implements Callable<Integer> {
 
     private static String line(Map<String, Object> facts) {
         return facts.entrySet().stream()
-                .map(fact -> fact.getKey() + "=" + fact.getValue())
+                .map(fact ->
+                        fact.getKey() + "=" + LockName.shown(fact.getValue().toString()))
                 .collect(Collectors.joining(" ", "held ", ""));
     }
 }

@@ -5,6 +5,7 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.cli.invocation.CommandFailedException;
 import io.mortise.lock.cli.invocation.ExitCodes;
+import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.Optional;
@@ -129,7 +130,7 @@ final class LeaseMonitor implements AutoCloseable {
         intervened = true;
         lossReported = true;
         String state = lease.isHeld() ? "is about to expire" : "was lost" + reason();
-        messages.accept("lock \"" + lease.lockName() + "\" " + state + "; the command " + whatHappens);
+        messages.accept("lock \"" + LockName.shown(lease.lockName()) + "\" " + state + "; the command " + whatHappens);
         return Duration.ZERO;
     }
 
@@ -151,7 +152,7 @@ final class LeaseMonitor implements AutoCloseable {
             terminated = true;
             intervened = true;
             command.terminate(untilKill);
-            messages.accept("lock \"" + lease.lockName() + "\" expires in " + remaining.toMillis()
+            messages.accept("lock \"" + LockName.shown(lease.lockName()) + "\" expires in " + remaining.toMillis()
                     + " ms and cannot be renewed: the command is being terminated");
         }
     }

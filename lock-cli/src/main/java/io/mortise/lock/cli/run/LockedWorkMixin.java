@@ -13,6 +13,7 @@ import io.mortise.lock.cli.invocation.DurationConverter;
 import io.mortise.lock.cli.invocation.ExitCodes;
 import io.mortise.lock.cli.invocation.FlockDurationConverter;
 import io.mortise.lock.cli.view.HolderFormat;
+import io.mortise.lock.spi.LockName;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.List;
@@ -93,10 +94,11 @@ final class LockedWorkMixin {
             boolean reportsWaiting,
             Work work)
             throws InterruptedException {
+        LockOptions options = options(metadata);
         try (LeaseShutdown shutdown = new LeaseShutdown(invocation.connect())) {
-            DistributedLock lock = lock(shutdown.client(), name, metadata);
+            DistributedLock lock = lock(shutdown.client(), name, options);
             if (waitsForItself(lock)) {
-                err.println("lockctl: lock \"" + name
+                err.println("lockctl: lock \"" + LockName.shown(name)
                         + "\" is busy: it is held by the enclosing lockctl run, which waits for this one to end");
                 return busyCode;
             }
@@ -107,7 +109,7 @@ final class LockedWorkMixin {
                 CompletableFuture.delayedExecutor(REPORT_WAITING_AFTER_MILLIS, TimeUnit.MILLISECONDS)
                         .execute(() -> {
                             if (isWaiting.get()) {
-                                err.println("lockctl: waiting for lock \"" + name + "\"");
+                                err.println("lockctl: waiting for lock \"" + LockName.shown(name) + "\"");
                             }
                         });
                 granted = acquire(lock);
@@ -140,7 +142,7 @@ final class LockedWorkMixin {
     /** Returns a message about who still holds the lock at the end of the wait time. */
     static String busyMessage(LockClient client, String name, Duration limit) throws InterruptedException {
         String time = limit.toString().substring("PT".length()).toLowerCase(Locale.ROOT);
-        return "lock \"" + name + "\" is still busy after " + time + holders(client, name);
+        return "lock \"" + LockName.shown(name) + "\" is still busy after " + time + holders(client, name);
     }
 
     /** Returns the holders for the end of a sentence; nothing if the store does not tell them soon. */
@@ -183,23 +185,38 @@ final class LockedWorkMixin {
         }
         ReleaseOutcome outcome = shutdown.release(lease);
         if (outcome == ReleaseOutcome.LOST && !result.lost()) {
-            err.println("lockctl: lock \"" + lease.lockName() + "\" was lost before it could be released");
+            err.println(
+                    "lockctl: lock \"" + LockName.shown(lease.lockName()) + "\" was lost before it could be released");
             return ExitCodes.LOST;
         }
         if (outcome == ReleaseOutcome.UNKNOWN && !result.lost()) { // a loss has already been reported
-            err.println("lockctl: the store did not confirm the release of lock \"" + lease.lockName()
+            err.println("lockctl: the store did not confirm the release of lock \"" + LockName.shown(lease.lockName())
                     + "\": it becomes free when its lease expires, if not before");
         }
         return result.code();
     }
 
-    private DistributedLock lock(LockClient client, String name, Map<String, String> metadata) {
+    /** Checks the lease duration before lockctl connects. Rule S14. */
+    private LockOptions options(Map<String, String> metadata) {
         try {
             LockOptions options = LockOptions.defaults().metadata(metadata);
-            return client.named(name, lease == null ? options : options.leaseDuration(lease));
+            return lease == null ? options : options.leaseDuration(lease);
         } catch (IllegalArgumentException e) {
-            throw new CommandFailedException(ExitCodes.USAGE, String.valueOf(e.getMessage()));
+            throw usage(e);
         }
+    }
+
+    /** Checks what only the backend knows: whether it has a lease per lock. */
+    private static DistributedLock lock(LockClient client, String name, LockOptions options) {
+        try {
+            return client.named(name, options);
+        } catch (IllegalArgumentException e) {
+            throw usage(e);
+        }
+    }
+
+    private static CommandFailedException usage(IllegalArgumentException problem) {
+        return new CommandFailedException(ExitCodes.USAGE, String.valueOf(problem.getMessage()));
     }
 
     private Optional<Lease> acquire(DistributedLock lock) throws InterruptedException {

@@ -23,6 +23,9 @@ class LockedWorkMixinTest {
             assertThat(LockedWorkMixin.busyMessage(client, "x", Duration.ofMillis(200)))
                     .as("released meanwhile")
                     .isEqualTo("lock \"x\" is still busy after 0.2s");
+            assertThat(LockedWorkMixin.busyMessage(client, "x\u001b[2J", Duration.ofSeconds(1)))
+                    .as("S19: a name cannot control the terminal")
+                    .isEqualTo("lock \"x\\u001b[2J\" is still busy after 1s");
         }
     }
 }
