@@ -33,12 +33,13 @@ public class OrderService {
             throw new SoldOutException(item);
         }
         pay();
-        // The database refuses an instance that was paused here while another one took over.
+        // The database refuses an instance that was paused here while another one took over and sold. If that one has only
+        // read so far, both sell: the update is relative, so that no sale is lost, and none sells what is not there.
         int updated = jdbc.update(
-                "UPDATE stock SET amount = ?, token = ? WHERE item = ? AND token <= ?",
-                amount - quantity, token, item, token);
+                "UPDATE stock SET amount = amount - ?, token = ? WHERE item = ? AND token <= ? AND amount >= ?",
+                quantity, token, item, token, quantity);
         if (updated == 0) {
-            throw new IllegalStateException("a later holder of the lock has changed the stock of " + item);
+            throw new IllegalStateException("another holder of the lock has changed the stock of " + item);
         }
         jdbc.update("INSERT INTO orders (item, quantity, token) VALUES (?, ?, ?)", item, quantity, token);
         return token;

@@ -107,6 +107,7 @@ class OrderServiceTest {
             }
             assertThat(sold).isEqualTo(20);
             assertThat(left("pen")).isZero();
+            assertThat(one.order("pen", -1).get(90, TimeUnit.SECONDS).statusCode()).isEqualTo(400);
             List<Long> tokens = jdbc.queryForList("SELECT token FROM orders WHERE item = 'pen' ORDER BY id", Long.class);
             assertThat(tokens).hasSize(20).isSorted().doesNotHaveDuplicates();
             assertThat(one.get("/actuator/health")).contains("\"mortise\"").contains("responseMillis");

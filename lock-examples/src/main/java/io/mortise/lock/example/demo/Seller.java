@@ -110,24 +110,24 @@ final class Seller implements AutoCloseable {
     private Outcome sale(int floor, Pause between, @Nullable Lease lease) throws IOException, InterruptedException {
         FencedStockFile file = Objects.requireNonNull(stock, "the command open must come first");
         OptionalLong token = lease == null ? OptionalLong.empty() : OptionalLong.of(lease.fencingToken());
-        int left = SalesDemo.left(file);
-        report.accept(new WorkerMessage.Read(left, token));
-        if (left <= floor) {
-            return Outcome.SOLD_OUT;
-        }
-        between.pause();
-        if (lease == null) {
-            file.writeUnfenced(SalesDemo.ITEM, left - 1);
-        } else {
-            try {
-                // Deliberately no isHeld() here: the demo shows that the resource refuses a late write even if the
-                // writer does
-                // not check.
-                file.write(SalesDemo.ITEM, left - 1, lease.fencingToken());
-            } catch (StaleTokenException e) {
-                report.accept(new WorkerMessage.Refused(lease.fencingToken(), e.highest(), lease.isHeld()));
-                return Outcome.REFUSED;
+        try {
+            int left = lease == null ? SalesDemo.left(file) : file.fenceAndRead(SalesDemo.ITEM, lease.fencingToken());
+            report.accept(new WorkerMessage.Read(left, token));
+            if (left <= floor) {
+                return Outcome.SOLD_OUT;
             }
+            between.pause();
+            if (lease == null) {
+                file.writeUnfenced(SalesDemo.ITEM, left - 1);
+            } else {
+                // Deliberately no isHeld() here: the demo shows that the resource refuses a late write even if the
+                // writer does not check.
+                file.write(SalesDemo.ITEM, left - 1, lease.fencingToken());
+            }
+        } catch (StaleTokenException e) {
+            boolean held = lease != null && lease.isHeld();
+            report.accept(new WorkerMessage.Refused(token.orElseThrow(), e.highest(), held));
+            return Outcome.REFUSED;
         }
         report.accept(new WorkerMessage.Sold(token));
         return Outcome.SOLD;

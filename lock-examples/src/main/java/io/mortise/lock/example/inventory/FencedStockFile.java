@@ -13,13 +13,14 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntUnaryOperator;
 import java.util.stream.Collectors;
 
 /**
  * A file with the stock of each item, which rejects writes whose fencing token is too low. It is the resource that the lock
  * protects, and stands for a database: a write is atomic across processes and rejects a lower token, as
- * {@code UPDATE … SET left = ?, token = ? WHERE item = ? AND token <= ?} would. The file does not protect a caller's work
- * between a read and a write.
+ * {@code UPDATE … SET left = ?, token = ? WHERE item = ? AND token <= ?} would. A holder that writes what it computed from the
+ * stock reads with {@link #fenceAndRead}; otherwise the file does not protect its work between the read and the write.
  */
 public final class FencedStockFile {
     // A FileLock belongs to the process: a second thread that locks the file gets an exception instead of waiting.
@@ -58,25 +59,38 @@ public final class FencedStockFile {
     }
 
     /**
+     * Raises the highest token of an existing item, and returns the number of units left. From now on earlier holders are
+     * rejected, so that none of them can write between this read and a write under the same lease.
+     *
+     * @param token fencing token of the reader's lease
+     * @throws StaleTokenException if a higher token came before
+     */
+    public int fenceAndRead(String item, long token) throws IOException, StaleTokenException {
+        return update(item, before -> before, OptionalLong.of(token));
+    }
+
+    /**
      * Writes the number of units left of an existing item.
      *
      * @param token fencing token of the writer's lease
-     * @throws StaleTokenException if a write with a higher token came before; nothing is written then
+     * @throws StaleTokenException if a higher token came before; nothing is written then
      */
     public void write(String item, int left, long token) throws IOException, StaleTokenException {
-        write(item, left, OptionalLong.of(token));
+        update(item, before -> left, OptionalLong.of(token));
     }
 
     /** Writes without a token, as to a resource without fencing; the write is never rejected. */
     public void writeUnfenced(String item, int left) throws IOException {
         try {
-            write(item, left, OptionalLong.empty());
+            update(item, before -> left, OptionalLong.empty());
         } catch (StaleTokenException e) {
             throw new AssertionError(e); // cannot happen without a token
         }
     }
 
-    private void write(String item, int left, OptionalLong token) throws IOException, StaleTokenException {
+    /** Returns the number of units left, which {@code change} has computed from that before. */
+    private int update(String item, IntUnaryOperator change, OptionalLong token)
+            throws IOException, StaleTokenException {
         inThisProcess.lock();
         try (FileChannel channel =
                         FileChannel.open(sibling(".lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
@@ -90,8 +104,10 @@ public final class FencedStockFile {
             if (written < before.token()) {
                 throw new StaleTokenException(written, before.token());
             }
+            int left = change.applyAsInt(before.left());
             stocks.put(item, new Stock(left, written));
             replace(stocks);
+            return left;
         } finally {
             inThisProcess.unlock();
         }

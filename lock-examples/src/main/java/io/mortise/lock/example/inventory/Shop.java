@@ -15,7 +15,12 @@ final class Shop {
     private final LockClient locks;
     private final FencedStockFile stock;
     private final Duration maxWait;
-    private final Duration work;
+    private final Work work;
+
+    /** What a sale does between reading and writing the stock. */
+    interface Work {
+        void run() throws InterruptedException;
+    }
 
     /**
      * Creates a shop.
@@ -23,9 +28,9 @@ final class Shop {
      * @param locks client for the locks of the items
      * @param stock the stock
      * @param maxWait how long a buyer waits for the lock of an item
-     * @param work how long each sale works, in addition to reading and writing the stock
+     * @param work what each sale does between reading and writing the stock
      */
-    Shop(LockClient locks, FencedStockFile stock, Duration maxWait, Duration work) {
+    Shop(LockClient locks, FencedStockFile stock, Duration maxWait, Work work) {
         this.locks = locks;
         this.stock = stock;
         this.maxWait = maxWait;
@@ -61,15 +66,17 @@ final class Shop {
     }
 
     private SaleOutcome sell(String item, Lease lease) throws IOException, StaleTokenException, InterruptedException {
-        int left = left(item).orElse(0);
-        if (left == 0) {
-            return new SaleOutcome.SoldOut();
-        }
-        Thread.sleep(work.toMillis());
         try {
-            // If this process was paused until another client held the lock, its token is too low and the stock rejects
-            // it.
+            // Raises the stored token before the read: an earlier holder that was paused can no longer write, so this
+            // read stays true until the write.
+            int left = stock.fenceAndRead(item, lease.fencingToken());
+            if (left == 0) {
+                return new SaleOutcome.SoldOut();
+            }
+            work.run();
+            // If this process was paused until another client held the lock and read, the stock rejects the write.
             stock.write(item, left - 1, lease.fencingToken());
+            return new SaleOutcome.Sold(left, lease.fencingToken());
         } catch (StaleTokenException e) {
             if (lease.isHeld()) {
                 throw new IOException(
@@ -78,7 +85,6 @@ final class Shop {
             }
             throw e;
         }
-        return new SaleOutcome.Sold(left, lease.fencingToken());
     }
 
     /** Returns the number of units left, without a lock; empty if there is no such item. */

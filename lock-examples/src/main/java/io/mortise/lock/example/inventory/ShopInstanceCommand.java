@@ -45,7 +45,7 @@ public final class ShopInstanceCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         LockClient locks = store.connect();
-        Shop shop = new Shop(locks, new FencedStockFile(file), MAX_WAIT, Duration.ofMillis(workMillis));
+        Shop shop = new Shop(locks, new FencedStockFile(file), MAX_WAIT, () -> Thread.sleep(workMillis));
         ShopServer server = listen(shop);
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
             server.close(); // first the sales, then the locks that they hold

@@ -85,7 +85,7 @@ class SellerTest {
         long last = tokenOf(next(), 2, token);
         assertThat(next()).isEqualTo(new WorkerMessage.Done());
         assertThat(SalesDemo.left(stock)).isEqualTo(2);
-        assertThatThrownBy(() -> stock.write(SalesDemo.ITEM, 1, last - 2)).hasMessageContaining("below " + (last - 1));
+        assertThatThrownBy(() -> stock.write(SalesDemo.ITEM, 1, last - 1)).hasMessageContaining("below " + last);
     }
 
     /** Checks a read under the lock, and returns its token, which must be above the token before. */

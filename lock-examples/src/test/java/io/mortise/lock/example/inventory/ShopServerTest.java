@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LockHolder;
 import io.mortise.lock.connect.Locks;
 import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.testkit.process.Await;
@@ -16,6 +17,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -29,6 +34,7 @@ class ShopServerTest {
     private static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
 
     private static final Duration MAX_WAIT = Duration.ofSeconds(1);
+    private static final Duration SOON = Duration.ofSeconds(30);
 
     @TempDir
     private static Path dir = Path.of("");
@@ -42,14 +48,15 @@ class ShopServerTest {
     @BeforeAll
     static void open() throws Exception {
         FencedStockFile.createIfMissing(
-                dir.resolve("stock"), Map.of("lamp", 2, "chair", 7, "vase", 3, "desk", 4, "bed", 40, "sofa", 9));
+                dir.resolve("stock"),
+                Map.of("lamp", 2, "chair", 7, "vase", 3, "desk", 4, "bed", 40, "sofa", 9, "rug", 5));
         stock = new FencedStockFile(dir.resolve("stock"));
         locks = Locks.connect("memory:shop");
         buyer = open(locks);
     }
 
     private static Buyer open(LockClient client) throws IOException {
-        ShopServer server = ShopServer.start(new Shop(client, stock, MAX_WAIT, Duration.ZERO), 0);
+        ShopServer server = ShopServer.start(new Shop(client, stock, MAX_WAIT, () -> {}), 0);
         servers.add(server);
         return Buyer.at(server.url());
     }
@@ -84,7 +91,7 @@ class ShopServerTest {
     /** More buyers than threads wait for one item. */
     @Test
     void waitersForOneItemDoNotDelayBuyersOfAnother() throws Exception {
-        Shop patientShop = new Shop(locks, stock, Duration.ofSeconds(60), Duration.ZERO);
+        Shop patientShop = new Shop(locks, stock, Duration.ofSeconds(60), () -> {});
         ShopServer server = ShopServer.start(patientShop, 0);
         servers.add(server);
         Buyer there = Buyer.at(server.url());
@@ -118,6 +125,48 @@ class ShopServerTest {
             redis.restart();
             assertThat(there.buyWithRetries("vase")).isEqualTo(new Buyer.Answer(200, 2, false));
         }
+    }
+
+    @Test
+    void S03_lateSaleIsRejectedAlthoughTheNextHolderHasOnlyRead() throws Exception {
+        CountDownLatch earlierHasRead = new CountDownLatch(1);
+        CountDownLatch laterHasRead = new CountDownLatch(1);
+        CountDownLatch earlierHasWritten = new CountDownLatch(1);
+        Shop earlierShop = new Shop(locks, stock, SOON, () -> {
+            earlierHasRead.countDown();
+            laterHasRead.await();
+        });
+        Shop laterShop = new Shop(locks, stock, SOON, () -> {
+            laterHasRead.countDown();
+            earlierHasWritten.await();
+        });
+        ExecutorService threads = Executors.newCachedThreadPool();
+        try {
+            CompletableFuture<SaleOutcome> earlier = earlierShop.buy("rug", threads);
+            assertThat(earlierHasRead.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
+            loseLock("rug");
+            CompletableFuture<SaleOutcome> later = laterShop.buy("rug", threads);
+            assertThat(earlier).failsWithin(SOON).withThrowableThat().withCauseInstanceOf(StaleTokenException.class);
+            earlierHasWritten.countDown();
+            assertThat(later)
+                    .succeedsWithin(SOON)
+                    .isInstanceOfSatisfying(
+                            SaleOutcome.Sold.class,
+                            sold -> assertThat(sold.unit()).isEqualTo(5));
+            assertThat(stock.left("rug")).hasValue(4);
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    private static void loseLock(String item) {
+        LockHolder holder =
+                locks.named(Shop.lockName(item)).status().join().holders().get(0);
+        assertThat(locks.admin()
+                        .orElseThrow()
+                        .forceRelease(Shop.lockName(item), holder)
+                        .join())
+                .isTrue();
     }
 
     /** This happens if a user tries several lock stores with the same file. */
