@@ -29,7 +29,7 @@ public final class TableProvider implements LockProvider {
     public LockBackend open(LockUrl url, BackendContext context) {
         String server = url.endpoints(9092).get(0).toString();
         HikariConfig config = new HikariConfig();
-        config.setJdbcUrl("jdbc:h2:tcp://" + server + url.path() + ";NETWORK_TIMEOUT="
+        config.setJdbcUrl("jdbc:h2:tcp://" + server + url.path() + ";WRITE_DELAY=0;NETWORK_TIMEOUT="
                 + context.requestTimeout().toMillis());
         config.setUsername(url.user().orElse("sa"));
         config.setPassword(url.password().orElse(""));

@@ -1,5 +1,6 @@
 package ${package};
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.BackendRefusedException;
@@ -14,6 +15,22 @@ class TableFailureTest {
     @RegisterExtension
     static final TestServerExtension<H2Server> server =
             new TestServerExtension<>("table", H2Server::create, H2Server::address);
+
+    @Test
+    void S03_aCrashOfTheServerTakesBackNoGrantAndNoToken() throws Exception {
+        OneDatabase database = new OneDatabase(server);
+        try (LockClient holder = database.open(ClientOptions.defaults())) {
+            long before = holder.named("kept").acquire().fencingToken();
+            server.startedServer().kill();
+            server.startedServer().start();
+            try (LockClient other = database.open(ClientOptions.defaults())) {
+                assertThat(other.named("kept").tryAcquire()).isEmpty();
+                assertThat(other.named("other").acquire().fencingToken()).isGreaterThan(before);
+            }
+        } finally {
+            database.close();
+        }
+    }
 
     @Test
     void S15_aMissingTableFailsAtOnceAndIsNamed() {

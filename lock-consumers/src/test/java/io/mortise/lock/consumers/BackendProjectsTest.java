@@ -71,7 +71,7 @@ class BackendProjectsTest {
         if (WHOLE_KIT) {
             build.runMaven(project, "verify");
         } else {
-            build.runMaven(project, "verify", "-Dtest=" + test + "#S01_clients*+S03_*+S05_a*+S08_the*");
+            build.runMaven(project, "verify", "-Dtest=" + test + "#S01_clients*+S03_*+S05_a*+S08_the*,*FailureTest");
         }
         assertThat(ConsumerBuild.testsRun(project, test)).isGreaterThan(WHOLE_KIT ? 200 : 10);
     }
