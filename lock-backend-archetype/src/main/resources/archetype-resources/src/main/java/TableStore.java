@@ -218,15 +218,35 @@ final class TableStore implements ListableLeaseStore {
         String start = escaped(prefix);
         return send("list", connection -> {
             List<StoredGrant> grants = new ArrayList<>();
-            try (PreparedStatement statement = prepare(connection, LIST, escaped(after), start.length(), start, limit);
-                    ResultSet found = statement.executeQuery()) {
-                while (found.next()) {
-                    LockName name = new LockName(LockName.unescape(found.getString(1)));
-                    grants.add(new StoredGrant(name, found.getString(2), found.getLong(3)));
+            String last = escaped(after);
+            boolean more = true;
+            while (more && grants.size() < limit) { // again if rows were skipped: fewer grants would mean the end
+                int wanted = limit - grants.size();
+                int rows = 0;
+                try (PreparedStatement statement = prepare(connection, LIST, last, start.length(), start, wanted);
+                        ResultSet found = statement.executeQuery()) {
+                    for (; found.next(); rows++) {
+                        last = found.getString(1);
+                        Optional<LockName> name = unescaped(last);
+                        if (name.isPresent()) {
+                            grants.add(new StoredGrant(name.get(), found.getString(2), found.getLong(3)));
+                        }
+                    }
                 }
+                more = rows == wanted;
             }
             return grants;
         });
+    }
+
+    /** Returns the name; empty if the row is not one of Mortise. */
+    private static Optional<LockName> unescaped(String escaped) {
+        try {
+            LockName name = new LockName(LockName.unescape(escaped));
+            return name.escaped().equals(escaped) ? Optional.of(name) : Optional.empty();
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
     }
 
     private static String escaped(String name) {

@@ -5,8 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LockStatus;
 import io.mortise.lock.testkit.TestServerExtension;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -27,6 +30,26 @@ class TableFailureTest {
                 assertThat(other.named("kept").tryAcquire()).isEmpty();
                 assertThat(other.named("other").acquire().fencingToken()).isGreaterThan(before);
             }
+        } finally {
+            database.close();
+        }
+    }
+
+    @Test
+    void S18_rowsWithImpossibleNamesAreSkippedInAList() throws Exception {
+        OneDatabase database = new OneDatabase(server);
+        try (LockClient client = database.open(ClientOptions.defaults())) {
+            for (String name : List.of("a", "c", "d")) {
+                client.named(name).acquire();
+            }
+            for (String impossible : List.of("b%", "b%41", "b b", "bb%zz")) {
+                database.sql(
+                        "INSERT INTO mortise_lock SELECT ?, attempt, owner, client, 99, ends_at FROM mortise_lock"
+                                + " WHERE name = 'a'",
+                        impossible);
+            }
+            LockAdmin admin = client.admin().orElseThrow();
+            assertThat(admin.list("", 2, "").join().locks()).extracting(LockStatus::name).containsExactly("a", "c");
         } finally {
             database.close();
         }
