@@ -176,7 +176,7 @@ final class TableStore implements ListableLeaseStore {
                 int[] rows = statement.executeBatch();
                 Set<Grant> removed = new LinkedHashSet<>();
                 for (int i = 0; i < rows.length; i++) {
-                    if (rows[i] == 0) {
+                    if (rows[i] != 1) { // SUCCESS_NO_INFO, too, is no proof of a renewal
                         removed.add(each.get(i));
                     }
                 }
