@@ -4,6 +4,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LeaseStoreBackend;
 import io.mortise.lock.spi.LockBackend;
@@ -11,6 +12,7 @@ import io.mortise.lock.spi.LockProvider;
 import io.mortise.lock.spi.LockUrl;
 import io.mortise.lock.spi.support.ConnectRetrier;
 import io.mortise.lock.spi.support.StageFailures;
+import java.util.List;
 import java.util.Set;
 
 /** Opens {@code table://user:password@host:port/database} on an H2 server. */
@@ -27,7 +29,11 @@ public final class TableProvider implements LockProvider {
 
     @Override
     public LockBackend open(LockUrl url, BackendContext context) {
-        String server = url.endpoints(9092).get(0).toString();
+        List<LockUrl.Endpoint> servers = url.endpoints(9092);
+        if (servers.size() > 1) {
+            throw new LockConfigurationException("\"" + url + "\" names several hosts, must name one");
+        }
+        String server = servers.get(0).toString();
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl("jdbc:h2:tcp://" + server + url.path() + ";WRITE_DELAY=0;NETWORK_TIMEOUT="
                 + context.requestTimeout().toMillis());

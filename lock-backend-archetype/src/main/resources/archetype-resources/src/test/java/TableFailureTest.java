@@ -7,7 +7,9 @@ import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LockStatus;
+import io.mortise.lock.connect.Locks;
 import io.mortise.lock.testkit.TestServerExtension;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -53,6 +55,13 @@ class TableFailureTest {
         } finally {
             database.close();
         }
+    }
+
+    @Test
+    void aUrlWithSeveralHostsIsRejected() {
+        assertThatThrownBy(() -> Locks.connect("table://a,b/test"))
+                .isInstanceOf(LockConfigurationException.class)
+                .hasMessageContaining("\"table://a,b/test\" names several hosts");
     }
 
     @Test
