@@ -17,8 +17,7 @@ public final class CallbackExecutor implements Executor {
     private static final Logger log = LoggerFactory.getLogger(CallbackExecutor.class);
 
     private final Executor executor;
-    private final ThreadPoolExecutor own = CoreThreads.callbacks(); // creates no thread until it is used
-
+    private final ThreadPoolExecutor own;
     private final boolean inline;
 
     /**
@@ -28,6 +27,11 @@ public final class CallbackExecutor implements Executor {
      * @param inline whether that executor may run callbacks on the calling thread
      */
     public CallbackExecutor(Optional<Executor> supplied, boolean inline) {
+        this(supplied, inline, CoreThreads.callbacks()); // creates no thread until it is used
+    }
+
+    CallbackExecutor(Optional<Executor> supplied, boolean inline, ThreadPoolExecutor own) {
+        this.own = own;
         this.executor = supplied.orElse(own);
         this.inline = inline;
     }
@@ -83,6 +87,8 @@ public final class CallbackExecutor implements Executor {
             own.execute(callback);
         } catch (RejectedExecutionException e) {
             CoreThreads.daemon("mortise-callback-late").newThread(callback).start(); // submitted after close()
+        } catch (Error e) { // no thread can be created now: one that exists takes it, or the one for the next callback
+            own.getQueue().add(callback);
         }
     }
 

@@ -8,8 +8,11 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Tests on which threads callbacks run, depending on the executor of the application. */
@@ -57,6 +60,28 @@ class CallbackExecutorTest {
         };
         assertThat(threadOf(new CallbackExecutor(Optional.of(executor), false)).getName())
                 .startsWith("mortise-callback");
+    }
+
+    @Test
+    void S07_aCallbackForWhichNoThreadCouldBeCreatedRunsWithTheNext() throws Exception {
+        AtomicInteger failures = new AtomicInteger(2); // it is tried twice
+        ThreadPoolExecutor pool = new ThreadPoolExecutor(
+                1, 1, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> new Thread(task) {
+                    @Override
+                    public synchronized void start() {
+                        if (failures.getAndDecrement() > 0) {
+                            throw new OutOfMemoryError("unable to create native thread");
+                        }
+                        super.start();
+                    }
+                });
+        CallbackExecutor callbacks = new CallbackExecutor(Optional.empty(), false, pool);
+        CompletableFuture<Thread> first = new CompletableFuture<>();
+        callbacks.execute(() -> first.complete(Thread.currentThread()));
+        assertThat(first).isNotDone();
+        threadOf(callbacks);
+        assertThat(first.get(20, TimeUnit.SECONDS)).isNotNull();
+        callbacks.close();
     }
 
     @Test
