@@ -130,10 +130,12 @@ interface CallbackContract extends Contract {
     default void S07_aRemovalWhileABodyRunsIsThrown(BodyForm form) throws Exception {
         LockClient client = fixture().client();
         LockClient other = fixture().client();
-        assertThatThrownBy(() -> form.run(client.named("x", fixture().shortLease(client)), lease -> {
-                    fixture().removeGrant("x", other, "S07 while a body runs");
-                    ContractTestFixture.await(lease.lost());
-                }))
+        DistributedLock lock = client.named("x", fixture().shortLease(client));
+        Throwable thrown = ContractTestFixture.thrownBy(() -> form.run(lock, lease -> {
+            fixture().removeGrant("x", other, "S07 while a body runs");
+            ContractTestFixture.await(lease.lost());
+        }));
+        assertThat(thrown)
                 .isInstanceOfSatisfying(
                         LeaseLostException.class,
                         e -> assertThat(e.reason().kind()).isEqualTo(LossReason.Kind.REMOVED));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit;
 
+import static org.assertj.core.api.Assertions.catchThrowable;
+
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
 import io.mortise.lock.ClientOptions;
@@ -25,6 +27,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CyclicBarrier;
@@ -35,7 +38,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assertions;
+import org.opentest4j.TestAbortedException;
 
 /** Test fixture of one conformance test, with the backend, its clients and helper threads; closed after the test. */
 public final class ContractTestFixture implements AutoCloseable {
@@ -191,6 +197,16 @@ public final class ContractTestFixture implements AutoCloseable {
         while (System.nanoTime() - start < nanos) {
             Thread.onSpinWait();
         }
+    }
+
+    /** Returns what the code throws; aborts the test if the code does so, because the kit cannot check something in it. */
+    static @Nullable Throwable thrownBy(ThrowingCallable code) {
+        Throwable thrown = catchThrowable(code);
+        Throwable cause = thrown instanceof CompletionException ? thrown.getCause() : thrown;
+        if (cause instanceof TestAbortedException aborted) {
+            throw aborted;
+        }
+        return thrown;
     }
 
     /** Returns the client's {@link LockAdmin}, or aborts the test if the backend has none. */

@@ -28,6 +28,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.opentest4j.TestAbortedException;
 
 /**
  * A model of several locks that follows the rules: each operation is applied to the model and to the locks in the store, and
@@ -376,7 +377,12 @@ final class ModelledLocks implements AutoCloseable {
             return;
         }
         step("the grant of the %s is removed".formatted(holder));
-        fixture.removeGrant(names.get(lock), clients.get(client), "S07");
+        try {
+            fixture.removeGrant(names.get(lock), clients.get(client), "S07");
+        } catch (TestAbortedException e) { // this backend has no way to do it: nothing has changed
+            step("it cannot be removed");
+            return;
+        }
         awaitLoss(
                 holder,
                 fixture.backend().removalNotifiedWithin().multipliedBy(2).plus(ContractTestFixture.PROMPT));

@@ -53,10 +53,10 @@ interface RunContract extends Contract {
     default void call_reportsALossDuringTheBody() throws Exception {
         LockClient client = fixture().client();
         LockClient operator = fixture().client();
-        assertThatThrownBy(() -> client.named("x").run(lease -> {
-                    fixture().forceRelease("x", operator, "LeaseLostException from run");
-                }))
-                .isInstanceOf(LeaseLostException.class);
+        Throwable thrown = ContractTestFixture.thrownBy(() -> client.named("x").run(lease -> {
+            fixture().forceRelease("x", operator, "LeaseLostException from run");
+        }));
+        assertThat(thrown).isInstanceOf(LeaseLostException.class);
         fixture().assertFree(client, "x");
     }
 

@@ -3,9 +3,12 @@ package io.mortise.lock.proof.mutants;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.Capability;
 import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.memory.MemoryLocks;
+import io.mortise.lock.memory.MemoryStore;
 import io.mortise.lock.proof.MemoryBackendUnderTest;
 import io.mortise.lock.proof.MemoryLink;
 import io.mortise.lock.testkit.BackendUnderTest;
@@ -15,9 +18,12 @@ import io.mortise.lock.testkit.report.ConformanceReportSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -152,6 +158,41 @@ class ConformanceReportTest {
                 .containsPattern("\\| S2 \\| not looked at \\(0/\\d+\\) \\| broken \\(1/\\d+\\) \\|")
                 .contains(report().resolve("matrix.html").toString());
         assertThat(report().resolve("matrix.html")).content().contains("hooks that do nothing");
+    }
+
+    @Test
+    void aBackendWithoutAdminAndHooksFailsNoTest() throws Exception {
+        ReportedRun run = run(
+                NoHooks.class,
+                "",
+                List.of(
+                        "call_reportsALossDuringTheBody",
+                        "S07_aRemovalWhileABodyRunsIsThrown",
+                        "S01_randomOperationsAgreeWithTheModel"),
+                Map.of());
+        assertThat(run.failures()).isEmpty();
+        assertThat(run.console()).contains("checked: 1 of ", "failed: 0");
+    }
+
+    /** A backend that can only be opened. */
+    static class NoHooks extends LockConformance {
+        @Override
+        protected BackendUnderTest backend() {
+            MemoryStore store = MemoryStore.create();
+            return options -> new ForwardingClient(MemoryLocks.connect(store, options)) {
+                @Override
+                public Set<Capability> capabilities() {
+                    Set<Capability> fewer = EnumSet.copyOf(super.capabilities());
+                    fewer.removeAll(Set.of(Capability.HOLDER_INFO, Capability.LIST));
+                    return fewer;
+                }
+
+                @Override
+                public Optional<LockAdmin> admin() {
+                    return Optional.empty();
+                }
+            };
+        }
     }
 
     /** A backend whose link ignores every fault. */
