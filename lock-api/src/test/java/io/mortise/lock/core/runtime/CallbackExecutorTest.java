@@ -65,15 +65,12 @@ class CallbackExecutorTest {
     @Test
     void S07_aCallbackForWhichNoThreadCouldBeCreatedRunsWithTheNext() throws Exception {
         AtomicInteger failures = new AtomicInteger(2); // it is tried twice
-        ThreadPoolExecutor pool = new ThreadPoolExecutor(
-                1, 1, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> new Thread(task) {
-                    @Override
-                    public synchronized void start() {
-                        if (failures.getAndDecrement() > 0) {
-                            throw new OutOfMemoryError("unable to create native thread");
-                        }
-                        super.start();
+        ThreadPoolExecutor pool =
+                new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
+                    if (failures.getAndDecrement() > 0) {
+                        throw new OutOfMemoryError("unable to create native thread");
                     }
+                    return new Thread(task);
                 });
         CallbackExecutor callbacks = new CallbackExecutor(Optional.empty(), false, pool);
         CompletableFuture<Thread> first = new CompletableFuture<>();
