@@ -12,14 +12,17 @@ import org.jspecify.annotations.Nullable;
 
 /** A request that runs a script on the server. It completes on the connection's I/O thread, in the order of the replies. */
 public final class ScriptCall extends AsyncCommand<String, String, List<Object>> {
+    private final EncodedCall encoded;
     private final MonotonicInstant sentAt;
     private final int epoch;
     private final AtomicReference<@Nullable Runnable> written = new AtomicReference<>();
 
     private volatile Runnable answered = ScriptCall::nothing;
 
-    private ScriptCall(CommandType type, ScriptArgs args, MonotonicInstant sentAt, int epoch) {
-        super(new Command<>(type, new ScriptReplyOutput(), args));
+    private ScriptCall(
+            CommandType type, String script, String[] keys, String[] args, MonotonicInstant sentAt, int epoch) {
+        super(new Command<>(type, new ScriptReplyOutput()));
+        this.encoded = new EncodedCall(type, script, keys, args);
         this.sentAt = sentAt;
         this.epoch = epoch;
     }
@@ -27,13 +30,13 @@ public final class ScriptCall extends AsyncCommand<String, String, List<Object>>
     /** Returns a call by the script's digest, which the server may not know. */
     public static ScriptCall bySha1(
             LuaScript script, String[] keys, String[] args, MonotonicInstant sentAt, int epoch) {
-        return new ScriptCall(CommandType.EVALSHA, new ScriptArgs(script.sha1(), keys, args), sentAt, epoch);
+        return new ScriptCall(CommandType.EVALSHA, script.sha1(), keys, args, sentAt, epoch);
     }
 
     /** Returns a call with the script's text, which the server keeps. */
     public static ScriptCall byText(
             LuaScript script, String[] keys, String[] args, MonotonicInstant sentAt, int epoch) {
-        return new ScriptCall(CommandType.EVAL, new ScriptArgs(script.text(), keys, args), sentAt, epoch);
+        return new ScriptCall(CommandType.EVAL, script.text(), keys, args, sentAt, epoch);
     }
 
     /**
@@ -59,7 +62,7 @@ public final class ScriptCall extends AsyncCommand<String, String, List<Object>>
 
     @Override
     public void encode(ByteBuf buffer) {
-        super.encode(buffer);
+        encoded.writeTo(buffer);
         written();
     }
 

@@ -4,30 +4,35 @@ package io.mortise.lock.redis.script;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-class ScriptArgsTest {
-    private static String encoded(CommandArgs<String, String> args) {
+class EncodedCallTest {
+    private static String encoded(Consumer<ByteBuf> encoder) {
         ByteBuf out = Unpooled.buffer();
-        args.encode(out);
+        encoder.accept(out);
         return out.toString(StandardCharsets.UTF_8);
     }
 
     @Test
-    void theArgumentsAreEncodedAsByLettuce() {
+    void aCallIsEncodedAsByLettuce() {
         String[] keys = {"lock:x", "lock:%token"};
         String[] args = {"", "a b", "µ\r\nü", "x".repeat(3_000)};
-        CommandArgs<String, String> expected = new CommandArgs<>(StringCodec.UTF8)
+        CommandArgs<String, String> lettuceArgs = new CommandArgs<>(StringCodec.UTF8)
                 .addValue("sha1")
                 .add(keys.length)
                 .addKeys(keys)
                 .addValues(args);
-        ScriptArgs ours = new ScriptArgs("sha1", keys, args);
-        assertThat(encoded(ours)).isEqualTo(encoded(expected));
-        assertThat(ours.count()).isEqualTo(expected.count());
+        Command<String, String, String> expected =
+                new Command<>(CommandType.EVALSHA, new StatusOutput<>(StringCodec.UTF8), lettuceArgs);
+        EncodedCall ours = new EncodedCall(CommandType.EVALSHA, "sha1", keys, args);
+        assertThat(encoded(ours::writeTo)).isEqualTo(encoded(expected::encode));
     }
 }
