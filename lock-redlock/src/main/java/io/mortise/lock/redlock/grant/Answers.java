@@ -17,7 +17,7 @@ record Answers(List<Answer> ofMasters) {
     Answers with(int master, Answer answer) {
         List<Answer> next = new ArrayList<>(ofMasters);
         next.set(master, answer);
-        return new Answers(List.copyOf(next));
+        return new Answers(Collections.unmodifiableList(next));
     }
 
     Answer of(int master) {
@@ -29,6 +29,17 @@ record Answers(List<Answer> ofMasters) {
     }
 
     YesNoTally.Result result() {
-        return YesNoTally.decide(new Quorum(ofMasters.size()), count(Answer.YES), count(Answer.NO), count(Answer.NONE));
+        int yes = 0;
+        int no = 0;
+        int none = 0;
+        for (Answer answer : ofMasters) {
+            switch (answer) {
+                case YES -> yes++;
+                case NO -> no++;
+                case NONE -> none++;
+                case PENDING -> {}
+            }
+        }
+        return YesNoTally.decide(new Quorum(ofMasters.size()), yes, no, none);
     }
 }

@@ -201,7 +201,7 @@ record RedlockContenderState(
                             repeatUntil,
                             splitRounds,
                             votes,
-                            List.copyOf(masters),
+                            mastersChanged ? Collections.unmodifiableList(masters) : masters,
                             hinting),
                     List.copyOf(effects));
         }
@@ -344,7 +344,7 @@ record RedlockContenderState(
         }
 
         private void won(MonotonicInstant now) {
-            long token = votes.token();
+            long token = votes.highestCounter();
             if (votes.isTokenUnanimous()) {
                 grant(token, now);
                 return;

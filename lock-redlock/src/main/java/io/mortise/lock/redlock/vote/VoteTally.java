@@ -14,9 +14,10 @@ import java.util.Optional;
  *
  * @param votes votes so far in the order of the masters
  * @param result result of the round
- * @param decisiveCounters counters of the votes that arrived before the result was final
+ * @param lowestCounter lowest counter of the votes that arrived before the result was final; {@link Long#MAX_VALUE} without one
+ * @param highestCounter the highest one: the fencing token, once a majority has stored it; 0 without one
  */
-public record VoteTally(Quorum quorum, List<MasterVote> votes, Result result, List<Long> decisiveCounters) {
+public record VoteTally(Quorum quorum, List<MasterVote> votes, Result result, long lowestCounter, long highestCounter) {
     /** The result of a round. */
     public enum Result {
         OPEN,
@@ -30,7 +31,7 @@ public record VoteTally(Quorum quorum, List<MasterVote> votes, Result result, Li
 
     /** Creates a tally without votes. */
     public VoteTally(Quorum quorum) {
-        this(quorum, Collections.nCopies(quorum.masters(), new MasterVote.Pending()), Result.OPEN, List.of());
+        this(quorum, Collections.nCopies(quorum.masters(), new MasterVote.Pending()), Result.OPEN, Long.MAX_VALUE, 0);
     }
 
     /** Returns the tally with another vote. */
@@ -40,21 +41,32 @@ public record VoteTally(Quorum quorum, List<MasterVote> votes, Result result, Li
         }
         List<MasterVote> all = new ArrayList<>(votes);
         all.set(master, vote);
+        List<MasterVote> next = Collections.unmodifiableList(all);
         if (result != Result.OPEN) {
-            return new VoteTally(quorum, List.copyOf(all), result, decisiveCounters);
+            return new VoteTally(quorum, next, result, lowestCounter, highestCounter);
         }
-        List<Long> counters = decisiveCounters;
+        long lowest = lowestCounter;
+        long highest = highestCounter;
         if (vote instanceof MasterVote.Granted grant) {
-            counters = new ArrayList<>(decisiveCounters);
-            counters.add(grant.counter());
+            lowest = Math.min(lowest, grant.counter());
+            highest = Math.max(highest, grant.counter());
         }
-        return new VoteTally(quorum, List.copyOf(all), decide(quorum, all), List.copyOf(counters));
+        return new VoteTally(quorum, next, decide(quorum, next), lowest, highest);
     }
 
     private static Result decide(Quorum quorum, List<MasterVote> votes) {
-        int granted = count(votes, MasterVote.Granted.class);
-        int conflicted = count(votes, MasterVote.Conflicted.class);
-        int failed = count(votes, MasterVote.Failed.class);
+        int granted = 0;
+        int conflicted = 0;
+        int failed = 0;
+        for (MasterVote vote : votes) {
+            if (vote instanceof MasterVote.Granted) {
+                granted++;
+            } else if (vote instanceof MasterVote.Conflicted) {
+                conflicted++;
+            } else if (vote instanceof MasterVote.Failed) {
+                failed++;
+            }
+        }
         if (granted >= quorum.majority()) {
             return Result.WON;
         }
@@ -65,27 +77,14 @@ public record VoteTally(Quorum quorum, List<MasterVote> votes, Result result, Li
         return lost && granted + conflicted >= quorum.majority() ? Result.BUSY : Result.OPEN;
     }
 
-    private static int count(List<MasterVote> votes, Class<? extends MasterVote> kind) {
-        int count = 0;
-        for (MasterVote vote : votes) {
-            count += kind.isInstance(vote) ? 1 : 0;
-        }
-        return count;
-    }
-
     /** Returns the vote of one master. */
     public MasterVote of(int master) {
         return votes.get(master);
     }
 
-    /** Returns the highest counter among the decisive votes: the fencing token, once a majority has stored it. */
-    public long token() {
-        return Collections.max(decisiveCounters);
-    }
-
     /** Returns whether all decisive votes have the same counter, so that no token round is needed. */
     public boolean isTokenUnanimous() {
-        return Collections.min(decisiveCounters).equals(token());
+        return lowestCounter == highestCounter;
     }
 
     /** Returns the contender to which a majority has granted the lock; empty if several share the votes. */
@@ -111,6 +110,6 @@ public record VoteTally(Quorum quorum, List<MasterVote> votes, Result result, Li
 
     /** Returns whether every master has voted or failed. */
     public boolean isComplete() {
-        return count(votes, MasterVote.Pending.class) == 0;
+        return votes.stream().noneMatch(MasterVote.Pending.class::isInstance);
     }
 }

@@ -18,6 +18,7 @@ import io.mortise.lock.redlock.grant.RedlockContenderEvent.Refused;
 import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.redlock.vote.MasterVote;
+import io.mortise.lock.redlock.vote.VoteTally;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.MonotonicInstant;
 import java.util.ArrayDeque;
@@ -971,7 +972,8 @@ record RedlockWorld(
         key.value(vote.getClass());
         if (vote instanceof MasterVote.Granted granted) {
             key.number(granted.counter());
-            key.flags(protocol.votes().decisiveCounters().contains(granted.counter()));
+            VoteTally votes = protocol.votes();
+            key.flags(votes.lowestCounter() <= granted.counter() && granted.counter() <= votes.highestCounter());
         } else if (vote instanceof MasterVote.Conflicted conflict) {
             key.value(conflict.holder());
         } else if (vote instanceof MasterVote.Failed failed) {

@@ -148,7 +148,7 @@ final class TokenSimulation {
         }
 
         private void won() {
-            long token = tally.token();
+            long token = tally.highestCounter();
             if (tally.isTokenUnanimous() || !rules.tokenRound()) {
                 grant(token);
                 return;

@@ -83,7 +83,7 @@ class VoteTallyTest {
                 .with(0, new MasterVote.Granted(6))
                 .with(1, new MasterVote.Granted(5))
                 .with(2, new MasterVote.Granted(9));
-        assertThat(tally.token()).isEqualTo(6);
+        assertThat(tally.highestCounter()).isEqualTo(6);
         assertThat(tally.isTokenUnanimous()).isFalse();
     }
 
@@ -94,7 +94,7 @@ class VoteTallyTest {
                 .with(2, new MasterVote.Granted(4))
                 .with(1, new MasterVote.Granted(5));
         assertThat(tally.isTokenUnanimous()).isTrue();
-        assertThat(tally.token()).isEqualTo(4);
+        assertThat(tally.highestCounter()).isEqualTo(4);
     }
 
     @Test
