@@ -208,19 +208,15 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
     }
 
     private <T> CompletionStage<T> request(String what, Function<AsyncZooKeeper, CompletionStage<T>> call) {
-        CompletionStage<T> result;
-        CompletableFuture<?> ready = CompletableFuture.completedFuture(null);
+        ZooKeeperSession session;
         try {
-            ZooKeeperSession session = sessions.current();
-            CompletableFuture<ZooKeeperSessionValidity> opened = session.ready();
-            ready = opened;
-            result = opened.thenCompose(validity -> call.apply(session.zooKeeper()));
+            session = sessions.current();
         } catch (RuntimeException e) {
-            result = CompletableFuture.failedFuture(e);
+            return CompletableFuture.failedFuture(ZooKeeperErrors.toLockException(e, what, sessions.endpoints()));
         }
-        CompletableFuture<?> awaited = ready;
-        return sessions.withTimeout(what, result)
-                .whenComplete((answer, failure) -> awaited.cancel(false)) // it may not be open yet
+        CompletableFuture<ZooKeeperSessionValidity> opened = session.ready();
+        return sessions.withTimeout(what, opened.thenCompose(validity -> call.apply(session.zooKeeper())))
+                .whenComplete((answer, failure) -> opened.cancel(false)) // it may not be open yet
                 .exceptionallyCompose(failure -> CompletableFuture.failedFuture(
                         ZooKeeperErrors.toLockException(failure, what, sessions.endpoints())));
     }
