@@ -39,7 +39,7 @@ import org.springframework.util.ClassUtils;
 final class LockedBeansCheck implements SmartInitializingSingleton, BeanDefinitionRegistryPostProcessor {
     private static final String SPRING_RETRY = "org.springframework.retry.";
 
-    /** By which Spring chooses among several beans of a type, one after the other. */
+    /** The criteria by which Spring chooses among several beans of a type, in their order. */
     private static final List<Predicate<RootBeanDefinition>> PREFERENCES = List.of(
             RootBeanDefinition::isAutowireCandidate,
             RootBeanDefinition::isPrimary,

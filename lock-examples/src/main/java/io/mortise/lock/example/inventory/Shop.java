@@ -17,7 +17,7 @@ final class Shop {
     private final Duration maxWait;
     private final Work work;
 
-    /** What a sale does between reading and writing the stock. */
+    /** The work of a sale between reading and writing the stock. */
     interface Work {
         void run() throws InterruptedException;
     }
