@@ -32,10 +32,12 @@ public final class NatsProvider implements LockProvider {
 
     @Override
     public LockBackend open(LockUrl url, BackendContext context) {
-        String server = url.endpoints(4222).get(0).toString();
+        String[] servers = url.endpoints(4222).stream()
+                .map(server -> "nats://" + server)
+                .toArray(String[]::new);
         String bucket = url.path().length() > 1 ? url.path().substring(1) : "mortise";
         Options.Builder options = new Options.Builder()
-                .server("nats://" + server)
+                .servers(servers)
                 .connectionName("mortise-" + context.clientId())
                 .connectionTimeout(context.requestTimeout())
                 .maxReconnects(-1)
@@ -43,7 +45,7 @@ public final class NatsProvider implements LockProvider {
                 .reconnectBufferSize(0) // a request fails while there is no connection, and is not sent much later
                 .pingInterval(Duration.ofSeconds(1)); // notices a silent server
         url.user().ifPresent(user -> options.userInfo(user, url.password().orElse("")));
-        return ConnectRetrier.of(server, context.connectTimeout())
+        return ConnectRetrier.of(String.join(",", servers), context.connectTimeout())
                 .retry(() -> connect(options.build(), bucket, context));
     }
 

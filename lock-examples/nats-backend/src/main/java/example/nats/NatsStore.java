@@ -186,7 +186,7 @@ final class NatsStore implements ListableLeaseStore {
             for (String key : new TreeSet<>(locks.keys())) {
                 if (grants.size() < limit
                         && key.compareTo(afterKey) > 0
-                        && name(key).value().startsWith(prefix)) {
+                        && name(key).filter(name -> name.value().startsWith(prefix)).isPresent()) {
                     stored(key).ifPresent(grants::add);
                 }
             }
@@ -195,19 +195,25 @@ final class NatsStore implements ListableLeaseStore {
     }
 
     private Optional<StoredGrant> stored(String key) throws IOException, JetStreamApiException {
-        return Optional.ofNullable(locks.get(key)).map(entry -> {
+        KeyValueEntry entry = locks.get(key);
+        return entry == null ? Optional.empty() : name(key).map(name -> {
             Value held = Value.of(entry);
-            return new StoredGrant(name(key), held.ownerRecord(), held.token());
+            return new StoredGrant(name, held.ownerRecord(), held.token());
         });
     }
 
     /** A key may contain letters, digits and few other characters; {@code =XX} stands for any other byte. */
     static String key(LockName name) {
-        return name.escape(b -> Character.isLetterOrDigit(b) || b == '-').replace('%', '=');
+        return escaped(name).replace('%', '=');
     }
 
-    private static LockName name(String key) {
-        return new LockName(LockName.unescape(key.replace('=', '%')));
+    private static String escaped(LockName name) {
+        return name.escape(b -> Character.isLetterOrDigit(b) || b == '-');
+    }
+
+    /** Returns the name; empty if the key is no lock's. */
+    private static Optional<LockName> name(String key) {
+        return LockName.ofEscaped(key.replace('=', '%'), NatsStore::escaped);
     }
 
     @Override

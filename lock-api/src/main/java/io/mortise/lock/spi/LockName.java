@@ -3,6 +3,8 @@ package io.mortise.lock.spi;
 
 import io.mortise.lock.internal.TextEscaper;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
@@ -72,13 +74,23 @@ public record LockName(String value) {
         return shown(value);
     }
 
+    /** Returns the name whose {@link #escaped} form is this text; empty if there is none, as for another program's key. */
+    public static Optional<LockName> ofEscaped(String text) {
+        return ofEscaped(text, LockName::escaped);
+    }
+
     /**
-     * Reverts {@link #escape}.
+     * Returns the name whose form by {@code escaping} is this text; empty if there is none.
      *
-     * @throws IllegalArgumentException if {@link #escape} cannot have written the text
+     * @param escaping escapes names as {@link #escape} does; it may escape further bytes of some names
      */
-    public static String unescape(String escaped) {
-        return TextEscaper.unescape(escaped);
+    public static Optional<LockName> ofEscaped(String text, Function<LockName, String> escaping) {
+        try {
+            return Optional.of(new LockName(TextEscaper.unescape(text)))
+                    .filter(name -> escaping.apply(name).equals(text));
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
     }
 
     /** Returns the name for messages and logs, escaped so that it cannot forge the text around it (S19). */

@@ -2,6 +2,7 @@
 package io.mortise.lock.spi;
 
 import io.mortise.lock.LockConfigurationException;
+import io.mortise.lock.internal.TextEscaper;
 import io.mortise.lock.spi.support.DurationParser;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -109,7 +110,7 @@ public final class LockUrl {
 
     private static String decode(String text, String url) {
         try {
-            return LockName.unescape(text);
+            return TextEscaper.unescape(text);
         } catch (IllegalArgumentException e) {
             throw new LockConfigurationException(
                     "\"" + redact(url) + "\" has a malformed percent escape, write % itself as %25");

@@ -147,7 +147,7 @@ public final class OwnerRecordCodec {
 
     private static String readable(String stored) {
         try {
-            return LockName.unescape(stored);
+            return TextEscaper.unescape(stored);
         } catch (IllegalArgumentException e) {
             return stored; // not written by Mortise: shown unchanged
         }

@@ -227,7 +227,7 @@ final class TableStore implements ListableLeaseStore {
                         ResultSet found = statement.executeQuery()) {
                     for (; found.next(); rows++) {
                         last = found.getString(1);
-                        Optional<LockName> name = unescaped(last);
+                        Optional<LockName> name = LockName.ofEscaped(last);
                         if (name.isPresent()) {
                             grants.add(new StoredGrant(name.get(), found.getString(2), found.getLong(3)));
                         }
@@ -237,16 +237,6 @@ final class TableStore implements ListableLeaseStore {
             }
             return grants;
         });
-    }
-
-    /** Returns the name; empty if the row is not one of Mortise. */
-    private static Optional<LockName> unescaped(String escaped) {
-        try {
-            LockName name = new LockName(LockName.unescape(escaped));
-            return name.escaped().equals(escaped) ? Optional.of(name) : Optional.empty();
-        } catch (IllegalArgumentException e) {
-            return Optional.empty();
-        }
     }
 
     private static String escaped(String name) {

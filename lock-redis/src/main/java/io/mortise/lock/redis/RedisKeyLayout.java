@@ -108,11 +108,6 @@ final class RedisKeyLayout {
             }
             escaped = tagged.group(2);
         }
-        try {
-            LockName name = new LockName(LockName.unescape(escaped));
-            return name.escaped().equals(escaped) ? Optional.of(name.value()) : Optional.empty();
-        } catch (IllegalArgumentException e) {
-            return Optional.empty(); // another key of Mortise, or one of another application
-        }
+        return LockName.ofEscaped(escaped).map(LockName::value);
     }
 }

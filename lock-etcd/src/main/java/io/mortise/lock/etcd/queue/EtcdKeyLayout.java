@@ -74,13 +74,7 @@ public final class EtcdKeyLayout {
         if (!key.startsWith(namespace) || slash < 0) {
             return Optional.empty();
         }
-        String escaped = key.substring(namespace.length(), slash);
-        try {
-            LockName name = new LockName(LockName.unescape(escaped));
-            return name.escaped().equals(escaped) ? Optional.of(name.value()) : Optional.empty();
-        } catch (IllegalArgumentException e) {
-            return Optional.empty(); // a session's key, or a key that another program created
-        }
+        return LockName.ofEscaped(key.substring(namespace.length(), slash)).map(LockName::value);
     }
 
     public static ByteSequence bytes(String text) {

@@ -82,15 +82,6 @@ public final class RedlockKeys {
 
     /** Returns the lock that a grant key belongs to; empty for any other key. */
     public Optional<LockName> lockName(String key) {
-        if (!key.startsWith(prefix)) {
-            return Optional.empty();
-        }
-        String escaped = key.substring(prefix.length());
-        try {
-            LockName name = new LockName(LockName.unescape(escaped));
-            return name.escaped().equals(escaped) ? Optional.of(name) : Optional.empty();
-        } catch (IllegalArgumentException e) {
-            return Optional.empty(); // not a grant key
-        }
+        return key.startsWith(prefix) ? LockName.ofEscaped(key.substring(prefix.length())) : Optional.empty();
     }
 }

@@ -31,14 +31,7 @@ public record LockPaths(String base) {
 
     /** Returns the name of the lock that has this node name; empty if the node is not a lock node. */
     public static Optional<String> lockName(String node) {
-        try {
-            LockName name = new LockName(LockName.unescape(node));
-            return nodeName(name).equals(node)
-                    ? Optional.of(name.value())
-                    : Optional.empty(); // not a name that Mortise gives a node
-        } catch (IllegalArgumentException e) {
-            return Optional.empty();
-        }
+        return LockName.ofEscaped(node, LockPaths::nodeName).map(LockName::value);
     }
 
     /** Returns the base path and its ancestors, top down, without the root. */
