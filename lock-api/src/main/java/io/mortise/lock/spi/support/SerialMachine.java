@@ -71,17 +71,23 @@ public final class SerialMachine<S, E, F> {
      *     at work, with later ones suppressed; all other effects and events have been taken care of nevertheless
      */
     public void accept(E event) {
-        events.add(event);
-        if (eventCount.getAndIncrement() > 0) {
-            return; // another thread is at work, or this one is, further up its stack
+        // Not queued if nobody is at work, and no earlier event of this thread can be in the queue.
+        E next = event;
+        if (!events.isEmpty() || !eventCount.compareAndSet(0, 1)) {
+            events.add(event);
+            if (eventCount.getAndIncrement() > 0) {
+                return; // another thread is at work, or this one is, further up its stack
+            }
+            next = events.remove();
         }
         @Nullable Throwable failure = null;
         boolean atWork = true;
         while (atWork) {
-            failure = take(events.remove(), failure);
+            failure = take(next, failure);
             List<Runnable> left = actions;
             actions = List.of();
             atWork = eventCount.decrementAndGet() > 0;
+            next = atWork ? events.remove() : next;
             for (Runnable action : left) {
                 try {
                     action.run();

@@ -203,7 +203,7 @@ record RedlockContenderState(
                             votes,
                             mastersChanged ? Collections.unmodifiableList(masters) : masters,
                             hinting),
-                    List.copyOf(effects));
+                    effects);
         }
 
         void on(RedlockContenderEvent event) {
