@@ -487,8 +487,7 @@ record RedlockContenderState(
 
         private void onRemoval(int master, AtMaster event) {
             if (event instanceof Removed removed) {
-                resolve(master, removed.epoch(), removed.time());
-                boolean clean = !masters.get(master).mayStillExecute();
+                boolean clean = resolveAndCheckClean(master, removed.epoch(), removed.time());
                 if (removed.forCleanup()) {
                     effects.add(clean ? new CompleteCleanup(master) : new RepeatCleanup(master));
                 } else {
@@ -507,7 +506,7 @@ record RedlockContenderState(
             } else if (event instanceof RemovalDue) {
                 effects.add(removal(master, false, true));
             } else if (event instanceof Kept kept) {
-                resolve(master, kept.epoch(), kept.time());
+                cleanUpUnless(resolveAndCheckClean(master, kept.epoch(), kept.time()), master);
                 kept(master, kept.kept() ? Answer.YES : Answer.NO, List.of());
             } else if (event instanceof KeepFailed failed) {
                 kept(master, Answer.NONE, List.of(new Failure(master, failed.why())));
@@ -520,10 +519,12 @@ record RedlockContenderState(
             }
         }
 
-        private void resolve(int master, long epoch, long time) {
+        /** Rules out lost requests by the reply to a removal. Returns whether no request can create a vote at the master any more. */
+        private boolean resolveAndCheckClean(int master, long epoch, long time) {
             if (masters.get(master).lost().anyLost()) {
                 set(master, masters.get(master).resolvedBy(epoch, time));
             }
+            return !masters.get(master).mayStillExecute();
         }
 
         private void cleanUpUnless(boolean clean, int master) {
@@ -601,11 +602,9 @@ record RedlockContenderState(
 
         /** Deletes what the attempt has left at a master, but no vote that a majority keeps. */
         private void cleanUpAfterDelay(int master, Answer answer) {
-            if (answer == Answer.PENDING) {
-                return;
-            }
-            cleanUpUnless(answer != Answer.NONE && !masters.get(master).mayStillExecute(), master);
-            if (phase instanceof Ended ended && ended.notKept != null && answer != Answer.NO) {
+            cleanUpUnless(answer != Answer.NONE, master);
+            boolean mayBeKept = answer == Answer.YES || answer == Answer.NONE;
+            if (phase instanceof Ended ended && ended.notKept != null && mayBeKept) {
                 effects.add(new DeleteKeptVote(master, ended.notKept));
             }
         }

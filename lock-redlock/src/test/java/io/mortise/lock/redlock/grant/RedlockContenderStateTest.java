@@ -208,6 +208,19 @@ class RedlockContenderStateTest {
         assertThat(effects).containsExactly(new RedlockContenderEffect.CompleteCleanup(2));
     }
 
+    /** As above. The request is answered before the others decide the release, so nothing shows its vote by then. */
+    @Test
+    void S08_aVoteThatIsCreatedAfterADelayedReleaseIsDeleted() {
+        hold();
+        on(new RedlockContenderEvent.EndAfter(Duration.ofSeconds(9)));
+        on(new RedlockContenderEvent.Kept(2, false, 1, 0));
+        assertThat(effects).containsExactly(new RedlockContenderEffect.StartCleanup(2, false));
+        vote(2, GRANTED, VOTED, EARLY);
+        on(new RedlockContenderEvent.Kept(0, true, 1, 0));
+        on(new RedlockContenderEvent.Kept(1, true, 1, 0));
+        assertThat(effects).containsExactly(new RedlockContenderEffect.ReportEnded(true));
+    }
+
     /** A vote that is kept without a majority would block the lock for the delay. */
     @Test
     void S05_eachVoteThatMayBeKeptWithoutAMajorityIsDeleted() {
