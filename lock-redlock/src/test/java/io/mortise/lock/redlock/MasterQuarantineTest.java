@@ -332,6 +332,20 @@ class MasterQuarantineTest {
         }
     }
 
+    /** The holder's next renewal is due long after the quarantine that the new client would observe. */
+    @Test
+    void S01_newClientWithAWrongMaxLeaseIsRejectedWhileAHolderIsConnected() throws Exception {
+        try (LockClient holder = connect("lease=10m&maxLease=10m&testOnlyNewMasters=true")) {
+            masters.all().forEach(MasterQuarantineTest::awaitVotes);
+            Lease lease = holder.named("x").acquire();
+            masters.each(redis -> redis.call("FLUSHALL"));
+            assertThatThrownBy(() -> connect("lease=4s&maxLease=4s").close())
+                    .isInstanceOf(LockConfigurationException.class)
+                    .hasMessageContainingAll("maxLease is PT4S", "PT10M");
+            assertThat(lease.isHeld()).isTrue();
+        }
+    }
+
     /** A wrong maxLease at the masters would lock out all other clients. */
     @Test
     void S01_clientWithoutAMajorityStoresNoMaxLease() throws Exception {

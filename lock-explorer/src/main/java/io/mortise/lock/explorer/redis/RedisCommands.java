@@ -127,6 +127,9 @@ final class RedisCommands {
             case "ZRANGE":
                 return zrange(args);
             case "PUBSUB":
+                if (args.get(0).equals("CHANNELS")) {
+                    return channels(args.get(1));
+                }
                 return List.of(
                         args.get(1),
                         before.subscribed().contains((args.get(0).equals("SHARDNUMSUB") ? "{s}" : "") + args.get(1))
@@ -140,6 +143,14 @@ final class RedisCommands {
             default:
                 throw new IllegalArgumentException("not in the model: " + name);
         }
+    }
+
+    /** Returns the subscribed channels that match a pattern, which must be a prefix. */
+    private List<String> channels(String pattern) {
+        String prefix = pattern.replaceAll("\\*$", "").replaceAll("\\\\(.)", "$1");
+        return before.subscribed().stream()
+                .filter(channel -> !channel.startsWith("{s}") && channel.startsWith(prefix))
+                .toList();
     }
 
     private @Nullable String text(String key) {

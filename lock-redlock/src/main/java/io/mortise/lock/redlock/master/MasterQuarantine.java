@@ -40,6 +40,9 @@ public final class MasterQuarantine {
      */
     private static final Duration HANDSHAKE_INTERVAL = Duration.ofMillis(250);
 
+    /** Message with which a master notifies all clients that one of them has seen it enter quarantine. */
+    private static final String QUARANTINE_MESSAGE = "Q";
+
     private final RedlockMasters masters;
     private final Quorum quorum;
     private final RedlockKeys keys;
@@ -84,7 +87,11 @@ public final class MasterQuarantine {
         return new NodeListener() {
             @Override
             public void onMessage(RedisNodeClient from, String text) {
-                messages.onMessage(from, text);
+                if (text.equals(QUARANTINE_MESSAGE)) {
+                    restoreMaxLease(masters.all().get(index));
+                } else {
+                    messages.onMessage(from, text);
+                }
             }
 
             @Override
@@ -107,7 +114,7 @@ public final class MasterQuarantine {
     private void startHandshake(RedlockMaster master, RedisNodeClient node) {
         int epoch = node.epoch();
         node.execute("INFO server", commands -> commands.info("server"))
-                .thenCompose(info -> sendHandshake(node, epoch, info))
+                .thenCompose(info -> sendHandshake(node, epoch, field(info, "run_id")))
                 .whenComplete((reply, failure) -> {
                     if (node.epoch() != epoch) {
                         return; // the new connection has its own handshake
@@ -134,15 +141,15 @@ public final class MasterQuarantine {
         }
     }
 
-    private CompletionStage<MasterHandshakeReply> sendHandshake(RedisNodeClient node, int epoch, String info) {
-        String runId = field(info, "run_id");
+    private CompletionStage<MasterHandshakeReply> sendHandshake(RedisNodeClient node, int epoch, String runId) {
         MonotonicInstant sent = context.clock().now();
         return node.execute(
                         "handshake",
                         RedlockScript.HANDSHAKE.script(),
                         new String[] {keys.state()},
                         runId,
-                        String.valueOf(masters.hadMajority() ? maxLease.toMillis() : 0))
+                        String.valueOf(masters.hadMajority() ? maxLease.toMillis() : 0),
+                        keys.channels())
                 .thenApply(reply -> {
                     ServerTime now = new ServerTime((Long) reply.get(4));
                     ServerTime since = new ServerTime((Long) reply.get(2));
@@ -324,6 +331,17 @@ public final class MasterQuarantine {
         if (master.health().replyMissing(sent)) {
             log.info("event=master-lags master={}", master.endpoint());
             repeatHandshake(master, handshake.node(), handshake.epoch());
+        }
+    }
+
+    /**
+     * Stores {@code maxLease} again at a master that is said to have lost it. Nothing else follows from the message, since anybody
+     * can publish one (S19); the next request there shows whether the master votes.
+     */
+    private void restoreMaxLease(RedlockMaster master) {
+        MasterHandshakeReply voting = master.voting();
+        if (voting != null) {
+            sendHandshake(voting.node(), voting.epoch(), voting.runId());
         }
     }
 

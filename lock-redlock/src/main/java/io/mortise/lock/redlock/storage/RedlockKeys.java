@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.storage;
 
+import io.mortise.lock.redis.admin.LockListing;
 import io.mortise.lock.spi.LockName;
 import java.util.List;
 import java.util.Locale;
@@ -78,6 +79,11 @@ public final class RedlockKeys {
     /** Returns the channel that a client subscribes to. */
     public String channel(String clientId) {
         return prefix + CHANNEL + clientId;
+    }
+
+    /** Returns the pattern that matches the channels of all clients. */
+    public String channels() {
+        return LockListing.pattern(channel(""));
     }
 
     /** Returns the lock that a grant key belongs to; empty for any other key. */

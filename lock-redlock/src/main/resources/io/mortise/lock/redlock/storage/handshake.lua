@@ -1,6 +1,6 @@
 -- Returns the quarantine state of this master. The first client that sees the master in quarantine stores the time.
 -- KEYS: the state of this master. ARGV: the run id of its process, the longest lease of the client in ms; '0' if no
---       majority has voted for the client yet
+--       majority has voted for the client yet; the pattern of all clients' channels
 -- Returns 1 if this master votes, else 0; 1 if it has ever voted, else 0; start of the known quarantine in µs; longest
 --       lease in ms, 0 if unknown; server time in µs
 local run, max_lease = ARGV[1], ARGV[2]
@@ -15,5 +15,9 @@ local since = tonumber(state[4] or 0)
 if state[1] ~= run and state[3] ~= run then
   since = now
   redis.call('HSET', KEYS[1], 'seen', run, 'since', string.format('%.0f', now))
+  -- Clients that have not noticed the loss yet know the longest lease. Without the permission to list them, they are not told.
+  for _, channel in ipairs(redis.pcall('PUBSUB', 'CHANNELS', ARGV[3])) do
+    redis.call('PUBLISH', channel, 'Q')
+  end
 end
 return { state[1] == run and 1 or 0, state[1] and 1 or 0, since, tonumber(state[2] or 0), now }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 @Tag("once")
 class QuarantineScriptsTest extends RedlockScriptTest {
     private static List<?> handshake(String run, long maxLeaseMillis) {
-        return bench.onState(RedlockScript.HANDSHAKE, run, String.valueOf(maxLeaseMillis));
+        return bench.onState(RedlockScript.HANDSHAKE, run, String.valueOf(maxLeaseMillis), "*");
     }
 
     private static long since(List<?> reply) {

@@ -125,7 +125,7 @@ class RedlockModelTest {
         String handshake = RedlockScript.HANDSHAKE.script().text();
         String leave = RedlockScript.LEAVE_QUARANTINE.script().text();
         String since = String.valueOf(both.micros() - random.nextInt(2));
-        both.script("HANDSHAKE", handshake, List.of(KEYS.state()), List.of(run, maxLease));
+        both.script("HANDSHAKE", handshake, List.of(KEYS.state()), List.of(run, maxLease, "l*"));
         both.script(
                 "LEAVE_QUARANTINE",
                 leave,

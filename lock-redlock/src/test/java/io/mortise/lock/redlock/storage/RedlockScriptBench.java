@@ -28,7 +28,7 @@ public final class RedlockScriptBench extends RedisScriptFixture {
 
     /** Lets the master vote from now on. */
     List<?> leaveQuarantine(String run, String raiseToClock, String... counters) {
-        List<?> reply = onState(RedlockScript.HANDSHAKE, run, "0");
+        List<?> reply = onState(RedlockScript.HANDSHAKE, run, "0", "*");
         List<String> args = new ArrayList<>(List.of(run, String.valueOf(reply.get(2)), MAX_LEASE, raiseToClock));
         args.addAll(List.of(counters));
         return onState(RedlockScript.LEAVE_QUARANTINE, args.toArray(String[]::new));
