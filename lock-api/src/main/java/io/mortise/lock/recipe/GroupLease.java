@@ -36,8 +36,14 @@ public final class GroupLease implements AutoCloseable {
      */
     public record Loss(String lockName, LossReason reason) {}
 
+    /**
+     * Creates the lease of a group whose locks have all been granted.
+     *
+     * @throws io.mortise.lock.LeaseLostException if one of them was lost meanwhile
+     */
     GroupLease(List<Lease> leases) {
         this.leases = List.copyOf(leases);
+        ensureHeld();
         for (Lease lease : this.leases) {
             lease.lost().thenAccept(reason -> lost.complete(new Loss(lease.lockName(), reason)));
         }

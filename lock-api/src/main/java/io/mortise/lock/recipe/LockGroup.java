@@ -65,7 +65,9 @@ public final class LockGroup {
      *
      * @return the leases, which the caller must release
      * @throws InterruptedException if the thread is interrupted; all locks are then given back
-     * @throws io.mortise.lock.LockException as {@link DistributedLock#acquire()}; all locks are then given back
+     * @throws io.mortise.lock.LockException as {@link DistributedLock#acquire()}, or
+     *     {@link io.mortise.lock.LeaseLostException} if one of the locks was lost while the group waited for another; all locks are
+     *     then given back
      */
     public GroupLease acquire() throws InterruptedException {
         return acquireWithin(null).orElseThrow();
@@ -79,7 +81,8 @@ public final class LockGroup {
      * @param maxWait zero or more; zero makes one attempt for each lock, as long as they are free
      * @return the leases, which the caller must release; empty if not all locks were granted until the limit
      * @throws InterruptedException if the thread is interrupted; all locks are then given back
-     * @throws io.mortise.lock.LockException as {@link DistributedLock#tryAcquire(Duration)}; all locks are then given back
+     * @throws io.mortise.lock.LockException as {@link DistributedLock#tryAcquire(Duration)}, or
+     *     {@link io.mortise.lock.LeaseLostException} as for {@link #acquire()}; all locks are then given back
      * @throws IllegalArgumentException if {@code maxWait} is negative
      */
     public Optional<GroupLease> tryAcquire(Duration maxWait) throws InterruptedException {

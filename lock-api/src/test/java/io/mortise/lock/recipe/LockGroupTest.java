@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
+import io.mortise.lock.LeaseLostException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import java.io.IOException;
@@ -74,6 +75,12 @@ class LockGroupTest {
             case "lockName" -> name;
             case "lost" -> lost.copy();
             case "isHeld" -> !lost.isDone();
+            case "ensureHeld" -> {
+                if (lost.isDone()) {
+                    throw new LeaseLostException(name, lost.join());
+                }
+                yield null;
+            }
             case "remaining" -> Duration.ofSeconds(name.length());
             case "fencingToken" -> (long) name.charAt(0);
             case "release" -> outcome;
@@ -347,6 +354,35 @@ class LockGroupTest {
                 .havingCause()
                 .isSameAs(failure);
         assertThat(calls).endsWith("release a");
+    }
+
+    /** Nobody would look at it before the first work under the group. */
+    @Test
+    void S02_aGroupOneOfWhoseLocksWasLostDuringTheWaitIsGivenBack() {
+        LossReason reason = new LossReason(LossReason.Kind.CLIENT_CLOSED, "during the wait");
+        DistributedLock late = lock("b", maxWait -> {
+            requireNonNull(losses.get("a")).complete(reason);
+            return Optional.of(lease("b"));
+        });
+        assertThatThrownBy(() -> LockGroup.of(lock("a"), late).acquire())
+                .isInstanceOfSatisfying(
+                        LeaseLostException.class,
+                        loss -> assertThat(loss.lockName()).isEqualTo("a"));
+        assertThat(calls).containsExactly("acquire a", "acquire b", "release b", "release a");
+    }
+
+    @Test
+    void S02_anAsynchronousGroupOneOfWhoseLocksWasLostDuringTheWaitIsGivenBack() {
+        CompletableFuture<Optional<GroupLease>> acquiring =
+                LockGroup.of(lock("a"), lock("b")).tryAcquireAsync(LONG);
+        reply("a").complete(Optional.of(lease("a")));
+        requireNonNull(losses.get("a")).complete(new LossReason(LossReason.Kind.EXPIRED, "during the wait"));
+        reply("b").complete(Optional.of(lease("b")));
+        assertThat(acquiring)
+                .failsWithin(Duration.ZERO)
+                .withThrowableThat()
+                .withCauseInstanceOf(LeaseLostException.class);
+        assertThat(calls).containsExactly("acquire a", "acquire b", "release b", "release a");
     }
 
     @Test
