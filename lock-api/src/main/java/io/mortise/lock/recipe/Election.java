@@ -293,7 +293,7 @@ public final class Election implements AutoCloseable {
             stopper.setName(thread.getName() + "-stop");
             stopper.start();
         } catch (Throwable e) { // no memory for a thread, or a factory that makes one thread only
-            LOG.warn("event=election-stop-thread-failed lock=\"{}\"", shown, e);
+            warn("event=election-stop-thread-failed lock=\"" + shown + "\"", e);
             callbacks.run();
         }
     }
@@ -320,13 +320,18 @@ public final class Election implements AutoCloseable {
 
     private Duration report(Throwable failure) {
         Duration pause = failurePauses.next();
-        try {
-            LOG.warn("event=election-failed lock=\"{}\" retryAfter={}", shown, pause, failure);
-        } catch (Throwable e) { // such as a failure that cannot be printed; the campaign must go on
-            LOG.warn("event=election-failed lock=\"{}\" retryAfter={} type={}", shown, pause, failure.getClass());
-        }
+        warn("event=election-failed lock=\"" + shown + "\" retryAfter=" + pause, failure);
         notifyListeners(listener -> listener.failed(failure));
         return pause;
+    }
+
+    /** Logs a failure, also one that cannot be printed: what comes after it must go on. */
+    static void warn(String event, Throwable failure) {
+        try {
+            LOG.warn("{}", event, failure);
+        } catch (Throwable e) {
+            LOG.warn("{} type={}", event, failure.getClass());
+        }
     }
 
     private void notifyListeners(Consumer<ElectionListener> notification) {
@@ -334,7 +339,7 @@ public final class Election implements AutoCloseable {
             try {
                 notification.accept(listener);
             } catch (Throwable e) {
-                LOG.warn("event=election-listener-failed lock=\"{}\"", shown, e);
+                warn("event=election-listener-failed lock=\"" + shown + "\"", e);
             }
         }
     }

@@ -11,13 +11,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** One period of leadership of one candidate, which lasts as long as its lease at most. Thread-safe. */
 public final class Term {
-    private static final Logger LOG = LoggerFactory.getLogger(Election.class);
-
     private final Election election;
     private final Lease lease;
     private final List<Runnable> stopCallbacks = new ArrayList<>();
@@ -191,7 +187,7 @@ public final class Term {
         try {
             callback.run();
         } catch (Throwable e) { // the remaining callbacks must run
-            LOG.warn("event=election-stop-callback-failed lock=\"{}\"", LockName.shown(lockName()), e);
+            Election.warn("event=election-stop-callback-failed lock=\"" + LockName.shown(lockName()) + "\"", e);
         }
     }
 

@@ -271,7 +271,7 @@ class ElectionTest {
         Term term = elected();
         term.onStop(() -> called.add("early on " + Thread.currentThread().getName()));
         term.onStop(() -> {
-            throw new IllegalStateException("of a callback");
+            throw new LockListenerTest.UnprintableException();
         });
         term.onStop(() -> called.add("last"));
         term.resign();
@@ -488,7 +488,7 @@ class ElectionTest {
                 .listener(new ElectionListener() {
                     @Override
                     public void elected(Term term) {
-                        throw new AssertionError("of a listener");
+                        throw new LockListenerTest.UnprintableException();
                     }
                 })
                 .run(term -> ran.countDown()));

@@ -302,7 +302,8 @@ class LockListenerTest {
         }
     }
 
-    private static final class UnprintableException extends RuntimeException {
+    /** Cannot be logged, since its message cannot be read. */
+    static final class UnprintableException extends RuntimeException {
         private static final long serialVersionUID = 1;
 
         @Override

@@ -25,7 +25,7 @@ class DocumentsTest {
     private static final Path ROOT = Path.of("..");
     private static final Set<String> BACKENDS = Set.of("memory", "redis", "redlock", "etcd", "zookeeper");
     private static final Pattern LOGGED =
-            Pattern.compile("\\.(debug|trace|info|warn|error|atLevel)\\([^;]*?\"event=([a-z0-9-]+)");
+            Pattern.compile("\\b(debug|trace|info|warn|error|atLevel)\\([^;]*?\"event=([a-z0-9-]+)");
     private static final Pattern THROTTLED = Pattern.compile("warnings(?:\\(\\))?\\s*\\.warn\\(\\s*\"([a-z-]+)\"");
     private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z0-9-]+)` \\| (?:INFO|WARN|ERROR)");
     private static final Pattern LINK = Pattern.compile("]\\(([^)#:\\s]+)(#[^)]*)?\\)");
