@@ -4,6 +4,7 @@ package io.mortise.lock.etcd;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.testkit.process.Await;
@@ -20,10 +21,10 @@ import org.junit.jupiter.api.Test;
 
 /** Tests waits that are hardly longer than a round trip, or end before their acquire requests are sent. */
 class EtcdShortWaitTest extends OneServerTest {
-    private static final Duration ROUND_TRIP = Duration.ofSeconds(2);
+    private static final Duration ROUND_TRIP = Duration.ofSeconds(4);
 
-    /** Longer than one round trip, shorter than two. */
-    private static final Duration WAIT = Duration.ofMillis(3_700);
+    /** Longer than one round trip and a pause of the machine, shorter than two round trips. */
+    private static final Duration WAIT = Duration.ofMillis(7_400);
 
     private TcpProxy link;
     private LockClient client;
@@ -31,9 +32,11 @@ class EtcdShortWaitTest extends OneServerTest {
     @BeforeEach
     void connect() throws Exception {
         link = TcpProxy.to("127.0.0.1", server.port());
-        client = EtcdLocks.connect(EtcdOptions.connectTo(List.of(link.address()))
-                .namespace(namespace.name())
-                .interceptors(List.of(wire)));
+        client = EtcdLocks.connect(
+                EtcdOptions.connectTo(List.of(link.address()))
+                        .namespace(namespace.name())
+                        .interceptors(List.of(wire)),
+                ClientOptions.defaults().requestTimeout(ROUND_TRIP.multipliedBy(4)));
         client.named("warm").acquire().close();
     }
 

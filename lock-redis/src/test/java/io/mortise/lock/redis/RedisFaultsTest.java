@@ -237,7 +237,7 @@ class RedisFaultsTest {
                         () -> redis.commandCalls().getOrDefault("set", 0L) > before);
                 Await.until(
                         "the grant is removed",
-                        Duration.ofSeconds(3),
+                        Duration.ofSeconds(10),
                         () -> Long.valueOf(0).equals(redis.call("EXISTS", "lock:x")));
             }
         }

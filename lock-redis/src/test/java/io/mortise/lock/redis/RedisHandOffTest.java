@@ -47,8 +47,12 @@ class RedisHandOffTest extends OneServerTest {
     }
 
     private CompletableFuture<Lease> waiting(LockClient client) {
+        return waiting(client, SHORT);
+    }
+
+    private CompletableFuture<Lease> waiting(LockClient client, LockOptions options) {
         long before = RedisTests.waiters(redis, "x");
-        CompletableFuture<Lease> lease = client.named("x", SHORT).acquireAsync();
+        CompletableFuture<Lease> lease = client.named("x", options).acquireAsync();
         Await.until("it is queued", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == before + 1);
         return lease;
     }
@@ -70,13 +74,15 @@ class RedisHandOffTest extends OneServerTest {
 
     @Test
     void S02_aHandOffOverASlowLinkHasASafeDeadline() throws Exception {
-        near.named("x", SHORT).acquire().close(); // so that the server knows the scripts
+        LockOptions options =
+                LockOptions.defaults().leaseDuration(Duration.ofSeconds(12)); // a pause is less than half of it
+        near.named("x", options).acquire().close(); // so that the server knows the scripts
         for (int i = 0; i < 3; i++) {
-            Lease held = near.named("x", SHORT).acquire();
+            Lease held = near.named("x", options).acquire();
             link.delay(Duration.ofMillis(1));
-            CompletableFuture<Lease> waiting = waiting(far);
+            CompletableFuture<Lease> waiting = waiting(far, options);
             Await.until("the reply has arrived", RedisTests.SOON, () -> link.heldBytes() == 0);
-            link.delay(Duration.ofMillis(400)); // ten times the margin of such a lease
+            link.delay(Duration.ofMillis(400)); // more than the margin of such a lease
             redis.resetCommandCalls();
             held.release();
             Lease next = waiting.get(10, TimeUnit.SECONDS);

@@ -48,7 +48,7 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
                     .masters()
                     .get(2);
             load.last = one.error().orElse(load.last);
-            assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(lease.release()).isNotEqualTo(ReleaseOutcome.LOST); // unknown after a pause of the machine
             load.cycles++;
             if (System.nanoTime() - windowStart > NODE_TIMEOUT.toNanos()) {
                 windowStart = System.nanoTime();

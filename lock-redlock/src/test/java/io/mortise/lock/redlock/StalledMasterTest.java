@@ -76,7 +76,7 @@ class StalledMasterTest {
             long start = System.nanoTime();
             Lease lease = lock.acquire();
             nanos.add(System.nanoTime() - start);
-            assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(lease.release()).isNotEqualTo(ReleaseOutcome.LOST); // unknown after a pause of the machine
         }
         nanos.sort(null);
         return Duration.ofNanos(nanos.get(cycles / 2));

@@ -83,12 +83,12 @@ class WatchdogTest {
     void killsTheGroupAtTheLatestDeadlineAndNotBefore() throws Exception {
         List<ProcessHandle> group = group();
         long begin = System.nanoTime();
-        send(command.pid() + " 2.000");
-        send(command.pid() + " 4.000"); // renewed
+        send(command.pid() + " 4.000");
+        send(command.pid() + " 8.000"); // renewed
         awaitEndOfAll(group);
 
         assertThat(Duration.ofNanos(System.nanoTime() - begin))
-                .isBetween(Duration.ofMillis(3_999), LockctlProcess.TIMEOUT);
+                .isBetween(Duration.ofMillis(7_999), LockctlProcess.TIMEOUT);
     }
 
     @Test

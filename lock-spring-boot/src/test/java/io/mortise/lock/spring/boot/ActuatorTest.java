@@ -177,7 +177,7 @@ class ActuatorTest {
     @Test
     void S15_theHealthFollowsTheStore() throws Exception {
         try (RedisTestServer server = RedisTestServer.start();
-                Running application = Running.start(server.url(), "mortise.request-timeout=500ms")) {
+                Running application = Running.start(server.url(), "mortise.request-timeout=4s")) {
             JsonNode up = application.get("health").get("components").get("mortise");
             assertThat(up.get("status").asString()).isEqualTo("UP");
             assertThat(up.get("details").get("responseMillis").isNumber()).isTrue();

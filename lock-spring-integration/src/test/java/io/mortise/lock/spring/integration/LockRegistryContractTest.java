@@ -4,6 +4,7 @@ package io.mortise.lock.spring.integration;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
 import io.mortise.lock.LeaseLostException;
 import io.mortise.lock.LockClient;
@@ -19,6 +20,7 @@ import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -209,13 +211,22 @@ class LockRegistryContractTest {
         void S09_aBusyLockIsFalseAtTheLimit() throws Exception {
             registry.obtain(key).lock();
             long start = System.nanoTime();
-            assertThat(get(elsewhere(() -> registry.obtain(key).tryLock(100, TimeUnit.MILLISECONDS))))
-                    .isFalse();
-            assertThat(get(elsewhere(
-                            () -> otherRegistry.obtain(key).tryLock(Duration.ofMillis(100), Duration.ofMinutes(5)))))
-                    .isFalse();
+            assertThat(endsWithoutTheLock(() -> registry.obtain(key).tryLock(100, TimeUnit.MILLISECONDS)))
+                    .isTrue();
+            assertThat(endsWithoutTheLock(
+                            () -> otherRegistry.obtain(key).tryLock(Duration.ofMillis(100), Duration.ofMinutes(5))))
+                    .isTrue();
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(Duration.ofMillis(200));
             registry.obtain(key).unlock();
+        }
+
+        /** On a machine that stands still, the limit may come before the store's first reply (S15). */
+        private boolean endsWithoutTheLock(Callable<Boolean> tryLock) throws Exception {
+            try {
+                return !get(elsewhere(tryLock));
+            } catch (ExecutionException e) {
+                return e.getCause() instanceof BackendUnavailableException;
+            }
         }
 
         @Test

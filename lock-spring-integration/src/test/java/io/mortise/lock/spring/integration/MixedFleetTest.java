@@ -26,7 +26,7 @@ import org.springframework.integration.zookeeper.lock.ZookeeperLockRegistry;
 
 /** Tests that the registry and those of Spring Integration exclude each other, if it uses the same keys or nodes. */
 class MixedFleetTest {
-    private static final Duration ATTEMPT = Duration.ofMillis(500);
+    private static final Duration ATTEMPT = Duration.ofSeconds(4); // longer than a pause of the machine
 
     /** Each registry has a thread of its own, because the thread is the owner. */
     private static boolean tryLock(ExecutorService thread, Lock lock, Duration maxWait) throws Exception {

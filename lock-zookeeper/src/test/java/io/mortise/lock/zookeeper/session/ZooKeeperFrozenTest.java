@@ -114,7 +114,7 @@ class ZooKeeperFrozenTest {
             }
             log.info("event=figures none={} two={} unbounded={}", none.get(), bounded.get(), unbounded.get());
             long start = System.nanoTime();
-            lock.tryAcquire(Duration.ofSeconds(5)).orElseThrow().close();
+            lock.tryAcquire(ZooKeeperTestSupport.SOON).orElseThrow().close();
             log.info("event=figures after_resume_ms={}", (System.nanoTime() - start) / 1_000_000);
         }
     }
@@ -191,7 +191,7 @@ class ZooKeeperFrozenTest {
             // None of the ten waiters has left a node that blocks the queue.
 
             client.named("interrupted")
-                    .tryAcquire(Duration.ofSeconds(5))
+                    .tryAcquire(ZooKeeperTestSupport.SOON)
                     .orElseThrow()
                     .close();
         }
