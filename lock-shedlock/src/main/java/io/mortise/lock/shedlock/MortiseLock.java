@@ -3,6 +3,7 @@ package io.mortise.lock.shedlock;
 
 import io.mortise.lock.Lease;
 import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.spi.LockName;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -42,13 +43,21 @@ final class MortiseLock implements SimpleLock {
         ENDED_BY_TIME
     }
 
-    /** @param start the {@link System#nanoTime()} from which the durations count */
-    MortiseLock(MortiseLockProvider provider, LockConfiguration configuration, Lease lease, long start) {
+    /**
+     * @param start the {@link System#nanoTime()} from which the durations count
+     * @param begun completes when this lock has the lease; until then its timer does not release the lease
+     */
+    MortiseLock(
+            MortiseLockProvider provider,
+            LockConfiguration configuration,
+            Lease lease,
+            long start,
+            CompletableFuture<?> begun) {
         this.provider = provider;
         this.configuration = configuration;
         this.lease = lease;
         this.start = start;
-        atMostPassed.thenRun(this::endByTime); // not on the common pool, which hung jobs may fill
+        atMostPassed.runAfterBoth(begun, this::endByTime); // not on the common pool, which hung jobs may fill
         Duration left = left(configuration.getLockAtMostFor());
         atMostPassed.completeOnTimeout(true, TimeUnit.NANOSECONDS.convert(left), TimeUnit.NANOSECONDS);
     }
@@ -65,7 +74,7 @@ final class MortiseLock implements SimpleLock {
     private boolean end(State by) {
         State known = state.compareAndExchange(State.LOCKED, by);
         if (known == State.UNLOCKED || known == State.EXTENDED) {
-            throw new IllegalStateException("lock '" + configuration.getName() + "' is already "
+            throw new IllegalStateException("lock \"" + LockName.shown(configuration.getName()) + "\" is already "
                     + (known == State.UNLOCKED ? "unlocked" : "extended"));
         }
         atMostPassed.cancel(false);
@@ -74,12 +83,12 @@ final class MortiseLock implements SimpleLock {
 
     private void endByTime() {
         if (state.compareAndSet(State.LOCKED, State.ENDED_BY_TIME)) {
+            lease.releaseAsync();
             log.warn(
                     "event=lock-at-most-passed lock=\"{}\" owner={} lockAtMostFor={} hint=\"the job still runs without its lock\"",
-                    lease.lockName(),
+                    LockName.shown(lease.lockName()),
                     lease.ownerId(),
                     configuration.getLockAtMostFor());
-            lease.releaseAsync();
         }
     }
 
@@ -92,7 +101,7 @@ final class MortiseLock implements SimpleLock {
         if (outcome != ReleaseOutcome.RELEASED) {
             log.warn(
                     "event=job-lock-not-released lock=\"{}\" owner={} outcome={}",
-                    lease.lockName(),
+                    LockName.shown(lease.lockName()),
                     lease.ownerId(),
                     outcome);
         }
@@ -107,7 +116,12 @@ final class MortiseLock implements SimpleLock {
         }
         boolean interrupted = Thread.interrupted();
         try {
-            return isPositive(rest) && lease.isHeld() ? releaseAfter(rest) : lease.release();
+            ReleaseOutcome outcome = isPositive(rest) && lease.isHeld() ? releaseAfter(rest) : lease.release();
+            while (outcome == ReleaseOutcome.UNKNOWN && Thread.interrupted()) {
+                interrupted = true;
+                outcome = lease.release(); // waits for the outcome of the release that continues
+            }
+            return outcome;
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -128,7 +142,10 @@ final class MortiseLock implements SimpleLock {
         try {
             return lease.releaseAfter(rest);
         } catch (IllegalArgumentException e) { // a limit of the store, such as Redlock's maxLease
-            log.warn("event=lock-at-least-held-by-client lock=\"{}\" cause=\"{}\"", lease.lockName(), e.getMessage());
+            log.warn(
+                    "event=lock-at-least-held-by-client lock=\"{}\" cause=\"{}\"",
+                    LockName.shown(lease.lockName()),
+                    e.getMessage());
             after(rest).thenRun(lease::releaseAsync);
             return ReleaseOutcome.RELEASED;
         }
@@ -145,6 +162,18 @@ final class MortiseLock implements SimpleLock {
         if (lost && state.get() != State.UNLOCKED && state.get() != State.EXTENDED) {
             return Optional.empty();
         }
-        return end(State.EXTENDED) ? Optional.of(new MortiseLock(provider, extension, lease, now)) : Optional.empty();
+        CompletableFuture<Void> begun = new CompletableFuture<>();
+        MortiseLock next = new MortiseLock(provider, extension, lease, now, begun); // if that fails, this lock stays
+        boolean extended = false;
+        try {
+            extended = end(State.EXTENDED);
+        } finally {
+            if (extended) {
+                begun.complete(null);
+            } else {
+                next.atMostPassed.cancel(false);
+            }
+        }
+        return extended ? Optional.of(next) : Optional.empty();
     }
 }

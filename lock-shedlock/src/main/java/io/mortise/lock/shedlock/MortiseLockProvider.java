@@ -2,11 +2,14 @@
 package io.mortise.lock.shedlock;
 
 import io.mortise.lock.Capability;
+import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
+import io.mortise.lock.spi.LockName;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
@@ -64,10 +67,21 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
         try {
             return client.named(configuration.getName(), options)
                     .tryAcquire()
-                    .map(lease -> new MortiseLock(this, configuration, lease, start));
+                    .map(lease -> granted(configuration, lease, start));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new LockException("interrupted while lock '" + configuration.getName() + "' was requested", e);
+            throw new LockException(
+                    "interrupted while lock \"" + LockName.shown(configuration.getName()) + "\" was requested", e);
+        }
+    }
+
+    /** Releases the lease if there is no memory or thread for a timer: nobody else would, and the client renews it. */
+    private SimpleLock granted(LockConfiguration configuration, Lease lease, long start) {
+        try {
+            return new MortiseLock(this, configuration, lease, start, CompletableFuture.completedFuture(null));
+        } catch (Throwable e) {
+            lease.releaseAsync();
+            throw e;
         }
     }
 
@@ -81,7 +95,7 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
         Duration limit = canDelayRelease() ? LONGEST_AT_LEAST : MortiseLock.LONGEST_WAIT;
         if (atLeast.compareTo(limit) > 0) {
             throw new IllegalArgumentException(
-                    "lockAtLeastFor of '" + configuration.getName() + "' is " + atLeast
+                    "lockAtLeastFor of \"" + LockName.shown(configuration.getName()) + "\" is " + atLeast
                             + ", must be at most " + limit
                             + (canDelayRelease()
                                     ? ""

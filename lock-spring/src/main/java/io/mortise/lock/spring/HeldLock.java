@@ -6,6 +6,7 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LeaseLostException;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.spi.LockName;
 import java.time.Duration;
 import java.util.Deque;
 import java.util.Optional;
@@ -100,7 +101,7 @@ final class HeldLock {
             if (held.client == client && held.lease.lockName().equals(name) && held.work.isDone()) {
                 if (held.running) {
                     throw new IllegalStateException(
-                            "lock \"" + name + "\" is held by a method that is running on this thread: "
+                            "lock \"" + LockName.shown(name) + "\" is held by a method that is running on this thread: "
                                     + "locks are not reentrant, pass the lease along (S4)");
                 }
                 return held;

@@ -3,6 +3,7 @@ package io.mortise.lock.spring;
 
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.spi.LockName;
 import java.lang.reflect.Method;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -88,7 +89,11 @@ final class LockedInterceptor implements MethodInterceptor {
     }
 
     static void logBusy(LockedMethod locked, DistributedLock lock) {
-        log.debug("event=busy lock=\"{}\" policy={} method=\"{}\"", lock.name(), locked.busy(), locked.description());
+        log.debug(
+                "event=busy lock=\"{}\" policy={} method=\"{}\"",
+                LockName.shown(lock.name()),
+                locked.busy(),
+                locked.description());
     }
 
     @SuppressWarnings("unchecked") // to the caller it is what the method declares

@@ -5,6 +5,7 @@ import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LeaseLostException;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.spi.LockName;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -70,8 +71,9 @@ final class ReactiveLocked {
                         && held.lease().lockName().equals(lock.name())
                         && held.lease().isHeld());
         if (own) {
-            throw new IllegalStateException("lock \"" + lock.name() + "\" is held by the publisher around this one: "
-                    + "locks are not reentrant, pass the lease along (S4)");
+            throw new IllegalStateException(
+                    "lock \"" + LockName.shown(lock.name()) + "\" is held by the publisher around this one: "
+                            + "locks are not reentrant, pass the lease along (S4)");
         }
     }
 

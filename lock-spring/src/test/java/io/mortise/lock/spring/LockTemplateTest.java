@@ -51,6 +51,14 @@ class LockTemplateTest {
     }
 
     @Test
+    void S19_aNameCannotForgeTheMessageAroundIt() {
+        String name = "a\" is free\nb";
+        assertThatThrownBy(() -> locks.run(name, outer -> locks.run(name, inner -> {})))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageStartingWith("lock \"a\\\" is free\\nb\" is held by");
+    }
+
+    @Test
     void theFailureOfTheBodyKeepsItsType() {
         assertThatThrownBy(() -> locks.run("job", lease -> {
                     throw new IOException("the body failed");

@@ -4,6 +4,7 @@ package io.mortise.lock.spring.integration;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
+import io.mortise.lock.spi.LockName;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.UUID;
@@ -119,7 +120,7 @@ public final class MortiseLockRegistry
         hold.lock().lease().ensureHeld();
         hold.timeToLive().ifPresent(limit -> {
             throw new IllegalStateException(
-                    "lock \"" + name + "\" was locked for at most " + limit
+                    "lock \"" + LockName.shown(name) + "\" was locked for at most " + limit
                             + ", which cannot be extended: lock it without a time to live, its lease is renewed until the unlock");
         });
     }

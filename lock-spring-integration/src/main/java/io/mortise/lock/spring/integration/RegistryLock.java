@@ -3,6 +3,7 @@ package io.mortise.lock.spring.integration;
 
 import io.mortise.lock.LeaseLock;
 import io.mortise.lock.LockOptions;
+import io.mortise.lock.spi.LockName;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -67,6 +68,6 @@ record RegistryLock(MortiseLockRegistry registry, String name) implements Distri
 
     @Override
     public String toString() {
-        return "lock \"" + name + "\"";
+        return "lock \"" + LockName.shown(name) + "\"";
     }
 }

@@ -4,6 +4,7 @@ package io.mortise.lock.spring.integration;
 import io.mortise.lock.LeaseLock;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
+import io.mortise.lock.spi.LockName;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -38,16 +39,21 @@ final class ThreadHolds {
             return call.on(known.lock());
         }
         RegistryHold first = new RegistryHold(client.named(name, options).asLock(), options.maxHold());
-        if (!call.on(first.lock())) {
-            return false;
-        }
         Map<String, RegistryHold> own = holds.get();
         if (own == null) {
             own = new HashMap<>();
             holds.set(own);
         }
-        own.put(name, first);
-        return true;
+        own.put(name, first); // before the grant, which would have no owner if there were no memory for the entry
+        boolean acquired = false;
+        try {
+            acquired = call.on(first.lock());
+        } finally {
+            if (!acquired) {
+                remove(name);
+            }
+        }
+        return acquired;
     }
 
     /** Removes one hold of the thread, also if that reports a loss. */
@@ -78,8 +84,8 @@ final class ThreadHolds {
     RegistryHold get(String name) {
         RegistryHold hold = ofThread().get(name);
         if (hold == null) {
-            throw new IllegalMonitorStateException(
-                    "thread " + Thread.currentThread().getName() + " does not hold lock \"" + name + "\"");
+            throw new IllegalMonitorStateException("thread "
+                    + Thread.currentThread().getName() + " does not hold lock \"" + LockName.shown(name) + "\"");
         }
         return hold;
     }

@@ -435,6 +435,11 @@ class SpringIntegrationTest {
     }
 
     @Test
+    void S19_aKeyCannotForgeTheMessageAroundIt() {
+        assertThat(registry.obtain("a\" is free\nb")).hasToString("lock \"integration/a\\\" is free\\nb\"");
+    }
+
+    @Test
     void S14_badDurationsAreRefused() {
         DistributedLock lock = registry.obtain("order");
         for (Duration bad : List.of(Duration.ZERO, Duration.ofSeconds(-1), Duration.ofDays(40_000))) {
