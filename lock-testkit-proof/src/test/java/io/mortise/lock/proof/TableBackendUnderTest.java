@@ -5,7 +5,9 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.connect.BackendClients;
+import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LeaseStoreBackend;
+import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.LinkedBackendUnderTest;
 import java.util.OptionalLong;
@@ -30,7 +32,12 @@ public class TableBackendUnderTest extends LinkedBackendUnderTest<FaultyLeaseSto
         if (stopped) {
             throw new BackendUnavailableException("a table in memory: stopped");
         }
-        return BackendClients.open(context -> new LeaseStoreBackend(link, context), options);
+        return BackendClients.open(context -> backend(link, context), options);
+    }
+
+    /** Returns the backend of a new client, on its link. */
+    protected LockBackend backend(FaultyLeaseStore link, BackendContext context) {
+        return new LeaseStoreBackend(link, context);
     }
 
     @Override

@@ -125,14 +125,17 @@ interface ClaimedCapabilitiesContract extends Contract {
     }
 
     private void leasePerLock(LockClient client, boolean claimed) throws InterruptedException {
-        Duration requested = Duration.ofSeconds(11);
-        LockOptions options = LockOptions.defaults().leaseDuration(requested);
         if (claimed) {
-            try (Lease lease = client.named("x", options).acquire()) {
-                assertThat(lease.remaining()).isBetween(requested.minusSeconds(3), requested.plusSeconds(1));
+            Duration requested = ContractTestFixture.firstGranted(
+                    client, Duration.ofSeconds(11), fixture().backend().lease());
+            Duration inForce = fixture().leaseInForce(client, requested);
+            try (Lease lease = client.named("x", LockOptions.defaults().leaseDuration(requested))
+                    .acquire()) {
+                assertThat(lease.remaining()).isBetween(inForce.minusSeconds(3), inForce.plusSeconds(1));
             }
         } else {
-            assertThatThrownBy(() -> client.named("x", options))
+            Duration requested = Duration.ofSeconds(11);
+            assertThatThrownBy(() -> client.named("x", LockOptions.defaults().leaseDuration(requested)))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining(requested.toString());
         }
@@ -179,7 +182,7 @@ interface ClaimedCapabilitiesContract extends Contract {
 
     private void delayedRelease(LockClient client, boolean claimed) throws InterruptedException {
         Lease lease = client.named("x").acquire();
-        Duration delay = Duration.ofSeconds(1);
+        Duration delay = fixture().acceptedDelay(client, Duration.ofSeconds(1));
         if (claimed) {
             assertThat(lease.releaseAfter(delay)).isEqualTo(ReleaseOutcome.RELEASED);
         } else {

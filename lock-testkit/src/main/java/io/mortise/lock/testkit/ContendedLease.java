@@ -32,8 +32,9 @@ final class ContendedLease {
     private ContendedLease(ContractTestFixture fixture, Lease old, LockClient rival, LockOptions options) {
         this.fixture = fixture;
         this.old = old;
-        this.longest =
-                mostThatRemains(options.leaseDuration().orElse(fixture.backend().lease()));
+        this.longest = mostThatRemains(options.leaseDuration()
+                .map(requested -> fixture.leaseInForce(rival, requested))
+                .orElse(fixture.backend().lease()));
         this.fencing = rival.capabilities().contains(Capability.FENCING);
         old.lost().thenAccept(losses::add);
         old.lost().thenAccept(losses::add); // a second listener
@@ -51,9 +52,9 @@ final class ContendedLease {
         return new ContendedLease(fixture, holder.named(name, options).acquire(), rival, options);
     }
 
-    /** Returns the lease duration, which a store may round up to whole milliseconds, less the margin of S2: 1 % and 2 ms. */
-    static Duration mostThatRemains(Duration requested) {
-        Duration lease = Durations.roundUpToMillis(requested);
+    /** Returns the lease duration in force, which is sent in whole milliseconds, less the margin of S2: 1 % and 2 ms. */
+    static Duration mostThatRemains(Duration inForce) {
+        Duration lease = Durations.roundUpToMillis(inForce);
         return lease.minus(lease.dividedBy(100)).minusMillis(2);
     }
 

@@ -22,6 +22,7 @@ import io.mortise.lock.testkit.report.RuleNotCheckedException;
 import io.mortise.lock.testkit.report.TestRecorder;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -155,6 +156,41 @@ public final class ContractTestFixture implements AutoCloseable {
                     () -> "S14: a refusal that names " + leaseDuration + ": " + e);
             return false;
         }
+    }
+
+    /** Returns the first of the lease durations that the backend grants; aborts the test if it grants none of them. */
+    static Duration firstGranted(LockClient client, Duration... leaseDurations) {
+        return Arrays.stream(leaseDurations)
+                .filter(duration -> grants(client, duration))
+                .findFirst()
+                .orElseThrow(() -> RuleNotCheckedException.notApplicable(
+                        "this backend grants no lease of " + Arrays.toString(leaseDurations)));
+    }
+
+    /** Returns the lease duration in force for a requested one, which a backend may round up (S14). */
+    Duration leaseInForce(LockClient client, Duration requested) {
+        Duration inForce = recorder.backend(client)
+                .map(opened -> opened.leaseDuration(Optional.of(requested)))
+                .orElse(requested);
+        Assertions.assertFalse(
+                inForce.compareTo(requested) < 0,
+                () -> "S14: a lease duration of " + requested + " is not rounded up, but to " + inForce);
+        return inForce;
+    }
+
+    /** Returns the delay for a delayed release, or {@link BackendUnderTest#lease()} if the backend accepts no such delay. */
+    Duration acceptedDelay(LockClient client, Duration delay) {
+        try {
+            recorder.backend(client).ifPresent(opened -> opened.checkReleaseDelay(delay));
+            return delay;
+        } catch (IllegalArgumentException e) {
+            return backend.lease();
+        }
+    }
+
+    /** Returns the longest delay that a backend has to allow. */
+    Duration longestDelay(LockClient client) {
+        return acceptedDelay(client, backend.lease().multipliedBy(3));
     }
 
     /** Runs the task on a thread of the fixture. */

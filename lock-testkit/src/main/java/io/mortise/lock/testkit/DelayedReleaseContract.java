@@ -30,7 +30,7 @@ interface DelayedReleaseContract extends Contract {
         LockClient one = fixture().client();
         LockClient two = fixture().client();
         ContractTestFixture.onlyIf(one, Capability.DELAYED_RELEASE);
-        Duration delay = Duration.ofSeconds(2);
+        Duration delay = fixture().acceptedDelay(one, Duration.ofSeconds(2));
         Lease lease = style.acquire(one.named("x")); // the lease is much longer than the delay
         List<LossReason> losses = new CopyOnWriteArrayList<>();
         lease.lost().thenAccept(losses::add);
@@ -43,7 +43,7 @@ interface DelayedReleaseContract extends Contract {
         assertThat(lease.isHeld()).isFalse();
         assertThat(lease.remaining()).isZero();
         assertThat(style.release(lease)).as("released again").isEqualTo(ReleaseOutcome.RELEASED);
-        Duration longest = fixture().backend().lease().multipliedBy(3); // that a backend has to allow
+        Duration longest = fixture().longestDelay(one);
         assertThat(style.releaseAfter(lease, longest)).isEqualTo(ReleaseOutcome.RELEASED);
         Lease next = ApiStyle.result(waiting);
         Duration expiry =
@@ -95,7 +95,8 @@ interface DelayedReleaseContract extends Contract {
         Lease lease = one.named("x").acquire();
         fixture().forceRelease("x", two, "S05");
         Lease successor = two.named("x").tryAcquire(ContractTestFixture.LONG).orElseThrow();
-        assertThat(lease.releaseAfter(Duration.ofSeconds(2))).isEqualTo(ReleaseOutcome.LOST);
+        assertThat(lease.releaseAfter(fixture().acceptedDelay(one, Duration.ofSeconds(2))))
+                .isEqualTo(ReleaseOutcome.LOST);
         assertThat(successor.release()).isEqualTo(ReleaseOutcome.RELEASED);
         fixture().assertFree(one, "x");
     }
@@ -106,7 +107,7 @@ interface DelayedReleaseContract extends Contract {
         LockClient one = fixture().client();
         LockClient two = fixture().client();
         ContractTestFixture.onlyIf(one, Capability.DELAYED_RELEASE);
-        Duration delay = Duration.ofSeconds(2);
+        Duration delay = fixture().acceptedDelay(one, Duration.ofSeconds(2));
         Lease lease = one.named("x").acquire();
         assertThat(lease.releaseAfter(delay)).isEqualTo(ReleaseOutcome.RELEASED);
         Duration expiry =
@@ -124,7 +125,7 @@ interface DelayedReleaseContract extends Contract {
         List<CompletableFuture<Lease>> waiting = new ArrayList<>();
         waiting.add(two.named("x").acquireAsync());
         ContractTestFixture.awaitWaiters(two, "x", 1);
-        Duration longest = fixture().backend().lease().multipliedBy(3); // that a backend has to allow
+        Duration longest = fixture().longestDelay(one);
         assertThat(lease.releaseAfter(longest)).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(one.named("x").tryAcquire()).as("the kept lock").isEmpty();
         waiting.add(one.named("x").acquireAsync()); // of the last owner's client
@@ -148,14 +149,13 @@ interface DelayedReleaseContract extends Contract {
         ContractTestFixture.onlyIf(client, Capability.DELAYED_RELEASE);
         Lease other = client.named("y", fixture().shortLease(client)).acquire();
         Lease lease = client.named("x", fixture().shortLease(client)).acquire();
-        assertThat(lease.releaseAfter(Duration.ofSeconds(4))).isEqualTo(ReleaseOutcome.RELEASED);
+        Duration delay = fixture().acceptedDelay(client, Duration.ofSeconds(4));
+        assertThat(lease.releaseAfter(delay)).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(client.named("x").tryAcquire())
                 .as("the kept lock, for its own client")
                 .isEmpty();
         Lease again = client.named("x", fixture().shortLease(client))
-                .tryAcquire(Duration.ofSeconds(4)
-                        .plus(fixture().backend().takeoverWithin())
-                        .plus(FALLBACK))
+                .tryAcquire(delay.plus(fixture().backend().takeoverWithin()).plus(FALLBACK))
                 .orElseThrow(() -> new AssertionError("the lock never became free"));
         ContractTestFixture.throughout(
                 "one lease duration passes", fixture().backend().lease(), () -> {

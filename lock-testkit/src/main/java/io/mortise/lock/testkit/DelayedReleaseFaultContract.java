@@ -49,7 +49,7 @@ interface DelayedReleaseFaultContract extends Contract {
         LockClient client = fixture().client(LostReplyContract.SHORT_REQUEST_TIMEOUT);
         LockClient other = fixture().client();
         ContractTestFixture.onlyIf(client, Capability.DELAYED_RELEASE);
-        Duration delay = Duration.ofSeconds(3);
+        Duration delay = fixture().acceptedDelay(client, Duration.ofSeconds(3));
         Lease lease =
                 style.tryAcquire(client.named("x"), ContractTestFixture.LONG).orElseThrow();
         fixture().faultInjector().dropNextReply(client, "S05 when the reply to a delayed release is lost");
@@ -79,7 +79,7 @@ interface DelayedReleaseFaultContract extends Contract {
                     .orElseThrow());
         }
         fixture().faultInjector().silence(client, "S05 when a delayed release has no reply");
-        Duration longest = fixture().backend().lease().multipliedBy(3); // that a backend has to allow
+        Duration longest = fixture().longestDelay(client);
         List<CompletableFuture<ReleaseOutcome>> outcomes =
                 leases.stream().map(lease -> lease.releaseAfterAsync(longest)).toList();
         fixture().forceRelease("taken", other, "S05");
@@ -109,7 +109,7 @@ interface DelayedReleaseFaultContract extends Contract {
         LockClient client = fixture().client(LostReplyContract.SHORT_REQUEST_TIMEOUT);
         LockClient other = fixture().client();
         ContractTestFixture.onlyIf(client, Capability.DELAYED_RELEASE);
-        Duration delay = Duration.ofSeconds(3);
+        Duration delay = fixture().acceptedDelay(client, Duration.ofSeconds(3));
         Lease lease = client.named("x").tryAcquire(ContractTestFixture.LONG).orElseThrow();
         fixture().faultInjector().cut(client, "S05 when the link is cut during a delayed release");
         long start = System.nanoTime();
@@ -128,7 +128,7 @@ interface DelayedReleaseFaultContract extends Contract {
         LockClient slow = fixture().client();
         LockClient other = fixture().client();
         ContractTestFixture.onlyIf(slow, Capability.DELAYED_RELEASE);
-        Duration delay = Duration.ofSeconds(2);
+        Duration delay = fixture().acceptedDelay(slow, Duration.ofSeconds(2));
         Lease lease = slow.named("x").tryAcquire(ContractTestFixture.LONG).orElseThrow();
         Duration roundTrip =
                 SlowLinkContract.SLOW_CALL.dividedBy(fixture().backend().roundTripsPerCall());
@@ -148,7 +148,8 @@ interface DelayedReleaseFaultContract extends Contract {
         LockClient other = fixture().client();
         ContractTestFixture.onlyIf(slow, Capability.DELAYED_RELEASE);
         ContractTestFixture.onlyIf(slow, Capability.PER_LOCK_LEASE);
-        Duration duration = Duration.ofSeconds(12);
+        Duration delay = fixture().acceptedDelay(slow, Duration.ofSeconds(3));
+        Duration duration = ContractTestFixture.firstGranted(slow, delay.multipliedBy(4), delay.multipliedBy(3));
         Lease lease = slow.named("x", LockOptions.defaults().leaseDuration(duration))
                 .tryAcquire(ContractTestFixture.LONG)
                 .orElseThrow();
@@ -156,7 +157,6 @@ interface DelayedReleaseFaultContract extends Contract {
         ContractTestFixture.letPass(
                 "a renewal is under way", duration.dividedBy(3).plusMillis(200));
         fixture().faultInjector().delay(slow, Duration.ZERO, "S05 when a renewal is late");
-        Duration delay = Duration.ofSeconds(3);
         long start = System.nanoTime();
         assertThat(lease.releaseAfter(delay)).isNotEqualTo(ReleaseOutcome.LOST);
         Duration executed = SlowLinkContract.LATE.plus(SlowLinkContract.IMPATIENT.requestTimeout());

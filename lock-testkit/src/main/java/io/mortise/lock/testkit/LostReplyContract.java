@@ -280,8 +280,9 @@ interface LostReplyContract extends Contract {
                 .client(ClientOptions.defaults().requestTimeout(timeout).unavailableAfter(ContractTestFixture.LONG));
         LockClient other = fixture().client();
         ContractTestFixture.onlyIf(client, Capability.PER_LOCK_LEASE);
-        LockOptions options =
-                LockOptions.defaults().leaseDuration(Duration.ofSeconds(12)); // a third is less than the timeout
+        Duration duration = ContractTestFixture.firstGranted(
+                client, Duration.ofSeconds(12), Duration.ofSeconds(9)); // a third is less than the timeout
+        LockOptions options = LockOptions.defaults().leaseDuration(duration);
         other.named("x").run(Lease::ensureHeld); // the first use of a lock may need additional round trips
         fixture().faultInjector().dropNextReply(client, "S08 when a reply is missed late");
         long start = System.nanoTime();

@@ -103,7 +103,9 @@ interface SilentLinkContract extends Contract {
         LockClient client = fixture().client(SHORT_TIMEOUTS);
         ContractTestFixture.onlyIf(client, Capability.PER_LOCK_LEASE);
         // So long that the lease is still valid after a failed renewal.
-        Duration duration = fixture().backend().lease().multipliedBy(3);
+        Duration shortest = fixture().backend().lease();
+        Duration duration =
+                ContractTestFixture.firstGranted(client, shortest.multipliedBy(3), shortest.multipliedBy(2));
         Lease lease = client.named("x", LockOptions.defaults().leaseDuration(duration))
                 .acquire();
         List<LossReason> losses = new CopyOnWriteArrayList<>();
@@ -396,10 +398,13 @@ interface SilentLinkContract extends Contract {
         ContractTestFixture.onlyIf(other, Capability.PER_LOCK_LEASE);
         Duration extra =
                 fixture().backend().takeoverWithin().minus(fixture().backend().lease());
+        // After the first request of a timer of 5 to 6 s, or after the second one.
+        Duration shortest =
+                ContractTestFixture.firstGranted(other, Duration.ofMillis(6_500), Duration.ofMillis(12_500));
         List<Lease> leases = new ArrayList<>();
         List<CompletableFuture<Long>> granted = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
-            Duration duration = Duration.ofMillis(6_500 + 100L * i);
+            Duration duration = shortest.plusMillis(100L * i);
             leases.add(silent.named("x" + i, LockOptions.defaults().leaseDuration(duration))
                     .acquire());
             granted.add(other.named("x" + i) // with a long lease, which does not shorten the timer
@@ -561,7 +566,7 @@ interface SilentLinkContract extends Contract {
         }
         fixture().faultInjector().silence(silent, "S12 for the locks of a dead holder");
         for (Lease lease : held.subList(4, held.size())) {
-            lease.releaseAfter(Duration.ofSeconds(1));
+            lease.releaseAfter(fixture().acceptedDelay(keeper, Duration.ofSeconds(1)));
         }
         Duration bound = fixture().backend().takeoverWithin().plus(DelayedReleaseContract.FALLBACK);
         long start = System.nanoTime();

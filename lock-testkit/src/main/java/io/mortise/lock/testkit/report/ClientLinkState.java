@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit.report;
 
+import io.mortise.lock.spi.LockBackend;
 import org.jspecify.annotations.Nullable;
 
 /** The recorded state of one client of a test; guarded by its {@link TestRecorder}. */
 final class ClientLinkState {
     final String name;
+
+    /** The client's backend, without what records its requests; null if the client was not opened through the core. */
+    @Nullable
+    LockBackend backend;
 
     /** The fault on the client's link; null if there is none. */
     @Nullable

@@ -3,6 +3,7 @@ package io.mortise.lock.testkit.report;
 
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.testing.BackendInterception;
 import io.mortise.lock.testkit.report.LockEvent.Kind;
 import java.io.IOException;
@@ -16,6 +17,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -80,12 +82,23 @@ public final class TestRecorder {
         synchronized (this) {
             record = new ClientLinkState("client " + ++opened);
         }
-        LockClient client = BackendInterception.during(backend -> new RecordingBackend(backend, record, this), open);
+        LockClient client = BackendInterception.during(backend -> recording(backend, record), open);
         synchronized (this) {
             clients.put(client, record);
             add(now(), Kind.OPENED, record, "", "", "");
         }
         return client;
+    }
+
+    private synchronized LockBackend recording(LockBackend backend, ClientLinkState record) {
+        record.backend = backend;
+        return new RecordingBackend(backend, record, this);
+    }
+
+    /** Returns the backend of a client, for calls that send no request; empty if the client was not opened through the core. */
+    public synchronized Optional<LockBackend> backend(LockClient client) {
+        ClientLinkState record = clients.get(client);
+        return Optional.ofNullable(record == null ? null : record.backend);
     }
 
     /** Sets the facts about the backend; a later call replaces them. */

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.proof.mutants;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Tests that the kit fails no correct backend that differs from those of Mortise, and that it says what it could not check. */
+@Tag("once")
+class UnusualBackendsTest {
+    private static final String EACH_LEASE = "S14_everyLeaseDurationIsGrantedAsRequested";
+
+    @Test
+    void S14_leasesMayBeRoundedUpToWholeSeconds() throws Exception {
+        KitRun run = KitRun.of(
+                UnusualLeases.WholeSeconds.class,
+                EACH_LEASE,
+                "S14_perLockLeaseIsHonouredOrRefused",
+                "S02_leasesOfManyLengthsAreRenewedInFullAndEndInTime");
+        assertThat(run.failed()).isEmpty();
+        assertThat(run.aborted()).isEmpty();
+        assertThat(run.passed()).isEqualTo(8);
+    }
+
+    @Test
+    void S14_leasesMayNotBeRoundedDown() throws Exception {
+        KitRun run = KitRun.of(UnusualLeases.RoundedDown.class, EACH_LEASE);
+        assertThat(run.failed()).hasSize(4).allMatch(failure -> failure.contains("is not rounded up, but to"));
+    }
+
+    @Test
+    void S14_leasesMayBeLimitedTo10Seconds() throws Exception {
+        KitRun run = KitRun.of(
+                UnusualLeases.AtMost10Seconds.class,
+                EACH_LEASE,
+                "S14_perLockLeaseIsHonouredOrRefused",
+                "capabilities_eachWorksOrIsRefused",
+                "S05_aDelayedReleaseEndsTheLeaseAtOnceAndTheLockLater",
+                "S05_aRenewalThatIsExecutedLateDoesNotReplaceTheDelay",
+                "S07_aRenewalWithoutAReplyIsNoLoss",
+                "S08_aGrantWhoseLostReplyIsMissedLateIsNotWaitedFor");
+        assertThat(run.failed()).isEmpty();
+        assertThat(run.aborted())
+                .filteredOn(reason -> reason.contains("grants no lease of"))
+                .as("durations that are not granted")
+                .hasSize(3);
+    }
+
+    @Test
+    void S14_leasesMayBeNoShorterThan12Seconds() throws Exception {
+        KitRun run = KitRun.of(
+                UnusualLeases.AtLeast12Seconds.class,
+                EACH_LEASE,
+                "S14_perLockLeaseIsHonouredOrRefused",
+                "S05_aDelayedReleaseEndsTheLeaseAtOnceAndTheLockLater",
+                "S05_aLockIsFreeAfterItsDelayThoughNobodyAskedForIt",
+                "S11_aWaiterNoticesTheEndOfALeaseThatIsLongerThanItsTimer");
+        assertThat(run.failed()).isEmpty();
+        assertThat(run.aborted())
+                .filteredOn(reason -> reason.contains("grants no lease of"))
+                .as("durations that are not granted")
+                .hasSize(3);
+    }
+}

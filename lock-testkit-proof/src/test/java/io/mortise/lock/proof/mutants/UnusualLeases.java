@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.proof.mutants;
+
+import io.mortise.lock.proof.FaultyLeaseStore;
+import io.mortise.lock.proof.TableBackendUnderTest;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.LeaseStore;
+import io.mortise.lock.spi.LeaseStoreBackend;
+import io.mortise.lock.spi.LockBackend;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.testkit.BackendUnderTest;
+import io.mortise.lock.testkit.LockConformance;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+
+/** Runs the conformance tests on a table that supports other lease durations than most stores. */
+abstract class UnusualLeases extends LockConformance {
+    private final Duration lease;
+
+    /** @param lease the lease duration of the tests */
+    UnusualLeases(Duration lease) {
+        this.lease = lease;
+    }
+
+    /** Returns the lease duration in force, as {@link LeaseStore#leaseDuration} does. */
+    abstract Duration leaseDuration(Duration requested);
+
+    @Override
+    protected BackendUnderTest backend() {
+        return new TableBackendUnderTest() {
+            @Override
+            public String description() {
+                return UnusualLeases.this.getClass().getSimpleName();
+            }
+
+            @Override
+            public Duration lease() {
+                return lease;
+            }
+
+            @Override
+            protected LockBackend backend(FaultyLeaseStore link, BackendContext context) {
+                return new LeaseStoreBackend(new Store(link), context);
+            }
+        };
+    }
+
+    /** Rejects durations outside of the limits, with the limit in the message. */
+    static Duration within(Duration shortest, Duration longest, Duration requested) {
+        if (requested.compareTo(shortest) < 0 || requested.compareTo(longest) > 0) {
+            throw new IllegalArgumentException(
+                    "lease duration " + requested + ": must be " + shortest + " to " + longest);
+        }
+        return requested;
+    }
+
+    private final class Store implements LeaseStore {
+        private final LeaseStore table;
+
+        Store(LeaseStore table) {
+            this.table = table;
+        }
+
+        @Override
+        public CompletionStage<Answer> tryAcquire(LockName name, String ownerRecord, Duration lease) {
+            return table.tryAcquire(name, ownerRecord, lease);
+        }
+
+        @Override
+        public CompletionStage<Set<Grant>> renew(Collection<Grant> grants, Duration lease) {
+            return table.renew(grants, lease);
+        }
+
+        @Override
+        public CompletionStage<Boolean> release(Grant grant) {
+            return table.release(grant);
+        }
+
+        @Override
+        public Duration leaseDuration(Optional<Duration> requested) {
+            return UnusualLeases.this.leaseDuration(requested.orElse(lease.multipliedBy(2)));
+        }
+
+        @Override
+        public String endpoints() {
+            return table.endpoints();
+        }
+
+        @Override
+        public void close() {
+            table.close();
+        }
+    }
+
+    /** A store that rounds up to whole seconds. */
+    static final class WholeSeconds extends UnusualLeases {
+        WholeSeconds() {
+            super(Duration.ofSeconds(4));
+        }
+
+        @Override
+        Duration leaseDuration(Duration requested) {
+            return Duration.ofSeconds(requested.plusSeconds(1).minusNanos(1).toSeconds());
+        }
+    }
+
+    /** A store that supports no leases below 12 s. */
+    static final class AtLeast12Seconds extends UnusualLeases {
+        AtLeast12Seconds() {
+            super(Duration.ofSeconds(12));
+        }
+
+        @Override
+        Duration leaseDuration(Duration requested) {
+            return within(Duration.ofSeconds(12), Duration.ofHours(1), requested);
+        }
+    }
+
+    /** A store that supports no leases above 10 s. */
+    static final class AtMost10Seconds extends UnusualLeases {
+        AtMost10Seconds() {
+            super(Duration.ofSeconds(4));
+        }
+
+        @Override
+        Duration leaseDuration(Duration requested) {
+            return within(Duration.ofSeconds(1), Duration.ofSeconds(10), requested);
+        }
+    }
+
+    /** A wrong store, which rounds down to whole seconds. */
+    static final class RoundedDown extends UnusualLeases {
+        RoundedDown() {
+            super(Duration.ofSeconds(4));
+        }
+
+        @Override
+        Duration leaseDuration(Duration requested) {
+            return Duration.ofSeconds(requested.toSeconds());
+        }
+    }
+}
