@@ -481,6 +481,15 @@ public final class ContractTestFixture implements AutoCloseable {
         }
     }
 
+    /** Waits until the store shows that many waiters, or, without a LockAdmin, until it has told this client that it waits. */
+    void awaitWaiter(LockClient waiting, String name, int count) throws Exception {
+        if (waiting.admin().isPresent() || recorder.backend(waiting).isEmpty()) {
+            awaitWaiters(waiting, name, count);
+        } else {
+            eventually("the store has replied that the lock is busy", LONG, () -> recorder.isWaiting(waiting, name));
+        }
+    }
+
     /**
      * Waits that long for a lock that another client holds, and asserts that it is not granted.
      *

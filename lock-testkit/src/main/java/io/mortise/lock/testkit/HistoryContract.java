@@ -3,6 +3,7 @@ package io.mortise.lock.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.Capability;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.testkit.history.HistoryReport;
@@ -13,6 +14,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.Tag;
@@ -38,11 +40,14 @@ interface HistoryContract extends Contract {
         clients.forEach((name, client) ->
                 working.addAll(history.startWork(name, client, name.equals("silent") ? 1 : THREADS, seed)));
         history.awaitProgress(clients.keySet());
-        boolean silenced = history.withFault(
-                "silent",
-                clients,
-                FaultyLink::blackHole,
-                () -> history.awaitNextGrant(fixture().backend().takeoverWithin()));
+        boolean takenOver =
+                Objects.requireNonNull(clients.get("silent")).capabilities().contains(Capability.CRASH_RELEASE);
+        boolean silenced = takenOver
+                && history.withFault(
+                        "silent",
+                        clients,
+                        FaultyLink::blackHole,
+                        () -> history.awaitNextGrant(fixture().backend().takeoverWithin()));
         boolean cut = history.withFault("cut", clients, FaultyLink::cut, () -> history.awaitElapsed(SHORT_CUT));
         boolean unlucky =
                 history.withFault("unlucky", clients, FaultyLink::dropNextReply, () -> history.awaitElapsed(SHORT_CUT));
@@ -55,7 +60,7 @@ interface HistoryContract extends Contract {
         assertThat(report.handOffs()).as("%s", report).isPositive();
         assertThat(report.losses()).as("%s", report).isGreaterThanOrEqualTo(silenced ? 1 : 0);
         fixture().assertFree(fixture().client(), "x");
-        if (!silenced || !cut || !unlucky) {
+        if (silenced != takenOver || !cut || !unlucky) {
             throw ContractTestFixture.notVerified(
                     "S01, S02, S03, S07, S08 under faults",
                     "good without them, but Faults.link does not support every fault");
@@ -69,11 +74,12 @@ interface HistoryContract extends Contract {
         long seed = ThreadLocalRandom.current().nextLong();
         HistoryRecordingFixture history = new HistoryRecordingFixture(fixture());
         String rule = "S01, S02, S03, S07, S11 over several processes";
+        LockClient here = fixture().client(QUICK);
+        ContractTestFixture.onlyIf(here, Capability.CRASH_RELEASE);
         try (HolderProcess frozen = history.process("frozen", rule);
                 HolderProcess killed = history.process("killed", rule);
                 HolderProcess steady = history.process("steady", rule)) {
             List.of(frozen, killed, steady).forEach(HolderProcess::awaitReady);
-            LockClient here = fixture().client(QUICK);
             List<Future<?>> working = new ArrayList<>(history.startWork("here", here, THREADS, seed));
             working.add(frozen.work("x", 1, seed + 1)); // one thread, as for the silent client above
             working.add(steady.work("x", THREADS, seed + 2));

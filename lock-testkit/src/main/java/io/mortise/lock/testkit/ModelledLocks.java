@@ -542,9 +542,11 @@ final class ModelledLocks implements AutoCloseable {
     private void fallSilent(int client) throws Exception {
         List<ModelledLease> silent =
                 heldBy(client).stream().filter(lease -> !isLong(lease.lock)).toList();
+        boolean takenOver = clients.get(client).capabilities().contains(Capability.CRASH_RELEASE);
         boolean waits = queues.stream().flatMap(List::stream).anyMatch(waiter -> waiter.client() == client);
         if (silent.isEmpty()
                 || waits
+                || !takenOver
                 || !fixture.faultInjector().tryInject(clients.get(client), FaultyLink::blackHole)) {
             return;
         }

@@ -492,6 +492,7 @@ interface SilentLinkContract extends Contract {
     default void S11_waitersWithLongLeasesTakeAShortOneOverInTime() throws Exception {
         LockClient silent = fixture().client();
         LockClient other = fixture().client();
+        ContractTestFixture.onlyIf(other, Capability.CRASH_RELEASE);
         ContractTestFixture.onlyIf(other, Capability.PER_LOCK_LEASE);
         Duration lease = fixture().backend().lease();
         Map<Lease, CompletableFuture<Long>> leases = new LinkedHashMap<>();

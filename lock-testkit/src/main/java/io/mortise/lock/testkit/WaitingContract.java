@@ -278,20 +278,20 @@ interface WaitingContract extends Contract {
             clients.add(fixture().client());
         }
         ContractTestFixture.onlyIf(clients.get(0), Capability.FAIR);
-        ContractTestFixture.admin(clients.get(0), "S12 among clients");
         Lease held = clients.get(0).named("x").acquire();
         List<Integer> order = new CopyOnWriteArrayList<>();
         List<Future<?>> all = new ArrayList<>();
         // One waiter per client: further waiters of a client may be in a local queue that the store does not see.
         for (int i = 1; i <= clients.size(); i++) {
             int number = i;
-            DistributedLock lock = clients.get(i % clients.size()).named("x");
+            LockClient client = clients.get(i % clients.size());
+            DistributedLock lock = client.named("x");
             all.add(fixture().start(() -> {
                 Lease lease = style.acquire(lock);
                 order.add(number);
                 return style.release(lease);
             }));
-            ContractTestFixture.awaitWaiters(clients.get(0), "x", i);
+            fixture().awaitWaiter(client, "x", i);
         }
         held.close();
         for (Future<?> one : all) {

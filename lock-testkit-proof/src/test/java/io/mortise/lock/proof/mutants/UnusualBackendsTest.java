@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests that the kit fails no correct backend that differs from those of Mortise, and that it says what it could not check. */
+/** Tests that the kit passes correct backends that differ from those of Mortise, and fails those that only look correct. */
 @Tag("once")
 class UnusualBackendsTest {
     private static final String EACH_LEASE = "S14_everyLeaseDurationIsGrantedAsRequested";
@@ -61,5 +61,23 @@ class UnusualBackendsTest {
                 .filteredOn(reason -> reason.contains("grants no lease of"))
                 .as("durations that are not granted")
                 .hasSize(3);
+    }
+
+    @Test
+    void S11_locksMayStayTakenAfterACrashIfTheBackendSaysSo() throws Exception {
+        KitRun run = KitRun.of(
+                UnusualCapabilities.NoExpiry.class,
+                "S01_historyOfSeveralClients",
+                "S02_leasesOfManyLengthsAreRenewedInFullAndEndInTime",
+                "S11_waitersWithLongLeasesTakeAShortOneOverInTime");
+        assertThat(run.failed()).isEmpty();
+        assertThat(run.aborted()).singleElement().asString().contains("not claimed: CRASH_RELEASE");
+        assertThat(run.passed()).isEqualTo(2);
+    }
+
+    @Test
+    void S12_aQueueOfOneClientIsNotFair() throws Exception {
+        KitRun run = KitRun.of(UnusualCapabilities.LocallyFair.class, "S12_clientsAreGrantedInTheOrderOfArrival");
+        assertThat(run.failed()).hasSize(2).allMatch(failure -> failure.contains("exactly (and in same order)"));
     }
 }

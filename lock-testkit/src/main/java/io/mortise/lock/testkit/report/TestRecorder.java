@@ -41,6 +41,7 @@ public final class TestRecorder {
     /** From the notice of a loss until the next client is granted the lock; negative if the notice came later. */
     static final String NOTICE = "notice";
 
+    private static final String BUSY = "busy";
     private static final int MAX_EVENTS = 2000;
     private static final int MAX_SAMPLES = 100;
     private static final int MAX_WITHDRAWALS = 20;
@@ -128,6 +129,15 @@ public final class TestRecorder {
                 .filter(grant -> grant.client == record)
                 .mapToInt(grant -> grant.renewals)
                 .sum();
+    }
+
+    /** Returns whether the store's latest reply to a request of the client for the lock was "busy". */
+    public synchronized boolean isWaiting(LockClient client, String lock) {
+        ClientLinkState record = clients.get(client);
+        return pending.values().stream()
+                .anyMatch(request -> request.client() == record
+                        && request.lock().equals(lock)
+                        && request.lastReply().equals(BUSY));
     }
 
     /**
@@ -248,8 +258,8 @@ public final class TestRecorder {
     }
 
     synchronized void waiting(ClientLinkState client, String lock, String attempt) {
-        Pending before = pending.put(attempt, new Pending(client, lock, sinceOf(attempt), "busy"));
-        if (before == null || !before.lastReply().equals("busy")) {
+        Pending before = pending.put(attempt, new Pending(client, lock, sinceOf(attempt), BUSY));
+        if (before == null || !before.lastReply().equals(BUSY)) {
             add(now(), Kind.WAITING, client, lock, attempt, "");
         }
     }

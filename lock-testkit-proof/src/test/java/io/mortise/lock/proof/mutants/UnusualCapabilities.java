@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.proof.mutants;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.proof.FaultyLeaseStore;
+import io.mortise.lock.proof.TableBackendUnderTest;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.GrantValidity;
+import io.mortise.lock.spi.LeaseStore;
+import io.mortise.lock.spi.LeaseStoreBackend;
+import io.mortise.lock.spi.LockBackend;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.testkit.BackendUnderTest;
+import io.mortise.lock.testkit.LockConformance;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+
+/** Runs the conformance tests on a table that claims other capabilities than most stores. */
+abstract class UnusualCapabilities extends LockConformance {
+    /** Returns what the backend claims. */
+    abstract Set<Capability> claimed(Set<Capability> ofTable);
+
+    /** Returns the store of one client. */
+    LeaseStore store(LeaseStore table) {
+        return table;
+    }
+
+    @Override
+    protected BackendUnderTest backend() {
+        return new TableBackendUnderTest() {
+            @Override
+            public String description() {
+                return UnusualCapabilities.this.getClass().getSimpleName();
+            }
+
+            @Override
+            protected LockBackend backend(FaultyLeaseStore link, BackendContext context) {
+                return new Backend(new LeaseStoreBackend(store(link), context));
+            }
+        };
+    }
+
+    private final class Backend implements LockBackend {
+        private final LockBackend delegate;
+
+        Backend(LockBackend delegate) {
+            this.delegate = delegate;
+        }
+
+        @Override
+        public Set<Capability> capabilities() {
+            return claimed(EnumSet.copyOf(delegate.capabilities()));
+        }
+
+        @Override
+        public Contender enqueue(LockRequest request, ContenderListener listener) {
+            return delegate.enqueue(request, listener);
+        }
+
+        @Override
+        public void renew(List<GrantValidity> due) {
+            delegate.renew(due);
+        }
+
+        @Override
+        public String endpoints() {
+            return delegate.endpoints();
+        }
+
+        @Override
+        public Duration leaseDuration(Optional<Duration> requested) {
+            return delegate.leaseDuration(requested);
+        }
+
+        @Override
+        public void checkReleaseDelay(Duration delay) {
+            delegate.checkReleaseDelay(delay);
+        }
+
+        @Override
+        public boolean queuesWaiters() {
+            return delegate.queuesWaiters();
+        }
+
+        @Override
+        public Optional<LockAdmin> admin() {
+            return delegate.admin();
+        }
+
+        @Override
+        public void close() {
+            delegate.close();
+        }
+    }
+
+    /** A correct store without an expiry: an operator frees the locks of holders that died. */
+    static final class NoExpiry extends UnusualCapabilities {
+        @Override
+        Set<Capability> claimed(Set<Capability> ofTable) {
+            ofTable.removeAll(Set.of(Capability.CRASH_RELEASE, Capability.DELAYED_RELEASE));
+            return ofTable;
+        }
+
+        @Override
+        LeaseStore store(LeaseStore table) {
+            Duration forever = Duration.ofHours(1);
+            return new LeaseStore() {
+                @Override
+                public CompletionStage<Answer> tryAcquire(LockName name, String ownerRecord, Duration lease) {
+                    return table.tryAcquire(name, ownerRecord, forever);
+                }
+
+                @Override
+                public CompletionStage<Set<Grant>> renew(Collection<Grant> grants, Duration lease) {
+                    return table.renew(grants, forever);
+                }
+
+                @Override
+                public CompletionStage<Boolean> release(Grant grant) {
+                    return table.release(grant);
+                }
+
+                @Override
+                public String endpoints() {
+                    return table.endpoints();
+                }
+
+                @Override
+                public void close() {
+                    table.close();
+                }
+            };
+        }
+    }
+
+    /** A wrong store, whose clients each order their own waiters, but not those of others. */
+    static final class LocallyFair extends UnusualCapabilities {
+        @Override
+        Set<Capability> claimed(Set<Capability> ofTable) {
+            ofTable.add(Capability.FAIR);
+            return ofTable;
+        }
+    }
+}
