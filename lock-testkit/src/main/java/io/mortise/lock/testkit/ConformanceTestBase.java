@@ -31,13 +31,13 @@ abstract class ConformanceTestBase implements Contract {
 
     ConformanceTestBase() {}
 
-    /** Returns the backend to test, with an empty namespace; called for each test, and again if it is repeated. */
+    /** Returns the backend to test, with an empty namespace; called for each test, and again for its repetitions. */
     protected abstract BackendUnderTest backend();
 
     @BeforeEach
     final void setUpFixture(TestRecorder recorder) {
         this.recorder = recorder;
-        fixture = new ContractTestFixture(backend(), recorder);
+        fixture = new ContractTestFixture(this::backend, recorder);
     }
 
     @AfterEach

@@ -39,6 +39,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assertions;
@@ -60,6 +61,7 @@ public final class ContractTestFixture implements AutoCloseable {
 
     static final String THREAD_NAME = "conformance-";
 
+    private final Supplier<BackendUnderTest> backends;
     private final BackendUnderTest backend;
     private final TestRecorder recorder;
     private final List<LockClient> clients = new CopyOnWriteArrayList<>();
@@ -71,11 +73,18 @@ public final class ContractTestFixture implements AutoCloseable {
         return thread;
     });
 
-    ContractTestFixture(BackendUnderTest backend, TestRecorder recorder) {
-        this.backend = backend;
+    /** @param backends returns a new backend with an empty namespace */
+    ContractTestFixture(Supplier<BackendUnderTest> backends, TestRecorder recorder) {
+        this.backends = backends;
+        this.backend = backends.get();
         this.recorder = recorder;
         this.faultInjector = new FaultInjector(backend.faults(), recorder);
         recorder.facts(BackendFactsReader.read(backend, Set.of()));
+    }
+
+    /** Returns a fixture with a new backend, for a part of the test that needs no more than that; close it after the part. */
+    ContractTestFixture another() {
+        return new ContractTestFixture(backends, recorder);
     }
 
     BackendUnderTest backend() {

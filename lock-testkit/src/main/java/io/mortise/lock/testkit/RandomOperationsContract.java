@@ -8,6 +8,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -35,14 +36,24 @@ interface RandomOperationsContract extends Contract {
         }
         long start = System.nanoTime();
         Duration duration = Duration.ofMinutes(Long.getLong("mortise.kit.minutes", 0));
+        runRounds(fixture(), () -> DurationAssertions.since(start).compareTo(duration) < 0);
+    }
+
+    /** Runs sequences side by side, and more of them as long as the condition is true, each time with a backend that is closed then. */
+    static void runRounds(ContractTestFixture fixture, BooleanSupplier more) throws InterruptedException {
+        runSideBySide(fixture);
+        while (more.getAsBoolean()) {
+            try (ContractTestFixture round = fixture.another()) {
+                runSideBySide(round);
+            }
+        }
+    }
+
+    private static void runSideBySide(ContractTestFixture fixture) throws InterruptedException {
         List<Future<?>> running = new ArrayList<>();
         for (int i = 0; i < PARALLEL; i++) {
-            running.add(fixture().start(() -> {
-                do {
-                    new RandomOperationsRunner(
-                                    fixture(), ThreadLocalRandom.current().nextLong(), LENGTH)
-                            .run();
-                } while (DurationAssertions.since(start).compareTo(duration) < 0);
+            running.add(fixture.start(() -> {
+                new RandomOperationsRunner(fixture, ThreadLocalRandom.current().nextLong(), LENGTH).run();
                 return null;
             }));
         }
