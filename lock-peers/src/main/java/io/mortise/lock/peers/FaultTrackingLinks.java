@@ -66,6 +66,11 @@ final class FaultTrackingLinks implements FaultyLink {
     }
 
     @Override
+    public OptionalInt droppedReplies() {
+        return links.droppedReplies();
+    }
+
+    @Override
     public void dropNextReply() {
         disturbed(Fault.SHORT);
         links.dropNextReply();

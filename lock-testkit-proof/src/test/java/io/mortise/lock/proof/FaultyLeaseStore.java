@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -126,6 +127,12 @@ public final class FaultyLeaseStore implements LeaseStore, FaultyLink {
     @Override
     public synchronized void delay(Duration time) {
         oneWay = time;
+    }
+
+    /** A store in this JVM needs no connection. */
+    @Override
+    public OptionalInt openConnections() {
+        return OptionalInt.of(0);
     }
 
     @Override

@@ -4,6 +4,7 @@ package io.mortise.lock.proof;
 import io.mortise.lock.memory.MemoryFaults;
 import io.mortise.lock.testkit.proxy.FaultyLink;
 import java.time.Duration;
+import java.util.OptionalInt;
 
 /** The link of one client to an in-memory store, whose faults are those of {@link MemoryFaults}. */
 public record MemoryLink(MemoryFaults faults) implements FaultyLink {
@@ -25,6 +26,12 @@ public record MemoryLink(MemoryFaults faults) implements FaultyLink {
     @Override
     public void delay(Duration oneWay) {
         faults.delayReplies(oneWay.multipliedBy(2));
+    }
+
+    /** A store in this JVM needs no connection. */
+    @Override
+    public OptionalInt openConnections() {
+        return OptionalInt.of(0);
     }
 
     @Override

@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -33,28 +32,19 @@ final class FaultInjector implements AutoCloseable {
 
     /** Drops all traffic of the client without closing its connections. */
     void silence(LockClient client, String rule) {
-        long at = recorder.now();
-        inject(client, rule, FaultyLink::blackHole);
-        recorder.linkFault(client, "silence", at);
+        inject(client, LinkFault.SILENCE, rule);
     }
 
     void cut(LockClient client, String rule) {
-        long at = recorder.now();
-        inject(client, rule, FaultyLink::cut);
-        recorder.linkFault(client, "cut", at);
+        inject(client, LinkFault.CUT, rule);
     }
 
     void dropNextReply(LockClient client, String rule) {
-        long at = recorder.now();
-        inject(client, rule, FaultyLink::dropNextReply);
-        recorder.replyDropped(client, at);
+        inject(client, LinkFault.LOST_REPLY, rule);
     }
 
     void delay(LockClient client, Duration oneWay, String rule) {
-        long at = recorder.now();
-        inject(client, rule, link -> link.delay(oneWay));
-        recorder.linkDelay(client, oneWay, at);
-        delayed = true;
+        inject(client, LinkFault.delay(oneWay), rule);
     }
 
     void heal(LockClient client) {
@@ -66,7 +56,8 @@ final class FaultInjector implements AutoCloseable {
     int openConnections(LockClient client, String rule) {
         return require(rule, Hook.LINK, () -> faults.link(client))
                 .openConnections()
-                .orElseThrow(() -> RuleNotCheckedException.notApplicable("the link of a client counts no connections"));
+                .orElseThrow(() -> RuleNotCheckedException.notVerified(
+                        rule, "FaultyLink.openConnections returns no number", null));
     }
 
     void expireSession(LockClient client, String rule) {
@@ -108,23 +99,33 @@ final class FaultInjector implements AutoCloseable {
     }
 
     /** Injects a fault that the test does not depend on; returns false if the backend does not support it. */
-    boolean tryInject(LockClient client, Consumer<FaultyLink> fault) {
+    boolean tryInject(LockClient client, LinkFault fault) {
         try {
-            FaultyLink link = faults.link(client);
-            faultyLinks.add(link);
-            long at = recorder.now();
-            fault.accept(link);
-            recorder.otherLinkFault(client, at);
+            inject(client, fault);
             return true;
         } catch (UnsupportedOperationException e) {
             return false;
         }
     }
 
-    private void inject(LockClient client, String rule, Consumer<FaultyLink> fault) {
-        FaultyLink link = require(rule, Hook.LINK, () -> faults.link(client));
+    private void inject(LockClient client, LinkFault fault, String rule) {
+        require(rule, Hook.LINK, () -> inject(client, fault));
+    }
+
+    private void inject(LockClient client, LinkFault fault) {
+        FaultyLink link = faults.link(client);
         faultyLinks.add(link);
-        require(rule, Hook.LINK, () -> fault.accept(link));
+        long at = recorder.now();
+        int before = link.droppedReplies().orElse(0);
+        fault.injection().accept(link);
+        if (fault.equals(LinkFault.LOST_REPLY)) {
+            recorder.replyDropped(client, at, () -> link.droppedReplies().orElse(0) - before);
+        } else if (fault.name().equals(LinkFault.NO_DELAY.name())) {
+            delayed = true;
+            recorder.linkDelay(client, fault.oneWay(), at);
+        } else {
+            recorder.linkFault(client, fault.name(), at);
+        }
     }
 
     private static void require(String rule, Hook hook, Runnable fault) {

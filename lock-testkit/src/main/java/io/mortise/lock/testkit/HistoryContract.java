@@ -8,7 +8,6 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.testkit.history.HistoryReport;
 import io.mortise.lock.testkit.history.HolderProcess;
-import io.mortise.lock.testkit.proxy.FaultyLink;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -46,11 +45,11 @@ interface HistoryContract extends Contract {
                 && history.withFault(
                         "silent",
                         clients,
-                        FaultyLink::blackHole,
+                        LinkFault.SILENCE,
                         () -> history.awaitNextGrant(fixture().backend().takeoverWithin()));
-        boolean cut = history.withFault("cut", clients, FaultyLink::cut, () -> history.awaitElapsed(SHORT_CUT));
+        boolean cut = history.withFault("cut", clients, LinkFault.CUT, () -> history.awaitElapsed(SHORT_CUT));
         boolean unlucky =
-                history.withFault("unlucky", clients, FaultyLink::dropNextReply, () -> history.awaitElapsed(SHORT_CUT));
+                history.withFault("unlucky", clients, LinkFault.LOST_REPLY, () -> history.awaitElapsed(SHORT_CUT));
         history.awaitProgress(clients.keySet());
         history.stopWork();
         for (Future<?> one : working) {
@@ -96,7 +95,7 @@ interface HistoryContract extends Contract {
                 history.awaitNextGrant(fixture().backend().takeoverWithin());
                 frozen.resume();
                 ApiStyle.result(frozen.keep(false));
-                history.withFault("here", Map.of("here", here), FaultyLink::cut, () -> history.awaitElapsed(SHORT_CUT));
+                history.withFault("here", Map.of("here", here), LinkFault.CUT, () -> history.awaitElapsed(SHORT_CUT));
                 history.awaitProgress(List.of("frozen", "steady", "here", "restarted"));
                 history.stopWork();
                 List.of(frozen, steady, restarted).forEach(HolderProcess::stop);

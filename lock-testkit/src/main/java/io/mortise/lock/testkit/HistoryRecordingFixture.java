@@ -13,7 +13,6 @@ import io.mortise.lock.testkit.history.HolderProcess;
 import io.mortise.lock.testkit.history.ProtectedResource;
 import io.mortise.lock.testkit.history.RecordedAcquireLoop;
 import io.mortise.lock.testkit.history.RecordingLock;
-import io.mortise.lock.testkit.proxy.FaultyLink;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,7 +26,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /** Test fixture that records the lock events of several clients and checks the resulting history. */
@@ -82,7 +80,7 @@ final class HistoryRecordingFixture {
      *
      * @return false if the backend does not support the fault, in which case nothing is done
      */
-    boolean withFault(String process, Map<String, LockClient> clients, Consumer<FaultyLink> fault, FaultPeriod during)
+    boolean withFault(String process, Map<String, LockClient> clients, LinkFault fault, FaultPeriod during)
             throws Exception {
         LockClient client = Objects.requireNonNull(clients.get(process));
         keepingProcesses.add(process);

@@ -15,7 +15,6 @@ import io.mortise.lock.LockOptions;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.testkit.proxy.FaultyLink;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -26,7 +25,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opentest4j.TestAbortedException;
 
@@ -423,7 +421,7 @@ final class ModelledLocks implements AutoCloseable {
     }
 
     private void fault(int client, int kind) throws Exception {
-        List<Consumer<FaultyLink>> faults = List.of(FaultyLink::blackHole, FaultyLink::cut);
+        List<LinkFault> faults = List.of(LinkFault.SILENCE, LinkFault.CUT);
         String name = List.of("is silent", "is cut off").get(kind % 2);
         if (!fixture.faultInjector().tryInject(clients.get(client), faults.get(kind % 2))) {
             return;
@@ -443,11 +441,11 @@ final class ModelledLocks implements AutoCloseable {
                 .flatMap(List::stream)
                 .filter(waiter -> waiter.client() == client)
                 .toList();
-        List<Consumer<FaultyLink>> faults = List.of(
-                FaultyLink::blackHole,
-                FaultyLink::cut,
-                FaultyLink::dropNextReply,
-                link -> link.delay(SHORT_FAULT.dividedBy(2L * fixture.backend().roundTripsPerCall())));
+        List<LinkFault> faults = List.of(
+                LinkFault.SILENCE,
+                LinkFault.CUT,
+                LinkFault.LOST_REPLY,
+                LinkFault.delay(SHORT_FAULT.dividedBy(2L * fixture.backend().roundTripsPerCall())));
         String name =
                 List.of("is silent", "is cut off", "misses a reply", "is slow").get(kind % 4);
         if ((held.isEmpty() && waiting.isEmpty())
@@ -488,7 +486,7 @@ final class ModelledLocks implements AutoCloseable {
 
     private void healAfter(int client) throws Exception {
         ContractTestFixture.letPass("the fault lasts", SHORT_FAULT);
-        fixture.faultInjector().tryInject(clients.get(client), link -> link.delay(Duration.ZERO));
+        fixture.faultInjector().tryInject(clients.get(client), LinkFault.NO_DELAY);
         heal(client);
     }
 
@@ -547,7 +545,7 @@ final class ModelledLocks implements AutoCloseable {
         if (silent.isEmpty()
                 || waits
                 || !takenOver
-                || !fixture.faultInjector().tryInject(clients.get(client), FaultyLink::blackHole)) {
+                || !fixture.faultInjector().tryInject(clients.get(client), LinkFault.SILENCE)) {
             return;
         }
         step("client %d is silent until its leases end: %s".formatted(client, silent));

@@ -11,7 +11,6 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.testkit.proxy.FaultyLink;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -21,7 +20,6 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -89,7 +87,7 @@ interface RenewalContract extends Contract {
                     .isEmpty();
         }
         boolean takenOver = rival.capabilities().contains(Capability.CRASH_RELEASE);
-        boolean silenced = takenOver && fixture().faultInjector().tryInject(holder, FaultyLink::blackHole);
+        boolean silenced = takenOver && fixture().faultInjector().tryInject(holder, LinkFault.SILENCE);
         if (silenced) {
             assertShortLeasesEndInTime(holder, lease, leases);
             ContractTestFixture.eventually(
@@ -180,12 +178,12 @@ interface RenewalContract extends Contract {
     @Test
     @Timeout(120)
     default void S07_renewalsContinueAfterAFaultHasHealed() throws Exception {
-        Map<String, Consumer<FaultyLink>> faults = new LinkedHashMap<>();
-        faults.put("silence", FaultyLink::blackHole);
-        faults.put("cut", FaultyLink::cut);
-        faults.put("lost reply", FaultyLink::dropNextReply);
-        faults.put("two lost replies", FaultyLink::dropNextReply);
-        faults.put("lost reply with the default timeouts", FaultyLink::dropNextReply);
+        Map<String, LinkFault> faults = new LinkedHashMap<>();
+        faults.put("silence", LinkFault.SILENCE);
+        faults.put("cut", LinkFault.CUT);
+        faults.put("lost reply", LinkFault.LOST_REPLY);
+        faults.put("two lost replies", LinkFault.LOST_REPLY);
+        faults.put("lost reply with the default timeouts", LinkFault.LOST_REPLY);
         LockClient rival = fixture().client(QUICK);
         boolean perLock = rival.capabilities().contains(Capability.PER_LOCK_LEASE);
         Duration lease =
@@ -215,7 +213,7 @@ interface RenewalContract extends Contract {
             if (!fault.contains("repl")) {
                 fixture().faultInjector().heal(holder);
             } else if (fault.startsWith("two")) {
-                fixture().faultInjector().tryInject(holder, FaultyLink::dropNextReply);
+                fixture().faultInjector().tryInject(holder, LinkFault.LOST_REPLY);
             }
         });
         ContractTestFixture.throughout("two more leases pass", lease.multipliedBy(2), () -> {

@@ -83,6 +83,13 @@ public class ClusterLinks implements FaultyLink {
     }
 
     @Override
+    public final OptionalInt droppedReplies() {
+        return OptionalInt.of(toNodes.values().stream()
+                .mapToInt(proxy -> proxy.droppedReplies().orElse(0))
+                .sum());
+    }
+
+    @Override
     public final void heal() {
         all(TcpProxy::heal);
     }

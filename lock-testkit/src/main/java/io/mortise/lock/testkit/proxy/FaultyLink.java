@@ -43,6 +43,14 @@ public interface FaultyLink extends AutoCloseable {
         return OptionalInt.empty();
     }
 
+    /**
+     * Returns how many replies {@link #dropNextReply} has dropped so far. Empty if the link does not count them: then the kit takes
+     * the fault for one without effect unless a request of the client has no reply.
+     */
+    default OptionalInt droppedReplies() {
+        return OptionalInt.empty();
+    }
+
     /** Ends every fault, but not necessarily the delay. */
     void heal();
 

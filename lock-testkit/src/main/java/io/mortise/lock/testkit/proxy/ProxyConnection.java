@@ -64,6 +64,7 @@ final class ProxyConnection {
             long due = System.nanoTime() + faults.delayNanos;
             boolean any = (key == clientKey ? requests : replies).read(scratch, due);
             if (any && key == serverKey && faults.dropNextReply.getAndSet(false)) {
+                faults.droppedReplies.incrementAndGet();
                 log.info("event=reply-dropped target={}", target);
                 reset();
             }

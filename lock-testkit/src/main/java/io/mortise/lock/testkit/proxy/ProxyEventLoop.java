@@ -86,6 +86,10 @@ final class ProxyEventLoop {
                 () -> (int) connections.stream().filter(ProxyConnection::isOpen).count());
     }
 
+    int droppedReplies() {
+        return faults.droppedReplies.get();
+    }
+
     int heldBytes() {
         return call(() -> connections.stream()
                 .filter(ProxyConnection::isOpen)

@@ -2,8 +2,9 @@
 package io.mortise.lock.testkit.proxy;
 
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
-/** The faults that one proxy currently applies. Used by the proxy's thread only. */
+/** The faults that one proxy currently applies. Used by the proxy's thread, except where stated otherwise. */
 final class ProxyFaultState {
     boolean blackHole;
     boolean withholdReplies;
@@ -13,6 +14,9 @@ final class ProxyFaultState {
      * dropped.
      */
     AtomicBoolean dropNextReply = new AtomicBoolean();
+
+    /** Number of replies dropped so far; read by other threads. */
+    final AtomicInteger droppedReplies = new AtomicInteger();
 
     long delayNanos;
 

@@ -114,6 +114,11 @@ public final class TcpProxy implements FaultyLink {
         loop.execute(faults -> faults.dropNextReply = once);
     }
 
+    @Override
+    public OptionalInt droppedReplies() {
+        return OptionalInt.of(loop.droppedReplies());
+    }
+
     /** Resets every open connection and keeps accepting new ones. Data that was held back is lost. */
     public void resetConnections() {
         loop.resetConnections();

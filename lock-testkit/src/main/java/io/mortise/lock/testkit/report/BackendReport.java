@@ -229,7 +229,7 @@ record BackendReport(
     }
 
     List<FaultEffectCounts> contradictedHooks() {
-        return hookChecks.stream().filter(check -> check.contradicted() > 0).toList();
+        return hookChecks.stream().filter(FaultEffectCounts::hasNoEffect).toList();
     }
 
     int checked() {

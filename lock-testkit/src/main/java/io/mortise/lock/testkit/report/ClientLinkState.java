@@ -16,6 +16,10 @@ final class ClientLinkState {
     @Nullable
     FaultEffectRecord fault;
 
+    /** The reply that is dropped next, or has been dropped; null if there is none. */
+    @Nullable
+    LostReplyRecord lostReply;
+
     ClientLinkState(String name) {
         this.name = name;
     }

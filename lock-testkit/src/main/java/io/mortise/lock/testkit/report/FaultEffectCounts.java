@@ -11,6 +11,14 @@ package io.mortise.lock.testkit.report;
  * @param example what contradicts it; empty if nothing does
  */
 record FaultEffectCounts(String fault, int confirmed, int contradicted, int unseen, String example) {
+    /**
+     * Returns whether the fault has no effect. A link that does not count the replies that it drops may drop one that is none of a
+     * request, so a single missing reply shows that it works.
+     */
+    boolean hasNoEffect() {
+        return contradicted > 0 && (confirmed == 0 || !fault.equals(LostReplyRecord.FAULT));
+    }
+
     FaultEffectCounts plus(FaultEffectCounts other) {
         return new FaultEffectCounts(
                 fault,

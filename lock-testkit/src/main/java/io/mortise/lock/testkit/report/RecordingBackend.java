@@ -46,7 +46,12 @@ final class RecordingBackend implements LockBackend {
     @Override
     public void renew(List<GrantValidity> due) {
         StoreRequestRecord request = recorder.sent(client);
-        due.forEach(validity -> renewals.put(validity, request));
+        for (GrantValidity validity : due) {
+            StoreRequestRecord before = renewals.put(validity, request);
+            if (before != null) {
+                recorder.renewalUnanswered(before);
+            }
+        }
         delegate.renew(due);
     }
 
@@ -126,13 +131,13 @@ final class RecordingBackend implements LockBackend {
             StoreRequestRecord request = recorder.sent(client);
             return forwarded().attempt().whenComplete((result, failure) -> {
                 if (failure != null) {
-                    recorder.unanswered(client, lock, attempt, cause(failure));
+                    recorder.unanswered(request, lock, attempt, cause(failure));
                 } else if (result instanceof AttemptResult.Granted granted) {
                     granted(request, granted, first);
                 } else if (result instanceof AttemptResult.Displaced displaced) {
                     recorder.displaced(client, lock, attempt, displaced.why());
                 } else {
-                    recorder.waiting(client, lock, attempt);
+                    recorder.waiting(request, lock, attempt);
                 }
             });
         }
@@ -171,7 +176,7 @@ final class RecordingBackend implements LockBackend {
             recorder.ending(client, lock, attempt, ending);
             return call.apply(forwarded()).whenComplete((wasThere, failure) -> {
                 if (failure != null) {
-                    recorder.unanswered(client, lock, attempt, cause(failure));
+                    recorder.unanswered(request, lock, attempt, cause(failure));
                 } else {
                     recorder.ended(request, lock, attempt, ending, Boolean.TRUE.equals(wasThere));
                 }

@@ -246,14 +246,14 @@ final class ReportPage {
     }
 
     private static Map<String, Object> hookCheck(FaultEffectCounts check) {
-        String state = check.contradicted() > 0 ? "no effect" : check.confirmed() > 0 ? "took effect" : "not seen";
+        String state = check.hasNoEffect() ? "no effect" : check.confirmed() > 0 ? "took effect" : "not seen";
         return Map.of(
                 "fault",
                 check.fault(),
                 "state",
                 state,
                 "stateClass",
-                check.contradicted() > 0 ? "broken" : check.confirmed() > 0 ? "kept" : "in-part",
+                check.hasNoEffect() ? "broken" : check.confirmed() > 0 ? "kept" : "in-part",
                 "counts",
                 check.confirmed() + " times seen to take effect, " + check.contradicted() + " times not, "
                         + check.unseen() + " times neither",

@@ -17,8 +17,10 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -53,6 +55,7 @@ public final class TestRecorder {
     private final Deque<LockEvent> events = new ArrayDeque<>();
     private final Map<LockClient, ClientLinkState> clients = new HashMap<>();
     private final List<FaultEffectRecord> faults = new ArrayList<>();
+    private final List<LostReplyRecord> lostReplies = new ArrayList<>();
     private final Map<String, List<GrantRecord>> grants = new TreeMap<>();
     private final Map<String, List<Long>> timings = new TreeMap<>();
     private final Map<String, Pending> pending = new TreeMap<>();
@@ -145,51 +148,90 @@ public final class TestRecorder {
      *
      * @param at when the fault was injected, from {@link #now}
      */
-    public synchronized void linkFault(LockClient client, String fault, long at) {
+    public void linkFault(LockClient client, String fault, long at) {
         linkFault(client, new FaultEffectRecord(fault, at, null), fault);
     }
 
-    /** Records a delay on the client's link. */
-    public synchronized void linkDelay(LockClient client, Duration oneWay, long at) {
+    /** Records a delay on the client's link; zero ends it. */
+    public void linkDelay(LockClient client, Duration oneWay, long at) {
+        if (oneWay.isZero()) {
+            linkHealed(client);
+            return;
+        }
         linkFault(client, new FaultEffectRecord("delay", at, oneWay), "delay of " + oneWay.toMillis() + " ms each way");
     }
 
-    /** Records a fault on the client's link of which nothing more is known. */
-    public synchronized void otherLinkFault(LockClient client, long at) {
-        ClientLinkState record = clients.get(client);
-        if (record != null) {
-            record.fault = new FaultEffectRecord("link", at, null); // replies neither confirm nor contradict it
-            add(at, Kind.FAULT, record, "", "", "a fault on the link");
-        }
-    }
-
     private void linkFault(LockClient client, FaultEffectRecord fault, String text) {
-        ClientLinkState record = clients.get(client);
-        if (record != null) {
-            record.fault = fault;
-            faults.add(fault);
-            add(fault.startedAt, Kind.FAULT, record, "", "", text);
+        endLostReply(client);
+        synchronized (this) {
+            ClientLinkState record = clients.get(client);
+            if (record != null) {
+                record.fault = fault;
+                faults.add(fault);
+                add(fault.startedAt, Kind.FAULT, record, "", "", text);
+            }
         }
     }
 
-    /** Records that the client's next reply is dropped; the link works otherwise. */
-    public synchronized void replyDropped(LockClient client, long at) {
-        add(at, Kind.FAULT, clients.get(client), "", "", "the next reply is dropped");
+    /**
+     * Records that the client's next reply is dropped; the link works otherwise.
+     *
+     * @param dropped returns how many replies the link has dropped since; 0 if it does not count them
+     */
+    public void replyDropped(LockClient client, long at, IntSupplier dropped) {
+        endLostReply(client);
+        synchronized (this) {
+            ClientLinkState record = clients.get(client);
+            if (record != null) {
+                LostReplyRecord lost = new LostReplyRecord(dropped);
+                record.lostReply = lost;
+                lostReplies.add(lost);
+            }
+            add(at, Kind.FAULT, record, "", "", "the next reply is dropped");
+        }
+    }
+
+    /** Completes the record of the reply that was to be dropped; not under the monitor, since it calls the link. */
+    private void endLostReply(LockClient client) {
+        LostReplyRecord ended = null;
+        synchronized (this) {
+            ClientLinkState record = clients.get(client);
+            if (record != null) {
+                ended = record.lostReply;
+                record.lostReply = null;
+            }
+        }
+        if (ended != null) {
+            ended.end();
+        }
     }
 
     /** Records that the link of the client works again; from then on replies say nothing about a fault. */
-    public synchronized void linkHealed(LockClient client) {
-        ClientLinkState record = clients.get(client);
-        if (record != null) {
-            record.fault = null;
-            add(now(), Kind.HEALED, record, "", "", "");
+    public void linkHealed(LockClient client) {
+        endLostReply(client);
+        synchronized (this) {
+            ClientLinkState record = clients.get(client);
+            if (record != null) {
+                record.fault = null;
+                add(now(), Kind.HEALED, record, "", "", "");
+            }
         }
     }
 
-    /** Records that all faults end now, with the test. */
-    public synchronized void allHealed() {
-        serverFault = null;
-        clients.values().forEach(client -> client.fault = null);
+    /** Records that all faults end and all clients close now, with the test or a part of it, and forgets the clients. */
+    public void allHealed() {
+        List<LostReplyRecord> ended = new ArrayList<>();
+        synchronized (this) {
+            serverFault = null;
+            clients.values().forEach(client -> client.fault = null);
+            clients.values().stream()
+                    .map(client -> client.lostReply)
+                    .filter(Objects::nonNull)
+                    .forEach(ended::add);
+            clients.clear();
+            grants.clear();
+        }
+        ended.forEach(LostReplyRecord::end);
     }
 
     /** Removes the grant of a lock from the store by the given action, and records that. */
@@ -249,7 +291,7 @@ public final class TestRecorder {
         if (fault != null) {
             fault.sent++;
         }
-        return new StoreRequestRecord(client, now(), fault);
+        return new StoreRequestRecord(client, now(), fault, client.lostReply);
     }
 
     synchronized void requested(ClientLinkState client, String lock, String attempt) {
@@ -257,14 +299,18 @@ public final class TestRecorder {
         add(now(), Kind.REQUESTED, client, lock, attempt, "");
     }
 
-    synchronized void waiting(ClientLinkState client, String lock, String attempt) {
+    synchronized void waiting(StoreRequestRecord request, String lock, String attempt) {
+        ClientLinkState client = request.client();
+        request.answered();
         Pending before = pending.put(attempt, new Pending(client, lock, sinceOf(attempt), BUSY));
         if (before == null || !before.lastReply().equals(BUSY)) {
             add(now(), Kind.WAITING, client, lock, attempt, "");
         }
     }
 
-    synchronized void unanswered(ClientLinkState client, String lock, String attempt, Throwable failure) {
+    synchronized void unanswered(StoreRequestRecord request, String lock, String attempt, Throwable failure) {
+        ClientLinkState client = request.client();
+        request.unanswered();
         String why = String.valueOf(failure.getMessage());
         Pending before = pending.get(attempt);
         if (before != null) {
@@ -330,6 +376,11 @@ public final class TestRecorder {
         }
     }
 
+    /** Records that a renewal had no reply. */
+    synchronized void renewalUnanswered(StoreRequestRecord request) {
+        request.unanswered();
+    }
+
     /** @param ownValidity whether the renewal was for this grant, and not for a session on which it depends */
     synchronized void renewed(GrantRecord grant, @Nullable StoreRequestRecord request, boolean ownValidity) {
         grant.renewals++;
@@ -383,6 +434,7 @@ public final class TestRecorder {
     /** @param what names the request if a reply contradicts a fault; empty if a backend may give that reply on its own */
     private void answered(StoreRequestRecord request, String timing, String what) {
         long took = now() - request.sentAt();
+        request.answered();
         FaultEffectRecord fault = request.fault();
         if (fault == null) {
             if (request.client().fault == null && serverFault == null) {
@@ -435,7 +487,10 @@ public final class TestRecorder {
     }
 
     synchronized List<FaultEffectCounts> hookChecks() {
-        return faults.stream().map(FaultEffectRecord::check).toList();
+        return Stream.concat(
+                        faults.stream().map(FaultEffectRecord::check),
+                        lostReplies.stream().map(LostReplyRecord::check))
+                .toList();
     }
 
     /**

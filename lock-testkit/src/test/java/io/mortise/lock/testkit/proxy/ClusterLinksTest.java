@@ -106,6 +106,7 @@ class ClusterLinksTest {
                 assertThatThrownBy(() -> echo(socket, 1)).isInstanceOf(SocketException.class);
             }
         }
+        assertThat(link.droppedReplies()).hasValue(3);
     }
 
     @Test

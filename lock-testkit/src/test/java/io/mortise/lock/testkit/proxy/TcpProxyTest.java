@@ -212,6 +212,7 @@ class TcpProxyTest {
         try (Socket socket = connect()) {
             assertThat(echo(socket, 3)).isEqualTo(3);
         }
+        assertThat(proxy.droppedReplies()).hasValue(1);
     }
 
     @Test
