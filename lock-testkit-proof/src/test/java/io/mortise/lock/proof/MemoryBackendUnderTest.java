@@ -5,6 +5,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.memory.MemoryLocks;
 import io.mortise.lock.memory.MemoryStore;
+import io.mortise.lock.spi.support.ConnectRetrier;
 import io.mortise.lock.testkit.LinkedBackendUnderTest;
 import java.time.Duration;
 import java.util.OptionalLong;
@@ -25,7 +26,9 @@ public class MemoryBackendUnderTest extends LinkedBackendUnderTest<MemoryLink> {
 
     @Override
     protected LockClient connect(MemoryLink link, ClientOptions options) {
-        return MemoryLocks.connect(store, options, link.faults());
+        // A store in this JVM is never about to start, so MemoryLocks itself does not wait for it.
+        return ConnectRetrier.of("lock-memory", options.connectTimeout())
+                .retry(() -> MemoryLocks.connect(store, options, link.faults()));
     }
 
     @Override

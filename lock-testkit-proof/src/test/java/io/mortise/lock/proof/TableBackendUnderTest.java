@@ -9,7 +9,9 @@ import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LeaseStoreBackend;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.support.ConnectRetrier;
 import io.mortise.lock.testkit.LinkedBackendUnderTest;
+import java.time.Duration;
 import java.util.OptionalLong;
 
 /** Provides a new in-memory table, connected through the simple SPI, to one conformance test. It has no {@code LockAdmin}. */
@@ -29,10 +31,22 @@ public class TableBackendUnderTest extends LinkedBackendUnderTest<FaultyLeaseSto
 
     @Override
     protected LockClient connect(FaultyLeaseStore link, ClientOptions options) {
-        if (stopped) {
-            throw new BackendUnavailableException("a table in memory: stopped");
-        }
-        return BackendClients.open(context -> backend(link, context), options);
+        return BackendClients.open(
+                context -> {
+                    reach(link.endpoints(), options.connectTimeout());
+                    return backend(link, context);
+                },
+                options);
+    }
+
+    /** Waits until the table accepts requests. */
+    protected void reach(String endpoints, Duration connectTimeout) {
+        ConnectRetrier.of(endpoints, connectTimeout).retry(() -> {
+            if (stopped) {
+                throw new BackendUnavailableException(endpoints + ": stopped");
+            }
+            return true;
+        });
     }
 
     /** Returns the backend of a new client, on its link. */

@@ -106,6 +106,26 @@ interface RestartContract extends Contract {
         assertThatThrownBy(() -> ApiStyle.result(waiting)).isInstanceOf(ClientClosedException.class);
     }
 
+    /** A server that is about to start looks the same as one that is down. */
+    @Test
+    @ResourceLock(Contract.SERVER)
+    default void S15_connectWaitsForAServerThatStarts() throws Exception {
+        String rule = "S15 for a server that starts later";
+        fixture().faultInjector().stopServer(rule);
+        Future<LockClient> opening =
+                fixture().start(() -> fixture().client(LONG_TIMEOUTS.connectTimeout(ContractTestFixture.LONG)));
+        ContractTestFixture.throughout(
+                "connect waits", LONG_TIMEOUTS.requestTimeout().multipliedBy(2), () -> {
+                    if (opening.isDone()) {
+                        throw new AssertionError(
+                                "S15: connect did not wait for the server",
+                                ContractTestFixture.thrownBy(() -> ApiStyle.result(opening)));
+                    }
+                });
+        fixture().faultInjector().startServer(rule);
+        fixture().assertFree(ApiStyle.result(opening), "x");
+    }
+
     /** Connects by URL, since the URL contains the endpoints. */
     @Test
     @ResourceLock(Contract.SERVER)

@@ -3,6 +3,10 @@ package io.mortise.lock.proof.mutants;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.proof.TableBackendUnderTest;
+import io.mortise.lock.testkit.BackendUnderTest;
+import io.mortise.lock.testkit.LockConformance;
+import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -73,6 +77,25 @@ class UnusualBackendsTest {
         assertThat(run.failed()).isEmpty();
         assertThat(run.aborted()).singleElement().asString().contains("not claimed: CRASH_RELEASE");
         assertThat(run.passed()).isEqualTo(2);
+    }
+
+    @Test
+    void S15_aConnectMayNotFailAtOnce() throws Exception {
+        KitRun run = KitRun.of(FailsAtOnce.class, "S15_connectWaitsForAServerThatStarts");
+        assertThat(run.failed()).singleElement().asString().contains("S15: connect did not wait for the server");
+    }
+
+    /** Runs the conformance tests on a table whose clients try to connect only once. */
+    static class FailsAtOnce extends LockConformance {
+        @Override
+        protected BackendUnderTest backend() {
+            return new TableBackendUnderTest() {
+                @Override
+                protected void reach(String endpoints, Duration connectTimeout) {
+                    super.reach(endpoints, Duration.ofNanos(1));
+                }
+            };
+        }
     }
 
     @Test
