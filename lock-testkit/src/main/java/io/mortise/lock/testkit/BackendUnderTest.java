@@ -43,8 +43,8 @@ public interface BackendUnderTest extends AutoCloseable {
 
     /**
      * Returns how long the grant of an unresponsive holder lasts in these tests. With PER_LOCK_LEASE the tests request this
-     * lease duration for each lock; other backends return the session duration that {@link #open} sets. Default: 4 s, so
-     * that a machine that stalls for 2 s costs no lease.
+     * lease duration for each lock, which must be in force as it is, not rounded; other backends return the session duration
+     * that {@link #open} sets. Default: 4 s, so that a machine that stalls for 2 s costs no lease.
      */
     default Duration lease() {
         return Duration.ofSeconds(4);

@@ -57,8 +57,11 @@ interface CapabilityContract extends Contract {
         assertThat(ContractTestFixture.grants(client, own))
                 .as("S14: a lease of BackendUnderTest.lease(), %s, is granted", own)
                 .isTrue();
+        assertThat(fixture().leaseInForce(client, own))
+                .as("S14: the lease duration in force for BackendUnderTest.lease()")
+                .isEqualTo(own);
         for (Duration requested :
-                List.of(own, Duration.ofSeconds(7), Duration.ofSeconds(37))) { // none is a usual default
+                List.of(own, Duration.ofSeconds(7), Duration.ofSeconds(37))) { // two that are no usual default
             if (ContractTestFixture.grants(client, requested)) {
                 Duration inForce = fixture().leaseInForce(client, requested);
                 try (Lease lease = client.named("x", LockOptions.defaults().leaseDuration(requested))
@@ -71,7 +74,7 @@ interface CapabilityContract extends Contract {
         }
     }
 
-    /** It may be rounded up to what the store can do, and is not limited; S02: the deadline counts from the request. */
+    /** The store may round it up; S02: the deadline counts from the request. */
     @ParameterizedTest
     @ValueSource(longs = {1_000, 1_900, 2_501, 31_700, 59_999, 3_600_000})
     default void S14_everyLeaseDurationIsGrantedAsRequested(long millis) throws Exception {

@@ -187,19 +187,43 @@ public final class ContractTestFixture implements AutoCloseable {
         return inForce;
     }
 
-    /** Returns the delay for a delayed release, or {@link BackendUnderTest#lease()} if the backend accepts no such delay. */
-    Duration acceptedDelay(LockClient client, Duration delay) {
+    /**
+     * Returns the first of the delays that the backend accepts for a delayed release, or else {@link BackendUnderTest#lease()}. It
+     * is rounded up as a lease is, since a store may keep the lock by a last lease.
+     */
+    Duration acceptedDelay(LockClient client, Duration... delays) {
+        return Arrays.stream(delays)
+                .filter(delay -> accepts(client, delay))
+                .findFirst()
+                .map(delay -> roundedUp(client, delay))
+                .orElse(backend.lease());
+    }
+
+    private boolean accepts(LockClient client, Duration releaseDelay) {
         try {
-            recorder.backend(client).ifPresent(opened -> opened.checkReleaseDelay(delay));
-            return delay;
+            recorder.backend(client).ifPresent(opened -> opened.checkReleaseDelay(releaseDelay));
+            return true;
         } catch (IllegalArgumentException e) {
-            return backend.lease();
+            return false;
         }
+    }
+
+    private Duration roundedUp(LockClient client, Duration delay) {
+        return client.capabilities().contains(Capability.PER_LOCK_LEASE) && grants(client, delay)
+                ? leaseInForce(client, delay)
+                : delay;
+    }
+
+    /** Returns by how much the store may exceed a delay that it keeps by a last lease, which is at least 1 s and rounded up. */
+    Duration longestRounding(LockClient client) {
+        Duration shortest = Duration.ofSeconds(1);
+        return roundedUp(client, shortest).minus(shortest);
     }
 
     /** Returns the longest delay that a backend has to allow. */
     Duration longestDelay(LockClient client) {
-        return acceptedDelay(client, backend.lease().multipliedBy(3));
+        return acceptedDelay(
+                client, backend.lease().multipliedBy(3), backend.lease().multipliedBy(2));
     }
 
     /** Runs the task on a thread of the fixture. */

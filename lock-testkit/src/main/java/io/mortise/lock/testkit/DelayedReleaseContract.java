@@ -31,7 +31,7 @@ interface DelayedReleaseContract extends Contract {
         LockClient two = fixture().client();
         ContractTestFixture.onlyIf(one, Capability.DELAYED_RELEASE);
         Duration delay = fixture().acceptedDelay(one, Duration.ofSeconds(2));
-        Lease lease = style.acquire(one.named("x")); // the lease is much longer than the delay
+        Lease lease = style.acquire(one.named("x")); // of the default duration, which is usually longer than the delay
         List<LossReason> losses = new CopyOnWriteArrayList<>();
         lease.lost().thenAccept(losses::add);
         CompletableFuture<Long> granted = new CompletableFuture<>();

@@ -154,7 +154,11 @@ final class ModelledLocks implements AutoCloseable {
             options.add(
                     perLockLease
                             ? LockOptions.defaults()
-                                    .leaseDuration(isLong(lock) ? LONG_LEASE : lease.plusMillis(637L * lock))
+                                    .leaseDuration(
+                                            isLong(lock)
+                                                    ? LONG_LEASE
+                                                    : ContractTestFixture.firstGranted(
+                                                            any, lease.plusMillis(637L * lock), lease))
                             : LockOptions.defaults());
             holders.add(null);
             tokens.add(Long.MIN_VALUE);

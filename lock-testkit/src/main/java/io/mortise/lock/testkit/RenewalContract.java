@@ -174,6 +174,14 @@ interface RenewalContract extends Contract {
         }
     }
 
+    /** Returns a duration that leaves more time for renewals after a fault, if the backend grants it. */
+    private Duration longerLease(LockClient client) {
+        Duration lease = fixture().backend().lease();
+        return client.capabilities().contains(Capability.PER_LOCK_LEASE)
+                ? ContractTestFixture.firstGranted(client, lease.multipliedBy(3).dividedBy(2), lease)
+                : lease;
+    }
+
     /** Each client meets another fault, which ends long before its leases do; then they are held for several leases more. */
     @Test
     @Timeout(120)
@@ -186,8 +194,7 @@ interface RenewalContract extends Contract {
         faults.put("lost reply with the default timeouts", LinkFault.LOST_REPLY);
         LockClient rival = fixture().client(QUICK);
         boolean perLock = rival.capabilities().contains(Capability.PER_LOCK_LEASE);
-        Duration lease =
-                fixture().backend().lease().multipliedBy(perLock ? 3 : 2).dividedBy(2);
+        Duration lease = longerLease(rival);
         LockOptions options = perLock ? LockOptions.defaults().leaseDuration(lease) : LockOptions.defaults();
         Map<String, LockClient> holders = new LinkedHashMap<>();
         List<ContendedLease> leases = new ArrayList<>();
@@ -374,9 +381,8 @@ interface RenewalContract extends Contract {
     default void S06_aGrantThatWasDeletedDuringACutStaysDeleted() throws Exception {
         LockClient holder = fixture().client(QUICK);
         LockClient other = fixture().client(QUICK);
-        BackendUnderTest backend = fixture().backend();
         boolean perLock = other.capabilities().contains(Capability.PER_LOCK_LEASE);
-        Duration lease = backend.lease().multipliedBy(perLock ? 3 : 2).dividedBy(2);
+        Duration lease = longerLease(other);
         LockOptions options = perLock ? LockOptions.defaults().leaseDuration(lease) : LockOptions.defaults();
         List<Lease> deleted = new ArrayList<>();
         for (String name : List.of("free", "taken")) {

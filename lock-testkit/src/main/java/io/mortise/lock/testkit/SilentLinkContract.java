@@ -47,22 +47,24 @@ interface SilentLinkContract extends Contract {
         LockClient other = fixture().client();
         LockClient third = fixture().client();
         ContractTestFixture.onlyIf(other, Capability.CRASH_RELEASE);
-        Duration fraction = Duration.ofMillis(870); // a store that counts in seconds would end the lease too early
-        Duration lease = fixture().backend().lease().plus(fraction);
-        LockOptions options = silent.capabilities().contains(Capability.PER_LOCK_LEASE)
-                ? LockOptions.defaults().leaseDuration(lease)
-                : LockOptions.defaults();
+        boolean perLock = silent.capabilities().contains(Capability.PER_LOCK_LEASE);
+        Duration own = fixture().backend().lease();
+        Duration requested = perLock // a store that counts in seconds would end the lease too early
+                ? ContractTestFixture.firstGranted(silent, own.plusMillis(870), own)
+                : own;
+        LockOptions options = perLock ? LockOptions.defaults().leaseDuration(requested) : LockOptions.defaults();
+        Duration lease = perLock ? fixture().leaseInForce(silent, requested) : own;
         style.acquire(silent.named("acquired before, and longer"));
         Lease old = style.acquire(silent.named("x", options));
         CompletableFuture<Void> warned = new CompletableFuture<>();
-        old.onExpiring(fixture().backend().lease().multipliedBy(3).dividedBy(4), () -> warned.complete(null));
+        old.onExpiring(own.multipliedBy(3).dividedBy(4), () -> warned.complete(null));
         CompletableFuture<Lease> waiting =
                 other.named("x", fixture().shortLease(other)).acquireAsync();
         fixture().faultInjector().silence(silent, "S02, S03, S05, S06, S07, S11 over expiry");
         AtomicReference<Duration> left = new AtomicReference<>(old.remaining());
         ContractTestFixture.eventually(
                 "S11: the next waiter is granted the lock",
-                fixture().backend().takeoverWithin().plus(fraction),
+                fixture().backend().takeoverWithin().plus(lease).minus(own),
                 () -> {
                     boolean granted = waiting.isDone();
                     assertThat(granted && old.isHeld())
@@ -404,7 +406,7 @@ interface SilentLinkContract extends Contract {
         List<Lease> leases = new ArrayList<>();
         List<CompletableFuture<Long>> granted = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
-            Duration duration = shortest.plusMillis(100L * i);
+            Duration duration = ContractTestFixture.firstGranted(other, shortest.plusMillis(100L * i), shortest);
             leases.add(silent.named("x" + i, LockOptions.defaults().leaseDuration(duration))
                     .acquire());
             granted.add(other.named("x" + i) // with a long lease, which does not shorten the timer

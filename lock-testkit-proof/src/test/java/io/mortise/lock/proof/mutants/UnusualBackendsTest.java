@@ -28,6 +28,41 @@ class UnusualBackendsTest {
     }
 
     @Test
+    void S14_leasesMayBeRoundedUpToTensOfSeconds() throws Exception {
+        KitRun run = KitRun.of(
+                UnusualLeases.TensOfSeconds.class,
+                "S14_perLockLeaseIsHonouredOrRefused",
+                "S02_aSilentHoldersLeaseEndsBeforeTheNextGrant",
+                "S05_aLockIsFreeAfterItsDelayThoughNobodyAskedForIt",
+                "S05_aDelayedReleaseWhoseReplyWasLostKeepsTheLock",
+                "S05_aDelayedReleaseThatArrivesAfterTheGrantHasEndedKeepsNothing",
+                "S05_aCutDuringADelayedReleaseNeitherFreesNorKeepsTheLock",
+                "S05_aDelayedReleaseOverASlowLinkKeepsTheLockForItsDelay");
+        assertThat(run.failed()).isEmpty();
+        assertThat(run.aborted()).isEmpty();
+        assertThat(run.passed()).isEqualTo(9);
+    }
+
+    @Test
+    void S14_leasesMayNotIgnoreTheRequest() throws Exception {
+        KitRun run = KitRun.of(UnusualLeases.AlwaysOneHour.class, "S14_perLockLeaseIsHonouredOrRefused");
+        assertThat(run.failed()).singleElement().asString().contains("in force for BackendUnderTest.lease()");
+    }
+
+    @Test
+    void S14_leasesMayBeLimitedToLittleMoreThanThoseOfTheTests() throws Exception {
+        KitRun run = KitRun.of(
+                UnusualLeases.AtMost5Seconds.class,
+                "S01_randomOperationsAgreeWithTheModel",
+                "S02_aSilentHoldersLeaseEndsBeforeTheNextGrant",
+                "S06_aGrantThatWasDeletedDuringACutStaysDeleted",
+                "S07_renewalsContinueAfterAFaultHasHealed",
+                "S08_aLostGrantThatLateRenewalsExtendedIsRemoved");
+        assertThat(run.failed()).isEmpty();
+        assertThat(run.aborted()).singleElement().asString().contains("grants no lease of");
+    }
+
+    @Test
     void S14_leasesMayNotBeRoundedDown() throws Exception {
         KitRun run = KitRun.of(UnusualLeases.RoundedDown.class, EACH_LEASE);
         assertThat(run.failed()).hasSize(4).allMatch(failure -> failure.contains("is not rounded up, but to"));

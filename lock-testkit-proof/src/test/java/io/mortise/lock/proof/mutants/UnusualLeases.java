@@ -25,6 +25,11 @@ abstract class UnusualLeases extends LockConformance {
         this.lease = lease;
     }
 
+    /** Returns the lease duration if none is requested. */
+    Duration defaultLease() {
+        return lease.multipliedBy(2);
+    }
+
     /** Returns the lease duration in force, as {@link LeaseStore#leaseDuration} does. */
     abstract Duration leaseDuration(Duration requested);
 
@@ -81,7 +86,7 @@ abstract class UnusualLeases extends LockConformance {
 
         @Override
         public Duration leaseDuration(Optional<Duration> requested) {
-            return UnusualLeases.this.leaseDuration(requested.orElse(lease.multipliedBy(2)));
+            return UnusualLeases.this.leaseDuration(requested.orElse(defaultLease()));
         }
 
         @Override
@@ -107,6 +112,30 @@ abstract class UnusualLeases extends LockConformance {
         }
     }
 
+    /** A store that counts in units of 10 s, and rounds up to them. */
+    static final class TensOfSeconds extends UnusualLeases {
+        TensOfSeconds() {
+            super(Duration.ofSeconds(10));
+        }
+
+        @Override
+        Duration leaseDuration(Duration requested) {
+            return Duration.ofSeconds(requested.plusSeconds(10).minusNanos(1).toSeconds() / 10 * 10);
+        }
+    }
+
+    /** A wrong store, which grants leases of 1 h, whatever was requested. */
+    static final class AlwaysOneHour extends UnusualLeases {
+        AlwaysOneHour() {
+            super(Duration.ofSeconds(4));
+        }
+
+        @Override
+        Duration leaseDuration(Duration requested) {
+            return Duration.ofHours(1);
+        }
+    }
+
     /** A store that supports no leases below 12 s. */
     static final class AtLeast12Seconds extends UnusualLeases {
         AtLeast12Seconds() {
@@ -128,6 +157,23 @@ abstract class UnusualLeases extends LockConformance {
         @Override
         Duration leaseDuration(Duration requested) {
             return within(Duration.ofSeconds(1), Duration.ofSeconds(10), requested);
+        }
+    }
+
+    /** A store that supports no leases above 5 s, hardly more than those of the tests. */
+    static final class AtMost5Seconds extends UnusualLeases {
+        AtMost5Seconds() {
+            super(Duration.ofSeconds(4));
+        }
+
+        @Override
+        Duration defaultLease() {
+            return Duration.ofSeconds(5);
+        }
+
+        @Override
+        Duration leaseDuration(Duration requested) {
+            return within(Duration.ofSeconds(1), Duration.ofSeconds(5), requested);
         }
     }
 
