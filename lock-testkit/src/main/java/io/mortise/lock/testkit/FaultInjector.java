@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Supplier;
 
@@ -57,7 +58,7 @@ final class FaultInjector implements AutoCloseable {
         return require(rule, Hook.LINK, () -> faults.link(client))
                 .openConnections()
                 .orElseThrow(() -> RuleNotCheckedException.notVerified(
-                        rule, "FaultyLink.openConnections returns no number", null));
+                        rule, "the FaultyLink of Faults.link counts no openConnections", Hook.LINK));
     }
 
     void expireSession(LockClient client, String rule) {
@@ -117,15 +118,26 @@ final class FaultInjector implements AutoCloseable {
         faultyLinks.add(link);
         long at = recorder.now();
         int before = link.droppedReplies().orElse(0);
+        boolean isDelay = fault.name().equals(LinkFault.NO_DELAY.name());
+        if (isDelay && fault.oneWay().isZero()) {
+            recorder.linkHealed(client); // before replies that were delayed arrive
+            fault.injection().accept(link);
+            return;
+        }
         fault.injection().accept(link);
         if (fault.equals(LinkFault.LOST_REPLY)) {
-            recorder.replyDropped(client, at, () -> link.droppedReplies().orElse(0) - before);
-        } else if (fault.name().equals(LinkFault.NO_DELAY.name())) {
+            recorder.replyDropped(client, at, () -> dropped(link, before));
+        } else if (isDelay) {
             delayed = true;
             recorder.linkDelay(client, fault.oneWay(), at);
         } else {
             recorder.linkFault(client, fault.name(), at);
         }
+    }
+
+    private static OptionalInt dropped(FaultyLink link, int before) {
+        OptionalInt now = link.droppedReplies();
+        return now.isPresent() ? OptionalInt.of(now.getAsInt() - before) : now;
     }
 
     private static void require(String rule, Hook hook, Runnable fault) {

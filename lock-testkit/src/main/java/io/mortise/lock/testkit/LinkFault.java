@@ -9,7 +9,7 @@ import java.util.function.Consumer;
  * A fault on the link of one client.
  *
  * @param name the name in reports
- * @param injection injects it
+ * @param injection call that injects the fault
  * @param oneWay the delay in one direction; zero if the fault is no delay, or ends one
  */
 record LinkFault(String name, Consumer<FaultyLink> injection, Duration oneWay) {

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 final class ClientLinkState {
     final String name;
 
-    /** The client's backend, without what records its requests; null if the client was not opened through the core. */
+    /** The client's backend, not wrapped by the {@link RecordingBackend}; null if the client was not opened through the core. */
     @Nullable
     LockBackend backend;
 

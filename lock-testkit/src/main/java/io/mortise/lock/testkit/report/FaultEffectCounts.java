@@ -12,7 +12,7 @@ package io.mortise.lock.testkit.report;
  */
 record FaultEffectCounts(String fault, int confirmed, int contradicted, int unseen, String example) {
     /**
-     * Returns whether the fault has no effect. A link that does not count the replies that it drops may drop one that is none of a
+     * Returns whether the fault has no effect. A link that does not count the replies that it drops may drop one that answers no
      * request, so a single missing reply shows that it works.
      */
     boolean hasNoEffect() {

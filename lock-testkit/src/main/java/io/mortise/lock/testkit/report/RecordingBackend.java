@@ -27,7 +27,10 @@ final class RecordingBackend implements LockBackend {
     private final ClientLinkState client;
     private final TestRecorder recorder;
 
-    /** The latest renewal of each validity that has no reply yet. */
+    /** The grants that depend on each validity. A session without grants is renewed too, but its replies are not seen here. */
+    private final Map<GrantValidity, Set<WatchedValidity>> watchers = new ConcurrentHashMap<>();
+
+    /** The latest renewal of each validity with watchers that has no reply yet. */
     private final Map<GrantValidity, StoreRequestRecord> renewals = new ConcurrentHashMap<>();
 
     RecordingBackend(LockBackend delegate, ClientLinkState client, TestRecorder recorder) {
@@ -47,7 +50,7 @@ final class RecordingBackend implements LockBackend {
     public void renew(List<GrantValidity> due) {
         StoreRequestRecord request = recorder.sent(client);
         for (GrantValidity validity : due) {
-            StoreRequestRecord before = renewals.put(validity, request);
+            StoreRequestRecord before = watchers.containsKey(validity) ? renewals.put(validity, request) : null;
             if (before != null) {
                 recorder.renewalUnanswered(before);
             }
@@ -151,6 +154,7 @@ final class RecordingBackend implements LockBackend {
             grant = created;
             WatchedValidity validity = new WatchedValidity(granted.validity(), created);
             watched = validity;
+            validity.start();
             if (!granted.validity().attach(validity)) {
                 granted.validity().reason().ifPresent(validity::lost);
             }
@@ -232,8 +236,21 @@ final class RecordingBackend implements LockBackend {
             this.grant = grant;
         }
 
+        void start() {
+            watchers.compute(validity, (same, others) -> {
+                Set<WatchedValidity> all = others == null ? ConcurrentHashMap.newKeySet() : others;
+                all.add(this);
+                return all;
+            });
+        }
+
         void stop() {
             validity.detach(this);
+            forget();
+        }
+
+        private void forget() {
+            watchers.computeIfPresent(validity, (same, all) -> all.remove(this) && all.isEmpty() ? null : all);
             renewals.remove(validity);
         }
 
@@ -245,7 +262,7 @@ final class RecordingBackend implements LockBackend {
 
         @Override
         public void lost(LossReason reason) {
-            renewals.remove(validity);
+            forget();
             recorder.lost(grant, reason);
         }
     }

@@ -35,7 +35,7 @@ public final class RuleNotCheckedException extends TestAbortedException {
         return new RuleNotCheckedException("not claimed: " + capability, TestOutcome.NOT_CLAIMED, null);
     }
 
-    /** Returns the exception for a rule about something that this JVM does not have. */
+    /** Returns the exception for a rule about something that this backend or this JVM does not have. */
     public static RuleNotCheckedException notApplicable(String why) {
         return new RuleNotCheckedException("not applicable: " + why, TestOutcome.NOT_CLAIMED, null);
     }

@@ -19,8 +19,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.TreeMap;
-import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -152,12 +152,8 @@ public final class TestRecorder {
         linkFault(client, new FaultEffectRecord(fault, at, null), fault);
     }
 
-    /** Records a delay on the client's link; zero ends it. */
+    /** Records a delay on the client's link. */
     public void linkDelay(LockClient client, Duration oneWay, long at) {
-        if (oneWay.isZero()) {
-            linkHealed(client);
-            return;
-        }
         linkFault(client, new FaultEffectRecord("delay", at, oneWay), "delay of " + oneWay.toMillis() + " ms each way");
     }
 
@@ -176,9 +172,9 @@ public final class TestRecorder {
     /**
      * Records that the client's next reply is dropped; the link works otherwise.
      *
-     * @param dropped returns how many replies the link has dropped since; 0 if it does not count them
+     * @param dropped returns how many replies the link has dropped since; empty if it does not count them
      */
-    public void replyDropped(LockClient client, long at, IntSupplier dropped) {
+    public void replyDropped(LockClient client, long at, Supplier<OptionalInt> dropped) {
         endLostReply(client);
         synchronized (this) {
             ClientLinkState record = clients.get(client);
