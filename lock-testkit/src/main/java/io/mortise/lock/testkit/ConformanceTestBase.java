@@ -31,7 +31,8 @@ abstract class ConformanceTestBase implements Contract {
 
     ConformanceTestBase() {}
 
-    /** Returns the backend to test, with an empty namespace; called for each test, and again for its repetitions. */
+    /** Returns the backend to test, with an empty namespace; called for each test, and
+     * again for its repetitions and for each further round of random operations. */
     protected abstract BackendUnderTest backend();
 
     @BeforeEach

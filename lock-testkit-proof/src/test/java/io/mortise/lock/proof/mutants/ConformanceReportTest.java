@@ -148,12 +148,12 @@ class ConformanceReportTest {
     }
 
     @Test
+    @Tag("long")
     void aLostReplyIsConfirmedByARequestWithoutAReply() throws Exception {
         List<String> tests = List.of(
                 "S08_theCleanupOfALostReplySparesTheGrantThatFollows", "S07_renewalsContinueAfterAFaultHasHealed");
         assertThat(run(MutantConformance.class, "", tests, Map.of()).console()).doesNotContain("hook without effect");
-        assertThat(run(IdleHooks.class, "", tests, Map.of()).console())
-                .contains("hook without effect: cut, hook without effect: dropNextReply, hook without effect: silence");
+        assertThat(run(IdleHooks.class, "", tests, Map.of()).console()).contains("hook without effect: dropNextReply");
     }
 
     @Test

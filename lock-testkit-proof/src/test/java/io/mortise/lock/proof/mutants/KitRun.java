@@ -4,6 +4,7 @@ package io.mortise.lock.proof.mutants;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMethod;
 
 import io.mortise.lock.testkit.report.ConformanceReportSettings;
+import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -25,8 +26,7 @@ record KitRun(long passed, List<String> failed, List<String> aborted) {
     /** Runs the tests side by side. */
     static KitRun of(Class<?> conformance, String... tests) throws Exception {
         DiscoverySelector[] selectors = Arrays.stream(tests)
-                .flatMap(test -> Arrays.stream(conformance.getMethods())
-                        .filter(method -> method.getName().equals(test)))
+                .flatMap(test -> methods(conformance, test).stream())
                 .map(method -> selectMethod(conformance, method))
                 .toArray(DiscoverySelector[]::new);
         // On a thread that does not belong to a pool of JUnit.
@@ -45,6 +45,16 @@ record KitRun(long passed, List<String> failed, List<String> aborted) {
         } finally {
             thread.shutdown();
         }
+    }
+
+    private static List<Method> methods(Class<?> conformance, String test) {
+        List<Method> named = Arrays.stream(conformance.getMethods())
+                .filter(method -> method.getName().equals(test))
+                .toList();
+        if (named.isEmpty()) {
+            throw new IllegalArgumentException(conformance.getName() + " has no test " + test);
+        }
+        return named;
     }
 
     private static KitRun of(EngineExecutionResults results) {

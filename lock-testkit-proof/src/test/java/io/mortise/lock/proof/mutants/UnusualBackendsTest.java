@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests that the kit passes correct backends that differ from those of Mortise, and fails those that only look correct. */
+@Tag("long")
 @Tag("once")
 class UnusualBackendsTest {
     private static final String EACH_LEASE = "S14_everyLeaseDurationIsGrantedAsRequested";
