@@ -13,6 +13,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -22,6 +24,7 @@ import java.util.stream.IntStream;
  */
 public final class Exploration<W extends World<W>> {
     private static final List<Kind> KINDS = List.of(Kind.values());
+    private static final Pattern NUMBERED = Pattern.compile("\\s*\\d+\\. (.*)");
 
     private final W initial;
     private final long mostStates;
@@ -133,11 +136,55 @@ public final class Exploration<W extends World<W>> {
     }
 
     /**
+     * Returns the world at the end of a way that {@link #counterexample} or {@link #stuck} has printed. The way ends early at a violation,
+     * and before a step that is impossible: a mended protocol no longer goes there.
+     *
+     * @param way the printed lines; those without a number are ignored
+     */
+    public static <W extends World<W>> W follow(W initial, String way) {
+        W world = initial;
+        for (String label : labelsOf(way)) {
+            if (world.violation().isPresent()) {
+                return world;
+            }
+            List<Step<W>> steps = world.steps();
+            int taken = labels(steps).indexOf(label);
+            if (taken < 0) {
+                return world;
+            }
+            world = steps.get(taken).next();
+        }
+        return world;
+    }
+
+    private static List<String> labelsOf(String way) {
+        return way.lines()
+                .map(NUMBERED::matcher)
+                .filter(Matcher::matches)
+                .map(line -> line.group(1))
+                .toList();
+    }
+
+    /** Returns the labels of all steps. Equal ones are counted, so that {@link #follow} can tell them apart. */
+    private static <W> List<String> labels(List<Step<W>> steps) {
+        Map<String, Integer> counts = new HashMap<>();
+        return steps.stream()
+                .map(step -> step.label().get())
+                .map(label -> label + (counts.merge(label, 1, Integer::sum) > 1 ? " #" + counts.get(label) : ""))
+                .toList();
+    }
+
+    /**
      * Returns the shortest way to a state from which no final state can be reached by the given kinds of steps; empty if there
      * is no such state. Without {@link Kind#OPTIONAL}, whose steps need not happen, such a state is a deadlock; without
      * {@link Kind#FALLBACK} too, it is a lost message.
+     *
+     * @throws IllegalStateException if not all states were explored: then the last ones seem to be stuck
      */
     public Optional<String> stuck(Kind... kinds) {
+        if (!isComplete()) {
+            throw new IllegalStateException("too few states to tell whether one is stuck: " + this);
+        }
         BitSet live = new BitSet();
         live.or(finals);
         List<Integer> allowed = Arrays.stream(kinds).map(KINDS::indexOf).toList();
@@ -174,9 +221,9 @@ public final class Exploration<W extends World<W>> {
         W world = initial;
         List<String> lines = new ArrayList<>();
         for (int ordinal : way) {
-            Step<W> step = world.steps().get(ordinal);
-            lines.add(lines.size() + 1 + ". " + step.label().get());
-            world = step.next();
+            List<Step<W>> steps = world.steps();
+            lines.add(lines.size() + 1 + ". " + labels(steps).get(ordinal));
+            world = steps.get(ordinal).next();
         }
         StateKey key = new StateKey();
         world.describe(key);

@@ -20,10 +20,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -31,7 +34,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class AcquireExplorationTest {
     private static final ProtocolPage PAGE = new ProtocolPage("core");
     private static final ProtocolExplorer<Scope, AcquireWorld> EXPLORER = new ProtocolExplorer<>(
-            AcquireWorld::new, Scope::withoutDefect, AcquireExplorationTest::needsFallback, 200_000);
+            AcquireWorld::new, Scope::withoutDefect, AcquireExplorationTest::needsFallback, 20_000_000);
 
     /** Explored without fallback times, which hide each lost wake-up, unless another client releases without a hint. */
     @ParameterizedTest
@@ -102,6 +105,26 @@ class AcquireExplorationTest {
                 Scope.of(1, Option.HELD, Option.SINGLE_ATTEMPT, Option.CLOSE).faults(2, Fault.values()),
                 Scope.of(2, Option.WITHDRAWAL)
                         .faults(1, Fault.NO_REPLY, Fault.OUTAGE, Fault.REFUSED, Fault.DISPLACED, Fault.GRANT_ENDED));
+    }
+
+    /** For {@code ./verify --deep}: minutes, and gigabytes of memory. */
+    @ParameterizedTest
+    @MethodSource
+    @EnabledIfSystemProperty(named = "mortise.explore", matches = "deep")
+    @Timeout(value = 3, unit = TimeUnit.HOURS)
+    void S08_S09_S11_S12_S16_largerScopesKeepTheRules(Scope scope) {
+        EXPLORER.assertRulesHoldAsFarAsExplored(scope);
+    }
+
+    static Stream<Scope> S08_S09_S11_S12_S16_largerScopesKeepTheRules() {
+        Option[] all = {Option.HELD, Option.LIMIT, Option.WITHDRAWAL, Option.CLOSE};
+        return Stream.of(
+                Scope.of(1, all).faults(3, Fault.values()),
+                Scope.of(2, all).faults(2, Fault.values()),
+                Scope.of(2, Option.LOCAL_QUEUE, Option.HELD, Option.LIMIT, Option.WITHDRAWAL, Option.CLOSE)
+                        .faults(2, Fault.values()),
+                Scope.of(3, Option.HELD, Option.WITHDRAWAL, Option.CLOSE).faults(1, Fault.values()),
+                Scope.of(3, Option.LOCAL_QUEUE, Option.HELD, Option.WITHDRAWAL).faults(1, Fault.values()));
     }
 
     @ParameterizedTest
