@@ -75,7 +75,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         this.request = request;
         this.waiter = waiter;
         this.keys = backend.keys().of(request.name());
-        this.requests = new RedisContenderRequests(backend, request, keys, machine::accept);
+        this.requests = new RedisContenderRequests(backend, request, keys, machine);
     }
 
     @Override

@@ -293,7 +293,7 @@ public final class AcquireOperation {
         try {
             CurrentContenderListener mine = contender(number);
             mine.contender().attempt().whenComplete((result, failure) -> completed(mine, result, failure));
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) { // a backend in another language may throw any exception
             failed(e);
         }
     }

@@ -247,7 +247,7 @@ public final class LeaseKeeper {
         }
         try {
             renewing.renew(due);
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) { // a backend in another language may throw any exception
             due.forEach(validity -> validity.renewalUnknown(e));
         }
     }

@@ -81,7 +81,7 @@ public final class PendingCleanup<T> {
         CompletionStage<? extends T> stage;
         try {
             stage = Objects.requireNonNull(cleanup.get(), "the cleanup returned null instead of a stage");
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) { // a backend in another language may throw any exception
             stage = CompletableFuture.failedFuture(e);
         }
         stage.whenComplete((response, failure) -> {

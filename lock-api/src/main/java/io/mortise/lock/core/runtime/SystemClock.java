@@ -139,7 +139,8 @@ public final class SystemClock implements LockClock {
             if (due != null) {
                 try {
                     due.run();
-                } catch (RuntimeException | Error e) {
+                } catch (
+                        Throwable e) { // any exception, as other languages may throw: the other timers need this thread
                     log.error("event=timer-failed", e);
                 }
             }

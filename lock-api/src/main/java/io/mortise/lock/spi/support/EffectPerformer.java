@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.spi.support;
 
+import java.lang.reflect.UndeclaredThrowableException;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +20,7 @@ public final class EffectPerformer {
         for (int i = 0; i < effects.size(); i++) {
             try {
                 performer.accept(effects.get(i));
-            } catch (RuntimeException | Error e) {
+            } catch (Throwable e) { // other languages may throw any exception
                 failure = first(failure, e);
             }
         }
@@ -37,13 +38,16 @@ public final class EffectPerformer {
         return earlier;
     }
 
-    /** Throws an unchecked failure; does nothing without one. */
+    /** Throws the failure, a checked exception as the cause of an {@link UndeclaredThrowableException}; does nothing without one. */
     static void rethrow(@Nullable Throwable failure) {
         if (failure instanceof Error error) {
             throw error;
         }
         if (failure instanceof RuntimeException exception) {
             throw exception;
+        }
+        if (failure != null) {
+            throw new UndeclaredThrowableException(failure);
         }
     }
 }

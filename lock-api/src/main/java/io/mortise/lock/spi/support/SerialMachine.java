@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param <E> the events: values
  * @param <F> the effects: values that tell what to do after a step, such as sending a request
  */
-public final class SerialMachine<S, E, F> {
+public final class SerialMachine<S, E, F> implements Consumer<E> {
     private final BiFunction<S, E, ? extends Step<S, F>> transition;
     private final Consumer<F> performer;
     private final Consumer<F> performerOrFailure = this::perform;
@@ -70,6 +70,7 @@ public final class SerialMachine<S, E, F> {
      * @throws RuntimeException the first exception of a transition, an action, or an effect that leads to nothing, while this call was
      *     at work, with later ones suppressed; all other effects and events have been taken care of nevertheless
      */
+    @Override
     public void accept(E event) {
         // Not queued if nobody is at work, and no earlier event of this thread can be in the queue.
         E next = event;
@@ -91,7 +92,7 @@ public final class SerialMachine<S, E, F> {
             for (Runnable action : left) {
                 try {
                     action.run();
-                } catch (RuntimeException | Error e) {
+                } catch (Throwable e) {
                     failure = EffectPerformer.first(failure, e);
                 }
             }
@@ -105,7 +106,7 @@ public final class SerialMachine<S, E, F> {
             state = step.state();
             EffectPerformer.performAll(step.effects(), performerOrFailure);
             return earlierFailure;
-        } catch (RuntimeException | Error e) { // the other events must not be lost
+        } catch (Throwable e) { // the other events must not be lost
             return EffectPerformer.first(earlierFailure, e);
         }
     }
@@ -114,12 +115,13 @@ public final class SerialMachine<S, E, F> {
     private void perform(F effect) {
         try {
             performer.accept(effect);
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
             @Nullable E instead = onFailure.apply(effect, e);
             if (instead == null) {
-                throw e;
+                EffectPerformer.rethrow(e);
+            } else {
+                accept(instead);
             }
-            accept(instead);
         }
     }
 

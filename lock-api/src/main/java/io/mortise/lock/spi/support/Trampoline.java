@@ -33,20 +33,11 @@ public final class Trampoline {
         for (Runnable next = task; next != null; next = mine.poll()) {
             try {
                 next.run();
-            } catch (RuntimeException | Error e) { // the remaining tasks must still run
-                if (failure == null) {
-                    failure = e;
-                } else if (failure != e) {
-                    failure.addSuppressed(e);
-                }
+            } catch (Throwable e) { // the remaining tasks must still run
+                failure = EffectPerformer.first(failure, e);
             }
         }
         PENDING.remove();
-        if (failure instanceof Error error) {
-            throw error;
-        }
-        if (failure instanceof RuntimeException exception) {
-            throw exception;
-        }
+        EffectPerformer.rethrow(failure);
     }
 }

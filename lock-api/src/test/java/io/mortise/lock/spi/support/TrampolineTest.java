@@ -4,6 +4,7 @@ package io.mortise.lock.spi.support;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.reflect.UndeclaredThrowableException;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -29,5 +30,24 @@ class TrampolineTest {
         assertThat(ran).containsExactly("first", "second", "fourth");
         Trampoline.run(() -> ran.add("at once"));
         assertThat(ran).endsWith("at once");
+    }
+
+    /** As code in Kotlin may throw. */
+    @Test
+    void S11_aCheckedExceptionDoesNotPreventTheOthers() {
+        Exception checked = new Exception("checked");
+        assertThatThrownBy(() -> Trampoline.run(() -> {
+                    Trampoline.run(() -> ran.add("second"));
+                    TrampolineTest.<RuntimeException>throwAny(checked);
+                }))
+                .isInstanceOf(UndeclaredThrowableException.class)
+                .hasCause(checked);
+        Trampoline.run(() -> ran.add("at once"));
+        assertThat(ran).containsExactly("second", "at once");
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <E extends Throwable> void throwAny(Throwable any) throws E {
+        throw (E) any;
     }
 }

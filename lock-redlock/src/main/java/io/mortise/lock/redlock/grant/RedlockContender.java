@@ -98,7 +98,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         this.listener = listener;
         this.current = RedlockContenderState.initial(services.masters().all().size(), request.mayWait());
         this.machine = new SerialMachine<>(current, this::transition, this::perform, this::failed);
-        this.requests = new RedlockContenderRequests(services, request, machine::accept, this::voteSeen);
+        this.requests = new RedlockContenderRequests(services, request, machine, this::voteSeen);
     }
 
     private RedlockContenderState.Step transition(RedlockContenderState state, RedlockContenderEvent event) {

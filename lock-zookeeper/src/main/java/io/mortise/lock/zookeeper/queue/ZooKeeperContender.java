@@ -304,7 +304,7 @@ public final class ZooKeeperContender
     private void awaitSession() {
         ZooKeeperSession current = sessions.current();
         session = current;
-        requests = new ZooKeeperContenderRequests(current, lockNodes, request, this, machine::accept);
+        requests = new ZooKeeperContenderRequests(current, lockNodes, request, this, machine);
         CompletableFuture<?> ready = current.ready();
         awaited = ready;
         ready.whenComplete(
