@@ -55,6 +55,11 @@ public interface LeaseStore extends AutoCloseable {
      *
      * <p>A delayed release ({@link io.mortise.lock.Lease#releaseAfter}) is the last renewal of its grant, with another duration.
      *
+     * <p>A failure counts for all grants of the call. They are renewed again in calls of half as many each, down to single grants, so that
+     * one that cannot be renewed costs no other lease.
+     *
+     * @param grants 1 to 100 grants
+     *
      * @param lease from when the request is executed; for a delayed release 1 ms to 1 h, longer or shorter than the lease so far,
      *     and rounded up by {@link #leaseDuration} if it is 1 s or more
      * @return a stage with those of the grants that the store no longer has, including the ended ones
@@ -109,7 +114,7 @@ public interface LeaseStore extends AutoCloseable {
         return "custom";
     }
 
-    /** Closes the store's client, within about one second. Never throws. */
+    /** Closes the store's client, within about one second: after 1.5 s the closing client waits no longer. Never throws. */
     @Override
     void close();
 

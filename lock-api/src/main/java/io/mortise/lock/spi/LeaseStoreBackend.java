@@ -9,6 +9,7 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockException;
 import io.mortise.lock.internal.DurationLimits;
 import io.mortise.lock.spi.LeaseStore.Grant;
+import io.mortise.lock.spi.support.BoundedCloseWait;
 import io.mortise.lock.spi.support.Durations;
 import io.mortise.lock.spi.support.StageFailures;
 import java.time.Duration;
@@ -42,6 +43,10 @@ public final class LeaseStoreBackend implements LockBackend {
 
     private static final Duration FIRST_SWEEP = Duration.ofMillis(250);
     private static final int RENEWALS_PER_LEASE = 3;
+
+    /** The most grants in one call of {@link LeaseStore#renew}, which must end within a request timeout. */
+    private static final int LARGEST_BATCH = 100;
+
     private static final Duration RETRY = Duration.ofMillis(150);
 
     private final LeaseStore store;
@@ -103,23 +108,31 @@ public final class LeaseStoreBackend implements LockBackend {
 
     @Override
     public void renew(List<GrantValidity> due) {
-        Map<Duration, Map<Grant, StoreGrantValidity>> byLease = new HashMap<>();
+        Map<Batch, Map<Grant, StoreGrantValidity>> batches = new HashMap<>();
         for (StoreGrantValidity mine : GrantValidity.cast(due, StoreGrantValidity.class)) {
-            byLease.computeIfAbsent(mine.lease, lease -> new HashMap<>()).put(mine.grant, mine);
+            if (mine.startRenewal()) {
+                Batch batch = new Batch(mine.lease, mine.largestBatch);
+                Map<Grant, StoreGrantValidity> grants = batches.computeIfAbsent(batch, same -> new HashMap<>());
+                grants.put(mine.grant, mine);
+                if (grants.size() == batch.most) {
+                    batches.remove(batch);
+                    renew(batch.lease, grants);
+                }
+            }
         }
-        byLease.forEach(this::renew);
+        batches.forEach((batch, grants) -> renew(batch.lease, grants));
     }
 
+    /** What the grants of one call of {@link LeaseStore#renew} have in common. */
+    private record Batch(Duration lease, int most) {}
+
     private void renew(Duration lease, Map<Grant, StoreGrantValidity> due) {
-        due.values().removeIf(mine -> !mine.startRenewal());
-        if (due.isEmpty()) {
-            return;
-        }
         MonotonicInstant until = LockClock.deadline(context.clock().now(), lease);
         CompletionStage<Set<Grant>> renewal =
                 send("renew " + due.size() + " leases", () -> store.renew(Set.copyOf(due.keySet()), lease));
         renewal.whenComplete((removed, failure) -> {
                     for (StoreGrantValidity mine : due.values()) {
+                        mine.largestBatch = failure == null ? LARGEST_BATCH : (due.size() + 1) / 2;
                         if (failure != null) {
                             mine.renewalWithoutReply(failure);
                         } else if (removed.contains(mine.grant)) {
@@ -141,7 +154,10 @@ public final class LeaseStoreBackend implements LockBackend {
 
     @Override
     public void close() {
-        store.close();
+        BoundedCloseWait.await(
+                CompletableFuture.runAsync(store::close, context.blocking()),
+                context.requestTimeout(),
+                "endpoints=" + endpoints());
     }
 
     /** Sends a request with a deadline, and assigns its failure to one of the categories of {@link LeaseStore}. */
@@ -149,7 +165,7 @@ public final class LeaseStoreBackend implements LockBackend {
         CompletionStage<T> stage;
         try {
             stage = nonNull(what, request.get()).thenApply(answer -> nonNull(what, answer));
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) { // in some languages a method may throw any exception
             stage = CompletableFuture.failedFuture(e);
         }
         return context.withRequestTimeout(what, stage).exceptionallyCompose(failure -> {
@@ -177,6 +193,12 @@ public final class LeaseStoreBackend implements LockBackend {
     private final class StoreGrantValidity extends GrantValidity {
         private final Grant grant;
         private final Duration lease;
+
+        /**
+         * The most grants to renew in one call with this one. After a failure it is half as many as before, until a call succeeds: so one
+         * grant that the store cannot renew costs only itself.
+         */
+        private volatile int largestBatch = LARGEST_BATCH;
 
         private final CompletableFuture<Void> renewalsEnded = new CompletableFuture<>();
 
@@ -295,16 +317,19 @@ public final class LeaseStoreBackend implements LockBackend {
         /** Removes what this contender may have in the store, because the core does not call {@link #end()} afterwards. */
         private AttemptResult displaced(String why) {
             end();
+            sweep(context.clock()
+                    .now()); // also if that release has no reply before the client closes; nobody needs its outcome
             return new AttemptResult.Displaced(why);
         }
 
         @Override
         public CompletionStage<Boolean> end() {
-            CompletionStage<Boolean> released = release();
-            if (unknownSince != null) {
-                sweep(context.clock().now());
-            }
-            return released;
+            // The first repetition must not overtake the release: that would find nothing, and report a loss.
+            return release().whenComplete((was, failure) -> {
+                if (unknownSince != null) {
+                    sweep(context.clock().now());
+                }
+            });
         }
 
         /** Extends the grant once more, by the delay, when the renewals that would undo this have ended. */

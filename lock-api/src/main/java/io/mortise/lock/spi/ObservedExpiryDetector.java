@@ -5,7 +5,6 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.internal.DurationLimits;
 import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -28,14 +27,17 @@ import java.util.Map;
  * {@link LeaseStore#hasClock()} must return false, and there is no delayed release.
  *
  * <p>One instance serves all locks of a client. It keeps up to {@value #KEPT} observations, and more only for locks that were
- * read within the last two lease durations (S17). Thread-safe.
+ * read within the last two lease durations, or a little before (S17). Thread-safe.
  */
 public final class ObservedExpiryDetector {
     private static final int KEPT = 1_000;
 
+    /** The number of observations that are still needed after which a call looks for no more to drop. */
+    private static final int MOST_NEEDED = 4;
+
     private final LockClock clock;
 
-    /** The latest observation of each lock, in the order of the last read. */
+    /** The latest observation of each lock, in the order in which they were read, or found to be needed. */
     @GuardedBy("this")
     private final Map<LockName, Observation> observations = new LinkedHashMap<>();
 
@@ -77,13 +79,17 @@ public final class ObservedExpiryDetector {
     /** Drops the observations beyond the limit that no waiter needs any more. A dropped one only delays a takeover. */
     @GuardedBy("this")
     private void dropUnread(MonotonicInstant now) {
-        Iterator<Observation> oldestFirst = observations.values().iterator();
-        while (observations.size() > KEPT) {
-            Observation oldest = oldestFirst.next();
+        int needed = 0;
+        while (observations.size() > KEPT && needed < MOST_NEEDED) {
+            Map.Entry<LockName, Observation> first =
+                    observations.entrySet().iterator().next();
+            LockName name = first.getKey();
+            Observation oldest = first.getValue();
+            observations.remove(name);
             if (now.isBefore(oldest.last.plus(oldest.lease.multipliedBy(2)))) {
-                return;
+                observations.put(name, oldest); // a long lease must not keep those behind it
+                needed++;
             }
-            oldestFirst.remove();
         }
     }
 

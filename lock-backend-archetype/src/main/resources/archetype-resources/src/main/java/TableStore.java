@@ -13,6 +13,7 @@ import java.sql.SQLTransientException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -166,7 +167,9 @@ final class TableStore implements ListableLeaseStore {
 
     @Override
     public CompletionStage<Set<Grant>> renew(Collection<Grant> grants, Duration lease) {
-        List<Grant> each = List.copyOf(grants);
+        List<Grant> each = grants.stream()
+                .sorted(Comparator.comparing(grant -> grant.name().value()))
+                .toList();
         return send("renewal", connection -> {
             try (PreparedStatement statement = connection.prepareStatement(RENEW)) {
                 for (Grant grant : each) {

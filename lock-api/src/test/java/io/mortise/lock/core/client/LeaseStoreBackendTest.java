@@ -46,9 +46,11 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -91,7 +93,10 @@ class LeaseStoreBackendTest {
         private final MapStore map;
         private final LockClock clock;
         private @Nullable Exception failure;
-        private @Nullable Error thrown;
+        private @Nullable Throwable thrown;
+        private @Nullable CountDownLatch mayClose;
+        private String unrenewable = "";
+        private int largestRenewal;
         private boolean refusal;
         private Duration shortestLease = Duration.ofSeconds(1);
         private Duration oneWay = Duration.ZERO;
@@ -103,7 +108,7 @@ class LeaseStoreBackendTest {
 
         private <T> CompletionStage<T> send(Supplier<CompletionStage<T>> request) {
             if (thrown != null) {
-                throw thrown;
+                DecidingStore.<RuntimeException>throwAny(thrown);
             }
             if (failure != null) {
                 return CompletableFuture.failedFuture(failure);
@@ -118,6 +123,12 @@ class LeaseStoreBackendTest {
             return reply;
         }
 
+        /** Throws also what Java lets a method throw only if it says so, as other languages do. */
+        @SuppressWarnings("unchecked")
+        private static <E extends Throwable> void throwAny(Throwable any) throws E {
+            throw (E) any;
+        }
+
         @Override
         public CompletionStage<Answer> tryAcquire(LockName name, String ownerRecord, Duration lease) {
             return send(() -> map.tryAcquire(name, ownerRecord, lease));
@@ -125,7 +136,12 @@ class LeaseStoreBackendTest {
 
         @Override
         public CompletionStage<Set<Grant>> renew(Collection<Grant> grants, Duration lease) {
-            return send(() -> map.renew(grants, lease));
+            largestRenewal = Math.max(largestRenewal, grants.size());
+            boolean fails =
+                    grants.stream().anyMatch(grant -> grant.name().value().equals(unrenewable));
+            return fails
+                    ? CompletableFuture.failedFuture(new DriverException("the row is locked"))
+                    : send(() -> map.renew(grants, lease));
         }
 
         @Override
@@ -177,7 +193,15 @@ class LeaseStoreBackendTest {
         }
 
         @Override
-        public void close() {}
+        public void close() {
+            if (mayClose != null) {
+                try {
+                    mayClose.await();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+        }
     }
 
     @Test
@@ -247,6 +271,68 @@ class LeaseStoreBackendTest {
         clock.advance(Duration.ofSeconds(1));
         assertThat(released.join()).isEqualTo(ReleaseOutcome.UNKNOWN);
         assertThat(map.rows).isEmpty();
+    }
+
+    /** The repetitions that remove what a lost acquire may still create begin after the release, and cannot overtake it. */
+    @Test
+    void S05_aSlowReleaseAfterALostReplyDoesNotSayLost() {
+        store.failure = new DriverException("connection reset");
+        CompletableFuture<Lease> acquired = client.named("x").acquireAsync();
+        store.failure = null;
+        clock.advance(Duration.ofSeconds(1));
+        store.oneWay = Duration.ofMillis(400);
+        CompletableFuture<ReleaseOutcome> released = acquired.join().releaseAsync();
+        store.oneWay = Duration.ZERO;
+        clock.advance(Duration.ofSeconds(1));
+        assertThat(released).isCompletedWithValue(ReleaseOutcome.RELEASED);
+    }
+
+    @Test
+    void S07_aGrantThatCannotBeRenewedCostsNoOtherOne() {
+        List<Lease> leases = IntStream.range(0, 7)
+                .mapToObj(i -> client.named("x" + i).acquireAsync().join())
+                .toList();
+        store.unrenewable = "x3";
+        clock.advance(Duration.ofSeconds(30));
+        assertThat(leases.stream().map(Lease::isHeld)).containsExactly(true, true, true, false, true, true, true);
+        client.named("y").acquireAsync().join();
+        clock.advance(Duration.ofSeconds(12));
+        assertThat(store.largestRenewal).as("together again").isEqualTo(7);
+    }
+
+    /** A store that takes a few milliseconds for each row must end within a request timeout. */
+    @Test
+    void S07_manyGrantsAreRenewedInParts() {
+        List<Lease> leases = IntStream.range(0, 250)
+                .mapToObj(i -> client.named("x" + i).acquireAsync().join())
+                .toList();
+        clock.advance(Duration.ofSeconds(30));
+        assertThat(leases).allMatch(Lease::isHeld);
+        assertThat(store.largestRenewal).isEqualTo(100);
+    }
+
+    /** As a store in Kotlin may: then no timer, and no other lease, may be lost with it. */
+    @Test
+    void S07_S09_aStoreMayThrowCheckedExceptions() {
+        Lease held = client.named("x").acquireAsync().join();
+        store.thrown = new DriverException("connection reset");
+        CompletableFuture<Lease> waiting = client.named("y").acquireAsync();
+        clock.advance(Duration.ofSeconds(5));
+        assertThat(waiting).isNotDone();
+        store.thrown = null;
+        clock.advance(Duration.ofSeconds(20));
+        assertThat(waiting.join().isHeld()).isTrue();
+        assertThat(held.isHeld()).isTrue();
+    }
+
+    /** As a connection pool that waits for a silent server. */
+    @Test
+    void S16_aCloseDoesNotWaitForAStoreThatDoesNotClose() throws Exception {
+        CountDownLatch mayClose = new CountDownLatch(1);
+        store.mayClose = mayClose;
+        CompletableFuture<Void> closed = CompletableFuture.runAsync(client::close);
+        closed.get(60, TimeUnit.SECONDS);
+        assertThat(mayClose.getCount()).as("still").isEqualTo(1);
     }
 
     /** Returns the time until the only grant ends, for a grant that ends after whole or half seconds. */
