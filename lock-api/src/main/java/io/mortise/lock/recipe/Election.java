@@ -173,8 +173,8 @@ public final class Election implements AutoCloseable {
                     Lease lease = acquire();
                     if (lease != null) {
                         pause = lead(lease, reported) == TermEnd.LOST ? Duration.ZERO : options.pauseAfterTerm();
+                        failurePauses.reset();
                     }
-                    failurePauses.reset();
                 } catch (ClientClosedException e) {
                     LOG.info("event=election-client-closed lock=\"{}\"", shown);
                     break;

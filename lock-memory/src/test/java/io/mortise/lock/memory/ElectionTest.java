@@ -539,6 +539,27 @@ class ElectionTest {
         elected();
     }
 
+    /** The pauses double until a term ends without a failure. */
+    @Test
+    void S15_anInterruptedWaitDoesNotShortenTheNextPauses() throws Exception {
+        Duration pause = Duration.ofMillis(20);
+        AtomicInteger waits = new AtomicInteger();
+        DistributedLock failing = acquiring(client.named("x"), () -> {
+            if (waits.getAndIncrement() % 2 == 1) {
+                throw new InterruptedException("by the application");
+            }
+            throw new BackendRefusedException("no permission", null);
+        });
+        long start = System.nanoTime();
+        elections.add(options(failing, events).pauseAfterFailure(pause, LONG).run(untilStopped()));
+        for (int failures = 0; failures < 5; failures++) {
+            assertThat(next()).isInstanceOf(BackendRefusedException.class);
+        }
+        assertThat(Duration.ofNanos(System.nanoTime() - start))
+                .as("four pauses")
+                .isGreaterThanOrEqualTo(pause.multipliedBy(1 + 2 + 4 + 8));
+    }
+
     @Test
     void S10_anInterruptByTheApplicationDoesNotEndTheCampaign() throws Exception {
         BlockingQueue<Thread> threads = new LinkedBlockingQueue<>();
