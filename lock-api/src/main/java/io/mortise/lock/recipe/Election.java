@@ -284,17 +284,17 @@ public final class Election implements AutoCloseable {
         stopped.stop(reason, thread);
     }
 
-    /** Runs the callbacks of a stop. Without a thread they run here: late or slow is better than never. */
-    void startStopThread(Runnable callbacks) {
+    /** Runs a part of a stop, such as its callbacks. Without a thread it runs here: late or slow is better than never. */
+    void startStopThread(Runnable part) {
         Thread stopper;
         try {
-            stopper = Objects.requireNonNull(
-                    options.threads().newThread(callbacks), "the thread factory returned no thread");
+            stopper =
+                    Objects.requireNonNull(options.threads().newThread(part), "the thread factory returned no thread");
             stopper.setName(thread.getName() + "-stop");
             stopper.start();
         } catch (Throwable e) { // no memory for a thread, or a factory that makes one thread only
             warn("event=election-stop-thread-failed lock=\"" + shown + "\"", e);
-            callbacks.run();
+            part.run();
         }
     }
 

@@ -91,29 +91,26 @@ public final class Term {
         runAll(List.of(callback));
     }
 
-    /** Ends this term, and lets other candidates go first. Returns at once; the lock is released after the body has ended. */
+    /**
+     * Ends this term, and lets other candidates go first. Returns at once; the lock is released after the body has ended. If the
+     * lease is lost before, the body is interrupted, also one that has resigned itself.
+     */
     public void resign() {
         election.stop(this, TermEnd.RESIGNED);
     }
 
-    /** Stops the body on that thread, unless it was stopped before, or has ended. */
+    /**
+     * Stops the body on that thread, unless it was stopped before, or has ended. A body that was stopped may still work under the
+     * lock, so a loss interrupts it all the same.
+     */
     void stop(TermEnd reason, Thread thread) {
-        if (isStopped()) {
-            return; // without the lock: an interrupt of blocking I/O may last as long as the I/O
-        }
-        List<Runnable> callbacks;
-        state.lock();
-        try {
-            if (end != null) {
-                return;
+        // A second stop comes without the lock: the interrupt of a body in blocking I/O may last as long as the I/O.
+        List<Runnable> callbacks = isStopped() ? null : firstStop(reason);
+        if (callbacks == null) {
+            if (reason == TermEnd.LOST) {
+                election.startStopThread(() -> interrupt(reason, thread));
             }
-            end = reason;
-            callbacks = List.copyOf(stopCallbacks);
-            if (!callbacks.isEmpty()) {
-                callbackThreads++;
-            }
-        } finally {
-            state.unlock();
+            return;
         }
         try {
             interrupt(reason, thread);
@@ -124,6 +121,22 @@ public final class Term {
             if (!callbacks.isEmpty()) {
                 election.startStopThread(() -> runAll(callbacks));
             }
+        }
+    }
+
+    /** Returns the callbacks to run, which the term's end awaits; null if the term was stopped before. */
+    private @Nullable List<Runnable> firstStop(TermEnd reason) {
+        state.lock();
+        try {
+            if (end != null) {
+                return null;
+            }
+            List<Runnable> callbacks = List.copyOf(stopCallbacks);
+            end = reason;
+            callbackThreads += callbacks.isEmpty() ? 0 : 1;
+            return callbacks;
+        } finally {
+            state.unlock();
         }
     }
 

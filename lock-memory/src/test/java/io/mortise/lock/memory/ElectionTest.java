@@ -65,6 +65,24 @@ class ElectionTest {
         busy.close();
     }
 
+    /** What it does after it has resigned may rely on the lock, which is released only after it. */
+    @Test
+    void S07_aLossInterruptsABodyThatHasResigned() throws Exception {
+        CountDownLatch resigned = new CountDownLatch(1);
+        CountDownLatch finished = new CountDownLatch(1);
+        start(client, term -> {
+            term.resign();
+            resigned.countDown();
+            finished.await();
+        });
+        elected();
+        resigned.await();
+        store.faults().expire("x");
+        clock.advance(Duration.ofSeconds(31));
+        assertThat(next()).isEqualTo(TermEnd.RESIGNED);
+        finished.countDown();
+    }
+
     @Test
     void S03_theEpochIncreasesFromTermToTerm() throws Exception {
         start(client, untilStopped());
