@@ -68,19 +68,14 @@ final class GroupAcquisition<T> {
             pending = request;
         }
         request.whenComplete((reply, failure) -> {
-            if (failure == null) {
-                try {
+            try {
+                if (failure == null) {
                     onReply(toLease.apply(reply), index);
-                } catch (Throwable e) { // nobody else would see it, and the locks would stay taken
-                    fail(e);
+                } else {
+                    onFailure(StageFailures.unwrap(failure), index, left);
                 }
-                return;
-            }
-            Throwable cause = StageFailures.unwrap(failure);
-            if (index > 0 && WaitBudget.ranOut(left, cause)) {
-                giveUp();
-            } else {
-                fail(cause);
+            } catch (Throwable e) { // nobody else would see it, and the locks would stay taken
+                fail(e);
             }
         });
         if (late) {
@@ -107,6 +102,14 @@ final class GroupAcquisition<T> {
         }
     }
 
+    private void onFailure(Throwable failure, int index, @Nullable Duration left) {
+        if (index > 0 && WaitBudget.ranOut(left, failure)) {
+            giveUp();
+        } else {
+            fail(failure);
+        }
+    }
+
     private void giveUp() {
         if (!hasEnded()) {
             result.complete(toResult.apply(Optional.empty()));
@@ -129,14 +132,14 @@ final class GroupAcquisition<T> {
         synchronized (this) {
             all = List.copyOf(held);
         }
-        GroupLease group = new GroupLease(all);
+        T group = toResult.apply(Optional.of(new GroupLease(all)));
         synchronized (this) {
             if (ended) {
                 return; // they have been given back
             }
-            ended = true;
+            ended = true; // nothing may fail from here on: neither a failure nor a rollback would follow
         }
-        if (!result.complete(toResult.apply(Optional.of(group)))) {
+        if (!result.complete(group)) {
             GroupLease.giveBack(all);
         }
     }
@@ -149,9 +152,9 @@ final class GroupAcquisition<T> {
             if (ended) {
                 return;
             }
-            ended = true;
             all = List.copyOf(held);
             withdrawn = pending;
+            ended = true;
         }
         if (withdrawn != null) {
             withdrawn.cancel(false); // withdraws the request, if it has no reply yet

@@ -143,6 +143,22 @@ class LockGroupTest {
         assertThat(calls).containsExactly("acquire a", "release a");
     }
 
+    @Test
+    void S08_anAsynchronousGroupThatCannotBeDeliveredIsGivenBack() {
+        Error noMemory = new OutOfMemoryError("for the result");
+        CompletableFuture<GroupLease> future = new GroupAcquisition<GroupLease>(List.of(lock("a")), LONG, group -> {
+                    throw noMemory;
+                })
+                .begin();
+        reply("a").complete(Optional.of(lease("a")));
+        assertThat(future)
+                .failsWithin(Duration.ZERO)
+                .withThrowableThat()
+                .havingCause()
+                .isSameAs(noMemory);
+        assertThat(calls).containsExactly("acquire a", "release a");
+    }
+
     private CompletableFuture<Optional<Lease>> reply(String name) {
         return pending.computeIfAbsent(name, any -> new CompletableFuture<>());
     }
