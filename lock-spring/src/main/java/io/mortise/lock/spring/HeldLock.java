@@ -34,7 +34,7 @@ final class HeldLock {
             HeldLock.class.getClassLoader());
 
     /** The locks of a thread, innermost first. Concurrent, because a transaction may complete on another thread. */
-    private static final ThreadLocal<@Nullable Deque<HeldLock>> OF_THREAD = new ThreadLocal<>();
+    static final ThreadLocal<@Nullable Deque<HeldLock>> OF_THREAD = new ThreadLocal<>();
 
     private final LockClient client;
     private final Lease lease;
@@ -74,22 +74,30 @@ final class HeldLock {
         return lease.isEmpty() ? null : begin(client, lease.get());
     }
 
+    /** Releases the lease if that fails, also for lack of memory: nobody else would, and the client renews it. */
     private static HeldLock begin(LockClient client, Lease lease) {
+        HeldLock held = null;
+        try {
+            held = new HeldLock(client, lease, locksOfThread());
+            held.thread.addFirst(held);
+            held.untilCompletion = TRANSACTIONS && TransactionLeases.register(held);
+            return held;
+        } catch (Throwable e) {
+            if (held != null) {
+                held.remove();
+            }
+            lease.close();
+            throw e;
+        }
+    }
+
+    private static Deque<HeldLock> locksOfThread() {
         Deque<HeldLock> thread = OF_THREAD.get();
         if (thread == null) {
             thread = new ConcurrentLinkedDeque<>();
             OF_THREAD.set(thread);
         }
-        HeldLock held = new HeldLock(client, lease, thread);
-        thread.addFirst(held);
-        try {
-            held.untilCompletion = TRANSACTIONS && TransactionLeases.register(held);
-        } catch (Throwable e) {
-            held.remove();
-            lease.close();
-            throw e;
-        }
-        return held;
+        return thread;
     }
 
     private static @Nullable HeldLock ofThread(LockClient client, String name) {

@@ -11,6 +11,7 @@ import io.mortise.lock.LockOptions;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
@@ -64,6 +65,22 @@ class LockTemplateTest {
                     throw new IOException("the body failed");
                 }))
                 .isInstanceOf(IOException.class);
+        assertThat(context.isFree("job")).isTrue();
+    }
+
+    @Test
+    void S05_anErrorAfterTheGrantFreesTheLock() {
+        HeldLock.OF_THREAD.set(new ConcurrentLinkedDeque<>() {
+            @Override
+            public void addFirst(HeldLock held) {
+                throw new OutOfMemoryError("Java heap space");
+            }
+        });
+        try {
+            assertThatThrownBy(() -> locks.run("job", lease -> {})).isInstanceOf(OutOfMemoryError.class);
+        } finally {
+            HeldLock.OF_THREAD.remove();
+        }
         assertThat(context.isFree("job")).isTrue();
     }
 
