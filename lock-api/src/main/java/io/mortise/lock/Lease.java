@@ -92,8 +92,8 @@ public interface Lease extends AutoCloseable {
      * executed the request, plus the granularity of its expiry (S5). {@link LockAdmin#forceRelease} frees it earlier. If the
      * lease has ended already, nothing is kept, and the outcome is that of the first release.
      *
-     * @param delay zero or more, zero being the same as {@link #release()}; at most 1 hour, on Redlock at most its
-     *     {@code maxLease}
+     * @param delay zero or more, zero being the same as {@link #release()}; at most 1 hour, or less if the backend
+     *     limits leases more, such as Redlock by its {@code maxLease}
      * @return whether the grant was valid until this call
      * @throws UnsupportedOperationException if the backend does not offer {@link Capability#DELAYED_RELEASE}; the lease is
      *     still held then

@@ -90,10 +90,29 @@ public final class LeaseStoreBackend implements LockBackend {
         return store.leaseDuration(requested);
     }
 
-    /** Applies the limits of leases, since {@link LeaseStore#renew} sets the delay as the duration of a last lease. */
     @Override
     public void checkReleaseDelay(Duration delay) {
-        store.leaseDuration(Optional.of(Durations.longer(delay, DurationLimits.SHORTEST_LEASE)));
+        delayInForce(delay);
+    }
+
+    /**
+     * Returns the delay, rounded up as a lease is, since {@link LeaseStore#renew} sets it as the duration of a last lease. One that
+     * is too short for a lease stays as it is: nobody has to renew it in time.
+     *
+     * @throws IllegalArgumentException if it is longer than the store's leases
+     */
+    private Duration delayInForce(Duration delay) {
+        if (delay.compareTo(DurationLimits.SHORTEST_LEASE) < 0) {
+            return delay;
+        }
+        try {
+            return store.leaseDuration(Optional.of(delay));
+        } catch (IllegalArgumentException e) {
+            if (delay.compareTo(store.leaseDuration(Optional.empty())) < 0) {
+                return delay;
+            }
+            throw e;
+        }
     }
 
     @Override
@@ -348,10 +367,7 @@ public final class LeaseStoreBackend implements LockBackend {
             return send("delayed release of lock \"" + request.name() + "\"", () -> {
                         Duration left = Durations.roundUpToMillis(
                                 Durations.longer(context.clock().until(at), Duration.ofMillis(1)));
-                        Duration rounded = left.compareTo(DurationLimits.SHORTEST_LEASE) < 0
-                                ? left
-                                : store.leaseDuration(Optional.of(left)); // throws if that is too short
-                        return store.renew(Set.of(grant), rounded);
+                        return store.renew(Set.of(grant), delayInForce(left));
                     })
                     .thenApply(removed -> !removed.contains(grant));
         }

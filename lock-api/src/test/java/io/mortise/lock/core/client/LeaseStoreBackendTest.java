@@ -359,6 +359,15 @@ class LeaseStoreBackendTest {
         assertThat(untilFree()).as("no lease duration is below a second").isEqualTo(Duration.ofMillis(500));
     }
 
+    /** As the rest of any delay is when the release must be repeated. */
+    @Test
+    void S05_aDelayMayBeTooShortForALease() {
+        store.shortestLease = Duration.ofSeconds(5);
+        Lease lease = client.named("x").acquireAsync().join();
+        assertThat(lease.releaseAfterAsync(Duration.ofMillis(2_500))).isCompletedWithValue(ReleaseOutcome.RELEASED);
+        assertThat(untilFree()).as("not rounded up").isEqualTo(Duration.ofMillis(2_500));
+    }
+
     /** The keeper may have chosen the grant for a renewal before the release, and call the backend after it. */
     @Test
     void S05_noRenewalIsSentAfterADelayedRelease() {
@@ -418,7 +427,7 @@ class LeaseStoreBackendTest {
         assertThat(lease.releaseAfterAsync(Duration.ofSeconds(3))).isCompletedWithValue(ReleaseOutcome.RELEASED);
     }
 
-    /** Shortly before the end of the delay the store rejects the rest as a lease duration. */
+    /** Shortly before the end of the delay the rest is too short for a lease. */
     @Test
     void S05_aLateDelayedReleaseIsUndoneAlsoIfTheStoreRejectsShortLeases() {
         store.shortestLease = Duration.ofSeconds(2);
