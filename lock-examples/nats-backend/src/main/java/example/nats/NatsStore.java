@@ -20,12 +20,15 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Keeps each lock under one key of a NATS JetStream bucket. Each write is conditional on the key's revision, and the revision
@@ -59,13 +62,23 @@ final class NatsStore implements ListableLeaseStore {
         this.locks = connection.keyValue(bucket, options);
     }
 
-    /** The value of a key: the token, or 0 if it is the revision itself, the lease in ms, the client, and the owner record. */
-    private record Value(long token, Duration lease, String client, String ownerRecord) {
+    /**
+     * The value of a key: the token, or 0 if it is the revision itself, the lease in ms, the client, and the owner record. A value
+     * of another format is that of a foreign holder, whose grant has no lease: it ends when somebody deletes the key (S19).
+     */
+    private record Value(long token, Optional<Duration> lease, String client, String ownerRecord) {
+        private static final Pattern FORMAT = Pattern.compile("(\\d{1,18}) (\\d{1,18}) (\\S+) (.*)", Pattern.DOTALL);
+
         static Value of(KeyValueEntry entry) {
-            String[] fields = entry.getValueAsString().split(" ", 4);
-            long token = Long.parseLong(fields[0]);
-            Duration lease = Duration.ofMillis(Long.parseLong(fields[1]));
-            return new Value(token == 0 ? entry.getRevision() : token, lease, fields[2], fields[3]);
+            String text = Objects.requireNonNullElse(entry.getValueAsString(), "");
+            Matcher fields = FORMAT.matcher(text);
+            if (!fields.matches()) {
+                return new Value(entry.getRevision(), Optional.empty(), "", text);
+            }
+            long token = Long.parseLong(fields.group(1));
+            Duration lease = Duration.ofMillis(Long.parseLong(fields.group(2)));
+            return new Value(
+                    token == 0 ? entry.getRevision() : token, Optional.of(lease), fields.group(3), fields.group(4));
         }
 
         boolean isOf(String attempt) {
@@ -73,7 +86,7 @@ final class NatsStore implements ListableLeaseStore {
         }
 
         byte[] bytes() {
-            String text = token + " " + lease.toMillis() + " " + client + " " + ownerRecord;
+            String text = token + " " + lease.orElseThrow().toMillis() + " " + client + " " + ownerRecord;
             return text.getBytes(StandardCharsets.UTF_8);
         }
     }
@@ -81,7 +94,7 @@ final class NatsStore implements ListableLeaseStore {
     @Override
     public CompletionStage<Answer> tryAcquire(LockName name, String ownerRecord, Duration lease) {
         String attempt = OwnerRecordCodec.attemptId(ownerRecord).orElseThrow();
-        byte[] grant = new Value(0, lease, context.clientId(), ownerRecord).bytes();
+        byte[] grant = new Value(0, Optional.of(lease), context.clientId(), ownerRecord).bytes();
         return context.callBlocking("acquire", () -> {
             while (true) { // until this attempt holds the lock, or another one
                 KeyValueEntry entry = locks.get(key(name));
@@ -90,7 +103,9 @@ final class NatsStore implements ListableLeaseStore {
                     if (held.isOf(attempt)) {
                         return new Answer.Token(held.token());
                     }
-                    if (!expiry.hasEnded(name, entry.getRevision(), held.lease())) {
+                    if (held.lease().isEmpty()
+                            || !expiry.hasEnded(
+                                    name, entry.getRevision(), held.lease().get())) {
                         return new Answer.HeldBy(held.ownerRecord());
                     }
                 }
@@ -135,7 +150,7 @@ final class NatsStore implements ListableLeaseStore {
                 return false;
             }
             Value held = Value.of(entry);
-            Value extended = new Value(held.token(), lease, held.client(), held.ownerRecord());
+            Value extended = new Value(held.token(), Optional.of(lease), held.client(), held.ownerRecord());
             if (write(grant.name(), extended.bytes(), entry).isPresent()) {
                 return true;
             }

@@ -60,6 +60,11 @@ final class OneBucket extends LinkedBackendUnderTest<TcpProxy> {
         use(locks -> locks.delete(NatsStore.key(new LockName(lockName))));
     }
 
+    /** Writes a value that Mortise does not write. */
+    void put(String lockName, String value) {
+        use(locks -> locks.put(NatsStore.key(new LockName(lockName)), value));
+    }
+
     @Override
     public void expireSession(LockClient client) {
         String id = clientIds.get(link(client));
