@@ -29,17 +29,6 @@ record Answers(List<Answer> ofMasters) {
     }
 
     YesNoTally.Result result() {
-        int yes = 0;
-        int no = 0;
-        int none = 0;
-        for (Answer answer : ofMasters) {
-            switch (answer) {
-                case YES -> yes++;
-                case NO -> no++;
-                case NONE -> none++;
-                case PENDING -> {}
-            }
-        }
-        return YesNoTally.decide(new Quorum(ofMasters.size()), yes, no, none);
+        return YesNoTally.decide(new Quorum(ofMasters.size()), count(Answer.YES), count(Answer.NO), count(Answer.NONE));
     }
 }
