@@ -19,7 +19,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /** A {@link LeaseStore} on a {@link InMemoryLockTable} that also simulates the faults of the link between client and table. */
-public final class FaultyLeaseStore implements LeaseStore, FaultyLink {
+public class FaultyLeaseStore implements LeaseStore, FaultyLink {
     private final InMemoryLockTable table;
     private final BooleanSupplier stopped;
     private final Set<Grant> granted = ConcurrentHashMap.newKeySet();
@@ -31,10 +31,10 @@ public final class FaultyLeaseStore implements LeaseStore, FaultyLink {
     private boolean dropNextReply;
     private Duration oneWay = Duration.ZERO;
 
-    /** @param stopped returns whether the table currently refuses all requests */
-    FaultyLeaseStore(InMemoryLockTable table, BooleanSupplier stopped) {
-        this.table = table;
-        this.stopped = stopped;
+    /** @param backend has the table, which refuses all requests while the server is stopped */
+    public FaultyLeaseStore(TableBackendUnderTest backend) {
+        this.table = backend.table;
+        this.stopped = () -> backend.stopped;
     }
 
     @Override

@@ -16,8 +16,8 @@ import java.util.OptionalLong;
 
 /** Provides a new in-memory table, connected through the simple SPI, to one conformance test. It has no {@code LockAdmin}. */
 public class TableBackendUnderTest extends LinkedBackendUnderTest<FaultyLeaseStore> {
-    private final InMemoryLockTable table = new InMemoryLockTable();
-    private volatile boolean stopped;
+    final InMemoryLockTable table = new InMemoryLockTable();
+    volatile boolean stopped;
 
     @Override
     public String description() {
@@ -26,7 +26,7 @@ public class TableBackendUnderTest extends LinkedBackendUnderTest<FaultyLeaseSto
 
     @Override
     protected FaultyLeaseStore newLink() {
-        return new FaultyLeaseStore(table, () -> stopped);
+        return new FaultyLeaseStore(this);
     }
 
     @Override

@@ -9,8 +9,6 @@ import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.GrantValidity;
-import io.mortise.lock.spi.LeaseStore;
-import io.mortise.lock.spi.LeaseStoreBackend;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
@@ -29,9 +27,9 @@ abstract class UnusualCapabilities extends LockConformance {
     /** Returns what the backend claims. */
     abstract Set<Capability> claimed(Set<Capability> ofTable);
 
-    /** Returns the store of one client. */
-    LeaseStore store(LeaseStore table) {
-        return table;
+    /** Returns the store of a new client. */
+    FaultyLeaseStore store(TableBackendUnderTest table) {
+        return new FaultyLeaseStore(table);
     }
 
     @Override
@@ -43,8 +41,13 @@ abstract class UnusualCapabilities extends LockConformance {
             }
 
             @Override
+            protected FaultyLeaseStore newLink() {
+                return store(this);
+            }
+
+            @Override
             protected LockBackend backend(FaultyLeaseStore link, BackendContext context) {
-                return new Backend(new LeaseStoreBackend(store(link), context));
+                return new Backend(super.backend(link, context));
             }
         };
     }
@@ -111,32 +114,17 @@ abstract class UnusualCapabilities extends LockConformance {
         }
 
         @Override
-        LeaseStore store(LeaseStore table) {
+        FaultyLeaseStore store(TableBackendUnderTest table) {
             Duration forever = Duration.ofHours(1);
-            return new LeaseStore() {
+            return new FaultyLeaseStore(table) {
                 @Override
                 public CompletionStage<Answer> tryAcquire(LockName name, String ownerRecord, Duration lease) {
-                    return table.tryAcquire(name, ownerRecord, forever);
+                    return super.tryAcquire(name, ownerRecord, forever);
                 }
 
                 @Override
                 public CompletionStage<Set<Grant>> renew(Collection<Grant> grants, Duration lease) {
-                    return table.renew(grants, forever);
-                }
-
-                @Override
-                public CompletionStage<Boolean> release(Grant grant) {
-                    return table.release(grant);
-                }
-
-                @Override
-                public String endpoints() {
-                    return table.endpoints();
-                }
-
-                @Override
-                public void close() {
-                    table.close();
+                    return super.renew(grants, forever);
                 }
             };
         }

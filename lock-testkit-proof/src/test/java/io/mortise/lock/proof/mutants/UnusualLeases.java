@@ -3,18 +3,11 @@ package io.mortise.lock.proof.mutants;
 
 import io.mortise.lock.proof.FaultyLeaseStore;
 import io.mortise.lock.proof.TableBackendUnderTest;
-import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LeaseStore;
-import io.mortise.lock.spi.LeaseStoreBackend;
-import io.mortise.lock.spi.LockBackend;
-import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.LockConformance;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.CompletionStage;
 
 /** Runs the conformance tests on a table that supports other lease durations than most stores. */
 abstract class UnusualLeases extends LockConformance {
@@ -47,8 +40,13 @@ abstract class UnusualLeases extends LockConformance {
             }
 
             @Override
-            protected LockBackend backend(FaultyLeaseStore link, BackendContext context) {
-                return new LeaseStoreBackend(new Store(link), context);
+            protected FaultyLeaseStore newLink() {
+                return new FaultyLeaseStore(this) {
+                    @Override
+                    public Duration leaseDuration(Optional<Duration> requested) {
+                        return UnusualLeases.this.leaseDuration(requested.orElse(defaultLease()));
+                    }
+                };
             }
         };
     }
@@ -60,44 +58,6 @@ abstract class UnusualLeases extends LockConformance {
                     "lease duration " + requested + ": must be " + shortest + " to " + longest);
         }
         return requested;
-    }
-
-    private final class Store implements LeaseStore {
-        private final LeaseStore table;
-
-        Store(LeaseStore table) {
-            this.table = table;
-        }
-
-        @Override
-        public CompletionStage<Answer> tryAcquire(LockName name, String ownerRecord, Duration lease) {
-            return table.tryAcquire(name, ownerRecord, lease);
-        }
-
-        @Override
-        public CompletionStage<Set<Grant>> renew(Collection<Grant> grants, Duration lease) {
-            return table.renew(grants, lease);
-        }
-
-        @Override
-        public CompletionStage<Boolean> release(Grant grant) {
-            return table.release(grant);
-        }
-
-        @Override
-        public Duration leaseDuration(Optional<Duration> requested) {
-            return UnusualLeases.this.leaseDuration(requested.orElse(defaultLease()));
-        }
-
-        @Override
-        public String endpoints() {
-            return table.endpoints();
-        }
-
-        @Override
-        public void close() {
-            table.close();
-        }
     }
 
     /** A store that rounds up to whole seconds. */
