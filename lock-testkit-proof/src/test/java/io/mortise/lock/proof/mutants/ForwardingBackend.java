@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.proof.mutants;
 
-import io.mortise.lock.Capability;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.AttemptResult;
@@ -14,16 +13,14 @@ import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
 /** A {@link LockBackend} that forwards every call to another one; each mutant overrides the step that it gets wrong. */
-class ForwardingBackend implements LockBackend {
-    final LockBackend delegate;
+class ForwardingBackend extends PlainForwardingBackend {
     final MutantConnection connection;
 
     ForwardingBackend(LockBackend delegate, MutantConnection connection) {
-        this.delegate = delegate;
+        super(delegate);
         this.connection = connection;
     }
 
@@ -120,42 +117,7 @@ class ForwardingBackend implements LockBackend {
     }
 
     @Override
-    public String endpoints() {
-        return delegate.endpoints();
-    }
-
-    @Override
-    public String kind() {
-        return delegate.kind();
-    }
-
-    @Override
-    public Set<Capability> capabilities() {
-        return delegate.capabilities();
-    }
-
-    @Override
-    public Duration leaseDuration(Optional<Duration> requested) {
-        return delegate.leaseDuration(requested);
-    }
-
-    @Override
-    public void checkReleaseDelay(Duration delay) {
-        delegate.checkReleaseDelay(delay);
-    }
-
-    @Override
-    public boolean queuesWaiters() {
-        return delegate.queuesWaiters();
-    }
-
-    @Override
     public Optional<LockAdmin> admin() {
         return delegate.admin().map(ForwardingAdmin::new);
-    }
-
-    @Override
-    public void close() {
-        delegate.close();
     }
 }

@@ -2,23 +2,16 @@
 package io.mortise.lock.proof.mutants;
 
 import io.mortise.lock.Capability;
-import io.mortise.lock.LockAdmin;
 import io.mortise.lock.proof.FaultyLeaseStore;
 import io.mortise.lock.proof.TableBackendUnderTest;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.Contender;
-import io.mortise.lock.spi.ContenderListener;
-import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.LockConformance;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.EnumSet;
-import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
@@ -47,62 +40,14 @@ abstract class UnusualCapabilities extends LockConformance {
 
             @Override
             protected LockBackend backend(FaultyLeaseStore link, BackendContext context) {
-                return new Backend(super.backend(link, context));
+                return new PlainForwardingBackend(super.backend(link, context)) {
+                    @Override
+                    public Set<Capability> capabilities() {
+                        return claimed(EnumSet.copyOf(super.capabilities()));
+                    }
+                };
             }
         };
-    }
-
-    private final class Backend implements LockBackend {
-        private final LockBackend delegate;
-
-        Backend(LockBackend delegate) {
-            this.delegate = delegate;
-        }
-
-        @Override
-        public Set<Capability> capabilities() {
-            return claimed(EnumSet.copyOf(delegate.capabilities()));
-        }
-
-        @Override
-        public Contender enqueue(LockRequest request, ContenderListener listener) {
-            return delegate.enqueue(request, listener);
-        }
-
-        @Override
-        public void renew(List<GrantValidity> due) {
-            delegate.renew(due);
-        }
-
-        @Override
-        public String endpoints() {
-            return delegate.endpoints();
-        }
-
-        @Override
-        public Duration leaseDuration(Optional<Duration> requested) {
-            return delegate.leaseDuration(requested);
-        }
-
-        @Override
-        public void checkReleaseDelay(Duration delay) {
-            delegate.checkReleaseDelay(delay);
-        }
-
-        @Override
-        public boolean queuesWaiters() {
-            return delegate.queuesWaiters();
-        }
-
-        @Override
-        public Optional<LockAdmin> admin() {
-            return delegate.admin();
-        }
-
-        @Override
-        public void close() {
-            delegate.close();
-        }
     }
 
     /** A correct store without an expiry: an operator frees the locks of holders that died. */
