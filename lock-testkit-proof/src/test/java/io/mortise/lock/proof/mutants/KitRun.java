@@ -25,36 +25,45 @@ import org.junit.platform.testkit.engine.EngineTestKit;
 record KitRun(long passed, List<String> failed, List<String> aborted) {
     /** Runs the tests side by side. */
     static KitRun of(Class<?> conformance, String... tests) throws Exception {
-        DiscoverySelector[] selectors = Arrays.stream(tests)
-                .flatMap(test -> methods(conformance, test).stream())
-                .map(method -> selectMethod(conformance, method))
-                .toArray(DiscoverySelector[]::new);
+        DiscoverySelector[] selectors =
+                Arrays.stream(tests).map(test -> selectTest(conformance, test)).toArray(DiscoverySelector[]::new);
         // On a thread that does not belong to a pool of JUnit.
         ExecutorService thread = Executors.newSingleThreadExecutor();
         try {
-            return thread.submit(() -> of(EngineTestKit.engine("junit-jupiter")
-                            .selectors(selectors)
-                            .configurationParameter(ConformanceReportSettings.REPORT, "none")
-                            .configurationParameter("junit.jupiter.execution.parallel.enabled", "true")
-                            .configurationParameter("junit.jupiter.execution.parallel.config.strategy", "fixed")
-                            .configurationParameter("junit.jupiter.execution.parallel.config.fixed.parallelism", "8")
-                            .configurationParameter(
-                                    "junit.jupiter.execution.parallel.config.executor-service", "WORKER_THREAD_POOL")
-                            .execute()))
-                    .get();
+            return thread.submit(() -> of(request(8, selectors).execute())).get();
         } finally {
             thread.shutdown();
         }
     }
 
-    private static List<Method> methods(Class<?> conformance, String test) {
-        List<Method> named = Arrays.stream(conformance.getMethods())
+    /**
+     * Returns a request to run tests of the kit without a report; further configuration parameters can be added.
+     *
+     * @param parallelism how many tests may run at once
+     */
+    static EngineTestKit.Builder request(int parallelism, DiscoverySelector... selectors) {
+        return EngineTestKit.engine("junit-jupiter")
+                .selectors(selectors)
+                .configurationParameter(ConformanceReportSettings.REPORT, "none")
+                .configurationParameter("junit.jupiter.execution.parallel.enabled", String.valueOf(parallelism > 1))
+                .configurationParameter("junit.jupiter.execution.parallel.config.strategy", "fixed")
+                .configurationParameter(
+                        "junit.jupiter.execution.parallel.config.fixed.parallelism", String.valueOf(parallelism))
+                .configurationParameter(
+                        "junit.jupiter.execution.parallel.config.executor-service", "WORKER_THREAD_POOL");
+    }
+
+    /** Selects a test by its name. */
+    static DiscoverySelector selectTest(Class<?> conformance, String test) {
+        return selectMethod(conformance, method(conformance, test));
+    }
+
+    /** Returns the method of a test. */
+    static Method method(Class<?> conformance, String test) {
+        return Arrays.stream(conformance.getMethods())
                 .filter(method -> method.getName().equals(test))
-                .toList();
-        if (named.isEmpty()) {
-            throw new IllegalArgumentException(conformance.getName() + " has no test " + test);
-        }
-        return named;
+                .findAny()
+                .orElseThrow(() -> new IllegalArgumentException(conformance.getName() + " has no test " + test));
     }
 
     private static KitRun of(EngineExecutionResults results) {

@@ -3,13 +3,9 @@ package io.mortise.lock.proof.mutants;
 
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectIteration;
-import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMethod;
 
-import io.mortise.lock.testkit.report.ConformanceReportSettings;
 import java.io.IOException;
-import java.lang.reflect.Method;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
@@ -18,7 +14,6 @@ import org.junit.platform.engine.DiscoverySelector;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.support.descriptor.MethodSource;
 import org.junit.platform.testkit.engine.EngineExecutionResults;
-import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Event;
 
 /**
@@ -82,17 +77,17 @@ record MutantTestResult(long succeeded, List<Failure> failures, long aborted, Du
 
     /** Runs one test as {@link #of(Mutant, String)} does, in the given class. */
     static MutantTestResult of(Mutant mutant, Class<?> kit, String test) {
-        DiscoverySelector whole = selectMethod(kit, method(kit, test));
-        boolean firstOnly =
-                mutant instanceof WrapperMutant && method(kit, test).isAnnotationPresent(ParameterizedTest.class);
-        return of(mutant, kit, firstOnly ? selectIteration(whole, 0) : whole, false);
+        DiscoverySelector whole = KitRun.selectTest(kit, test);
+        boolean firstOnly = mutant instanceof WrapperMutant
+                && KitRun.method(kit, test).isAnnotationPresent(ParameterizedTest.class);
+        return of(mutant, kit, firstOnly ? selectIteration(whole, 0) : whole, 1);
     }
 
     /** Runs the whole kit, many tests at once, on one backend with the defect after the other. */
     static MutantTestResult ofWholeKit(Mutant mutant) throws IOException {
         MutantTestResult all = new MutantTestResult(0, List.of(), 0, Duration.ZERO);
         for (Class<?> kit : mutant.conformance()) {
-            all = all.and(of(mutant, kit, selectClass(kit), true));
+            all = all.and(of(mutant, kit, selectClass(kit), 16));
             if (all.isDetected()) {
                 break;
             }
@@ -108,31 +103,17 @@ record MutantTestResult(long succeeded, List<Failure> failures, long aborted, Du
                 took.plus(other.took));
     }
 
-    private static MutantTestResult of(Mutant mutant, Class<?> kit, DiscoverySelector selector, boolean parallel) {
+    private static MutantTestResult of(Mutant mutant, Class<?> kit, DiscoverySelector selector, int parallelism) {
         long start = System.nanoTime();
         Thread.currentThread().setContextClassLoader(kit.getClassLoader());
-        EngineExecutionResults results = EngineTestKit.engine("junit-jupiter")
-                .selectors(selector)
+        EngineExecutionResults results = KitRun.request(parallelism, selector)
                 .configurationParameter(MutantConformance.MUTANT, mutant.toString())
-                .configurationParameter("junit.jupiter.execution.parallel.enabled", Boolean.toString(parallel))
-                .configurationParameter("junit.jupiter.execution.parallel.config.strategy", "fixed")
-                .configurationParameter("junit.jupiter.execution.parallel.config.fixed.parallelism", "16")
-                .configurationParameter(
-                        "junit.jupiter.execution.parallel.config.executor-service", "WORKER_THREAD_POOL")
-                .configurationParameter(ConformanceReportSettings.REPORT, "none")
                 .execute();
         return new MutantTestResult(
                 results.testEvents().succeeded().count(),
                 results.testEvents().failed().stream().map(Failure::of).toList(),
                 results.testEvents().aborted().count(),
                 Duration.ofNanos(System.nanoTime() - start));
-    }
-
-    private static Method method(Class<?> kit, String test) {
-        return Arrays.stream(kit.getMethods())
-                .filter(method -> method.getName().equals(test))
-                .findAny()
-                .orElseThrow(() -> new AssertionError("the kit has no test " + test));
     }
 
     /** Returns whether an assertion or the time limit of any test failed. */

@@ -3,14 +3,12 @@ package io.mortise.lock.proof.mutants;
 
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectIteration;
-import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMethod;
 
 import io.mortise.lock.testkit.report.ConformanceReportSettings;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -75,13 +73,8 @@ record ReportedRun(List<Throwable> failures, String console) {
 
     /** Selects the test; of a test with parameters that takes several seconds only the first execution. */
     private static DiscoverySelector selector(Class<?> testClass, String test) {
-        DiscoverySelector method = selectMethod(
-                testClass,
-                Arrays.stream(testClass.getMethods())
-                        .filter(candidate -> candidate.getName().equals(test))
-                        .findAny()
-                        .orElseThrow());
-        return test.equals(SILENT_HOLDER) ? selectIteration(method, 0) : method;
+        DiscoverySelector whole = KitRun.selectTest(testClass, test);
+        return test.equals(SILENT_HOLDER) ? selectIteration(whole, 0) : whole;
     }
 
     /** Returns what the task prints to the standard output. */
