@@ -45,7 +45,7 @@ final class FaultInjector implements AutoCloseable {
     }
 
     void delay(LockClient client, Duration oneWay, String rule) {
-        inject(client, LinkFault.delay(oneWay), rule);
+        inject(client, new LinkFault.Delay(oneWay), rule);
     }
 
     void heal(LockClient client) {
@@ -117,21 +117,20 @@ final class FaultInjector implements AutoCloseable {
         FaultyLink link = faults.link(client);
         faultyLinks.add(link);
         long at = recorder.now();
-        int before = link.droppedReplies().orElse(0);
-        boolean isDelay = fault.name().equals(LinkFault.NO_DELAY.name());
-        if (isDelay && fault.oneWay().isZero()) {
-            recorder.linkHealed(client); // before replies that were delayed arrive
-            fault.injection().accept(link);
-            return;
-        }
-        fault.injection().accept(link);
-        if (fault.equals(LinkFault.LOST_REPLY)) {
-            recorder.replyDropped(client, at, () -> dropped(link, before));
-        } else if (isDelay) {
+        if (fault instanceof LinkFault.Outage outage) {
+            outage.injection().accept(link);
+            recorder.linkFault(client, outage.name(), at);
+        } else if (fault instanceof LinkFault.Delay delay && !delay.oneWay().isZero()) {
+            link.delay(delay.oneWay());
             delayed = true;
-            recorder.linkDelay(client, fault.oneWay(), at);
+            recorder.linkDelay(client, delay.oneWay(), at);
+        } else if (fault instanceof LinkFault.Delay) {
+            recorder.linkHealed(client); // before replies that were delayed arrive
+            link.delay(Duration.ZERO);
         } else {
-            recorder.linkFault(client, fault.name(), at);
+            int before = link.droppedReplies().orElse(0);
+            link.dropNextReply();
+            recorder.replyDropped(client, at, () -> dropped(link, before));
         }
     }
 

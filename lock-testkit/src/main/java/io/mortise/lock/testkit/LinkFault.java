@@ -5,22 +5,21 @@ import io.mortise.lock.testkit.proxy.FaultyLink;
 import java.time.Duration;
 import java.util.function.Consumer;
 
-/**
- * A fault on the link of one client.
- *
- * @param name the name in reports
- * @param injection call that injects the fault
- * @param oneWay the delay in one direction; zero if the fault is no delay, or ends one
- */
-record LinkFault(String name, Consumer<FaultyLink> injection, Duration oneWay) {
+/** A fault on the link of one client. */
+sealed interface LinkFault {
     /** Drops all traffic without closing connections. */
-    static final LinkFault SILENCE = new LinkFault("silence", FaultyLink::blackHole, Duration.ZERO);
+    LinkFault SILENCE = new Outage("silence", FaultyLink::blackHole);
 
-    static final LinkFault CUT = new LinkFault("cut", FaultyLink::cut, Duration.ZERO);
-    static final LinkFault LOST_REPLY = new LinkFault("dropNextReply", FaultyLink::dropNextReply, Duration.ZERO);
-    static final LinkFault NO_DELAY = delay(Duration.ZERO);
+    LinkFault CUT = new Outage("cut", FaultyLink::cut);
+    LinkFault LOST_REPLY = new LostReply();
+    LinkFault NO_DELAY = new Delay(Duration.ZERO);
 
-    static LinkFault delay(Duration oneWay) {
-        return new LinkFault("delay", link -> link.delay(oneWay), oneWay);
-    }
+    /** Prevents all replies until the link is healed; has a name in reports. */
+    record Outage(String name, Consumer<FaultyLink> injection) implements LinkFault {}
+
+    /** Drops the next reply; the link works otherwise. */
+    record LostReply() implements LinkFault {}
+
+    /** Delays all data in each direction; zero ends a delay. */
+    record Delay(Duration oneWay) implements LinkFault {}
 }

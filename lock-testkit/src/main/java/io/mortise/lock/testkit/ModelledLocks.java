@@ -449,7 +449,7 @@ final class ModelledLocks implements AutoCloseable {
                 LinkFault.SILENCE,
                 LinkFault.CUT,
                 LinkFault.LOST_REPLY,
-                LinkFault.delay(SHORT_FAULT.dividedBy(2L * fixture.backend().roundTripsPerCall())));
+                new LinkFault.Delay(SHORT_FAULT.dividedBy(2L * fixture.backend().roundTripsPerCall())));
         String name =
                 List.of("is silent", "is cut off", "misses a reply", "is slow").get(kind % 4);
         if ((held.isEmpty() && waiting.isEmpty())
