@@ -24,7 +24,9 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -163,15 +165,7 @@ class RedlockConnectTest {
                 LockClient two = RedlockLocks.connect(options, LONG_TIMEOUTS)) {
             FiveMastersTest.awaitAllVote(one);
             assertLocks(one, two);
-            Await.until("no vote fails", SOON, () -> noVoteFails(one));
-        }
-    }
-
-    private static boolean noVoteFails(LockClient client) {
-        try {
-            return summary(client).count(RedlockVoteSummary.Vote.FAILED) == 0;
-        } catch (Exception e) {
-            throw new IllegalStateException(e);
+            Await.until("no vote fails", SOON, () -> summary(one).count(RedlockVoteSummary.Vote.FAILED) == 0);
         }
     }
 
@@ -229,11 +223,12 @@ class RedlockConnectTest {
                 LockClient two = RedlockLocks.connect(options, LONG_TIMEOUTS)) {
             assertLocks(one, two);
             // Lettuce loses the reason of an attempt whose reply comes before it has registered for it.
-            RedlockVoteSummary summary = summary(one);
-            for (long start = System.nanoTime();
-                    !summary.toString().contains("WRONGPASS") && System.nanoTime() - start < SOON.toNanos(); ) {
-                summary = summary(one);
-            }
+            Deque<RedlockVoteSummary> summaries = new ArrayDeque<>();
+            Await.until("the failed vote has its reason", SOON, () -> {
+                summaries.addLast(summary(one));
+                return summaries.getLast().toString().contains("WRONGPASS");
+            });
+            RedlockVoteSummary summary = summaries.getLast();
             assertThat(summary.count(RedlockVoteSummary.Vote.ACQUIRED)).isEqualTo(2);
             RedlockVoteSummary.Instance wrong = summary.masters().get(1);
             assertThat(wrong.vote()).isEqualTo(RedlockVoteSummary.Vote.FAILED);

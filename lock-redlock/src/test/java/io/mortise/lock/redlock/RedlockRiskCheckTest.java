@@ -51,14 +51,11 @@ class RedlockRiskCheckTest {
             try (RedisTestServer replica =
                     RedisTestServer.start(RedisServerOptions.defaults().withReplicaOf(port))) {
                 assertThat(replica.isAlive()).isTrue();
-                Await.until("the replica is reported", Duration.ofSeconds(20), () -> {
-                    try {
-                        return findings(client).stream()
-                                .anyMatch(found -> found.what().contains(":" + port + ": it has replicas"));
-                    } catch (Exception e) {
-                        throw new IllegalStateException(e);
-                    }
-                });
+                Await.until(
+                        "the replica is reported",
+                        Duration.ofSeconds(20),
+                        () -> findings(client).stream()
+                                .anyMatch(found -> found.what().contains(":" + port + ": it has replicas")));
             }
         }
     }

@@ -159,8 +159,6 @@ class StalledMasterTest {
                 try (Lease lease =
                         client.named("x").tryAcquire(Duration.ofSeconds(10)).orElseThrow()) {
                     return lease.isHeld();
-                } catch (InterruptedException e) {
-                    throw new IllegalStateException(e);
                 }
             });
         }
