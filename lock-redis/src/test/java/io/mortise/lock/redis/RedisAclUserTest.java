@@ -70,7 +70,10 @@ class RedisAclUserTest {
         LockAdmin admin = one.admin().orElseThrow();
         Lease held = one.named("x").acquire();
         CompletableFuture<Lease> waiting = two.named("x").acquireAsync();
-        Await.until("a waiter", RedisTests.SOON, () -> waiters(admin) == 1);
+        Await.until(
+                "a waiter",
+                RedisTests.SOON,
+                () -> get(admin.status("x")).waiters().size() == 1);
         AtomicReference<Duration> remaining = new AtomicReference<>(held.remaining());
         Await.until("it is renewed", RedisTests.SOON, () -> {
             Duration now = held.remaining();
@@ -86,14 +89,6 @@ class RedisAclUserTest {
         assertThat(get(admin.diagnose()))
                 .extracting(Finding::what)
                 .noneMatch(what -> what.contains("not allowed") || what.contains("NOPERM"));
-    }
-
-    private static int waiters(LockAdmin admin) {
-        try {
-            return get(admin.status("x")).waiters().size();
-        } catch (Exception e) {
-            throw new IllegalStateException(e);
-        }
     }
 
     private static void exercise(String url) throws Exception {

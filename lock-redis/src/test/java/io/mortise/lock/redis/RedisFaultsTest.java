@@ -166,8 +166,6 @@ class RedisFaultsTest {
                         return lease.isPresent(); // else a grant of an earlier try still exists
                     } catch (BackendUnavailableException e) {
                         return false;
-                    } catch (InterruptedException e) {
-                        throw new IllegalStateException(e);
                     }
                 });
             });

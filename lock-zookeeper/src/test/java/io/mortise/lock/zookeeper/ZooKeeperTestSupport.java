@@ -66,13 +66,10 @@ public final class ZooKeeperTestSupport {
     }
 
     public static void awaitWaiters(LockClient client, String name, int count) {
-        Await.until(count + " waiters are queued", SOON, () -> {
-            try {
-                return status(client, name).waiters().size() == count;
-            } catch (Exception e) {
-                throw new IllegalStateException(e);
-            }
-        });
+        Await.until(
+                count + " waiters are queued",
+                SOON,
+                () -> status(client, name).waiters().size() == count);
     }
 
     /** Returns the paths of the nodes in a lock's current queue, the holder first. */

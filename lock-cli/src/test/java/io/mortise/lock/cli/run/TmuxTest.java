@@ -95,12 +95,8 @@ class TmuxTest {
         assertThat(found).as("\"%s\" on the screen: %s", text, screen()).isTrue();
     }
 
-    private String screen() {
-        try {
-            return tmux("capture-pane", "-p");
-        } catch (IOException | InterruptedException e) {
-            throw new AssertionError(e);
-        }
+    private String screen() throws Exception {
+        return tmux("capture-pane", "-p");
     }
 
     /** Waits until {@code cat} echoes a line: then it has the terminal, and not the shell, which would ignore a stop key. */

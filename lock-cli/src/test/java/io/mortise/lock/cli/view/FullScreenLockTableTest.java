@@ -10,7 +10,6 @@ import io.mortise.lock.connect.Locks;
 import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.testkit.process.Await;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,12 +28,8 @@ class FullScreenLockTableTest {
     @TempDir
     Path dir = Path.of("");
 
-    private String shown(Path typescript) {
-        try {
-            return Files.exists(typescript) ? Files.readString(typescript, StandardCharsets.UTF_8) : "";
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+    private String shown(Path typescript) throws IOException {
+        return Files.exists(typescript) ? Files.readString(typescript, StandardCharsets.UTF_8) : "";
     }
 
     @Test

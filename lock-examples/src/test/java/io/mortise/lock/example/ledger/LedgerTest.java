@@ -12,7 +12,6 @@ import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
 import io.mortise.lock.testkit.process.Await;
 import io.mortise.lock.testkit.process.ChildJvm;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -89,12 +88,10 @@ class LedgerTest {
         assertThat(balances.wrong()).isZero();
     }
 
-    private static LedgerBalances read(Path path) {
+    private static LedgerBalances read(Path path) throws IOException {
         LedgerBalances balances = new LedgerBalances();
         try (AppendOnlyLedgerFile file = AppendOnlyLedgerFile.open(path)) {
             file.readNew(balances);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
         }
         return balances;
     }

@@ -171,13 +171,11 @@ class ZooKeeperManyNamesTest {
         }
     }
 
-    private int lockNodes() {
+    private int lockNodes() throws Exception {
         try {
             return operator.getChildren("/locks", false).size();
         } catch (KeeperException.NoNodeException e) {
             return 0;
-        } catch (KeeperException | InterruptedException e) {
-            throw new IllegalStateException(e);
         }
     }
 

@@ -270,13 +270,10 @@ class ZooKeeperRequestCountTest {
             String node = ZooKeeperTestSupport.lockNode("before-idle");
             ZooKeeper operator = ZooKeeperTestSupport.openHandle(server.connectString());
             try {
-                Await.until("the lock node is deleted", ZooKeeperTestSupport.SOON, () -> {
-                    try {
-                        return operator.exists(node, false) == null;
-                    } catch (Exception e) {
-                        throw new IllegalStateException(e);
-                    }
-                });
+                Await.until(
+                        "the lock node is deleted",
+                        ZooKeeperTestSupport.SOON,
+                        () -> operator.exists(node, false) == null);
             } finally {
                 operator.close();
             }
