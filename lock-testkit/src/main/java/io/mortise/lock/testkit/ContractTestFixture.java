@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.mortise.lock.BackendUnavailableException;
@@ -431,6 +432,15 @@ public final class ContractTestFixture implements AutoCloseable {
     static Callable<Boolean> timePasses(Duration time) {
         long start = System.nanoTime();
         return () -> System.nanoTime() - start >= time.toNanos();
+    }
+
+    /** S03: asserts that the tokens of one lock's grants increase in this order, if the backend has tokens. */
+    static void assertTokensIncrease(LockClient client, Lease... grants) {
+        if (client.capabilities().contains(Capability.FENCING)) {
+            for (int i = 1; i < grants.length; i++) {
+                assertThat(grants[i].fencingToken()).as("S03").isGreaterThan(grants[i - 1].fencingToken());
+            }
+        }
     }
 
     /**

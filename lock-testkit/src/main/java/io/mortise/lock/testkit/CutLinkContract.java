@@ -56,9 +56,7 @@ interface CutLinkContract extends Contract {
         ReleaseOutcome outcome = style.release(lease);
         ContractTestFixture.assertConsistent(outcome, lease);
         Lease next = ApiStyle.result(waiting);
-        if (other.capabilities().contains(Capability.FENCING)) {
-            assertThat(next.fencingToken()).as("S03").isGreaterThan(lease.fencingToken());
-        }
+        ContractTestFixture.assertTokensIncrease(other, lease, next);
         assertThat(lost.isDone()).as("lost() completed").isEqualTo(outcome == ReleaseOutcome.LOST);
         assertThat(next.isHeld()).isTrue();
         assertThat(style.release(next)).isEqualTo(ReleaseOutcome.RELEASED);

@@ -51,9 +51,7 @@ interface DelayedReleaseContract extends Contract {
         assertThat(Duration.ofNanos(granted.join() - start))
                 .as("from the delayed release to the next grant")
                 .isBetween(delay, delay.plus(expiry).plus(FALLBACK).plus(ContractTestFixture.PROMPT));
-        if (one.capabilities().contains(Capability.FENCING)) {
-            assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
-        }
+        ContractTestFixture.assertTokensIncrease(one, lease, next);
         assertThat(style.release(lease)).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(next.isHeld()).as("the successor's lease").isTrue();
         next.close();

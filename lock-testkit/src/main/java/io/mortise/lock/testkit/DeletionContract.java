@@ -3,7 +3,6 @@ package io.mortise.lock.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.Capability;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
@@ -48,9 +47,7 @@ interface DeletionContract extends Contract {
                 .as("from the deletion to the notification")
                 .isLessThan(backend.removalNotifiedWithin().plus(ContractTestFixture.PROMPT));
         assertThat(stale.isHeld()).as("S06").isFalse();
-        if (one.capabilities().contains(Capability.FENCING)) {
-            assertThat(successor.fencingToken()).as("S03").isGreaterThan(stale.fencingToken());
-        }
+        ContractTestFixture.assertTokensIncrease(one, stale, successor);
         for (int i = 0; i < 2; i++) {
             assertThat(style.release(stale)).as("S05").isEqualTo(ReleaseOutcome.LOST);
             assertThat(one.named("x").tryAcquire()).as("the successor's lock").isEmpty();

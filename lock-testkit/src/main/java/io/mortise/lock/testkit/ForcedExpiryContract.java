@@ -49,10 +49,7 @@ interface ForcedExpiryContract extends Contract {
         assertThat(next.isHeld()).isTrue();
         assertThat(style.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
         Lease again = style.acquire(expired.named("x"));
-        if (expired.capabilities().contains(Capability.FENCING)) {
-            assertThat(next.fencingToken()).as("S03").isGreaterThan(old.fencingToken());
-            assertThat(again.fencingToken()).as("S03").isGreaterThan(next.fencingToken());
-        }
+        ContractTestFixture.assertTokensIncrease(expired, old, next, again);
         assertThat(again.isHeld()).isTrue();
         assertThat(old.isHeld())
                 .as("S06, while another lease of the client is held")
@@ -87,9 +84,7 @@ interface ForcedExpiryContract extends Contract {
         assertThat(granted.isHeld())
                 .as("the waiter's lease after its first session has ended")
                 .isTrue();
-        if (other.capabilities().contains(Capability.FENCING)) {
-            assertThat(granted.fencingToken()).isGreaterThan(held.fencingToken());
-        }
+        ContractTestFixture.assertTokensIncrease(other, held, granted);
         assertThat(style.release(granted)).isEqualTo(ReleaseOutcome.RELEASED);
         fixture().assertFree(other, "x");
     }

@@ -282,10 +282,8 @@ interface RenewalContract extends Contract {
         Lease again = silent.named("retaken", options)
                 .tryAcquire(ContractTestFixture.LONG)
                 .orElseThrow();
-        if (other.capabilities().contains(Capability.FENCING)) {
-            assertThat(successor.fencingToken()).as("S03").isGreaterThan(taken.fencingToken());
-            assertThat(again.fencingToken()).as("S03 for the same client").isGreaterThan(retaken.fencingToken());
-        }
+        ContractTestFixture.assertTokensIncrease(other, taken, successor);
+        ContractTestFixture.assertTokensIncrease(other, retaken, again);
         assertThat(retaken.release())
                 .as("S05: of the client that holds it again")
                 .isEqualTo(ReleaseOutcome.LOST);

@@ -82,9 +82,7 @@ interface SilentLinkContract extends Contract {
         assertThat(warned).as("onExpiring").isCompleted();
         ContractTestFixture.eventually("S07: the loss is announced", ContractTestFixture.PROMPT, old.lost()::isDone);
         assertThat(old.lost().join().kind()).as("S07").isIn(LossReason.Kind.EXPIRED, LossReason.Kind.SESSION_ENDED);
-        if (other.capabilities().contains(Capability.FENCING)) {
-            assertThat(next.fencingToken()).as("S03").isGreaterThan(old.fencingToken());
-        }
+        ContractTestFixture.assertTokensIncrease(other, old, next);
         fixture().faultInjector().heal(silent);
         assertThat(style.release(old)).as("S05").isEqualTo(ReleaseOutcome.LOST);
         assertThat(old.isHeld()).as("S06").isFalse();
