@@ -293,10 +293,9 @@ interface CutLinkContract extends Contract {
                     .isNotDone();
             fixture().faultInjector().heal(client);
         }
-        ContractTestFixture.eventually(
-                "the client has reconnected",
-                ContractTestFixture.LONG,
-                () -> client.named("z").tryRun(ContractTestFixture.LONG, Lease::ensureHeld));
+        assertThat(client.named("z").tryRun(ContractTestFixture.LONG, Lease::ensureHeld))
+                .as("the client has reconnected")
+                .isTrue();
         for (CompletableFuture<Lease> one : List.of(waiting, waitingToo)) {
             assertThat(one).as("the wait after two short outages").isNotDone();
         }
@@ -398,10 +397,9 @@ interface CutLinkContract extends Contract {
         fixture().faultInjector().cut(first, "S12 over a short cut");
         ContractTestFixture.letPass("a request of the waiter fails", cut);
         fixture().faultInjector().heal(first);
-        ContractTestFixture.eventually(
-                "the client has reconnected",
-                ContractTestFixture.LONG,
-                () -> first.named("y").tryRun(ContractTestFixture.LONG, Lease::ensureHeld));
+        assertThat(first.named("y").tryRun(ContractTestFixture.LONG, Lease::ensureHeld))
+                .as("the client has reconnected")
+                .isTrue();
         ContractTestFixture.letPass("the waiter has asked again", half);
         held.release();
         ContractTestFixture.eventually(
@@ -427,10 +425,9 @@ interface CutLinkContract extends Contract {
         fixture().faultInjector().cut(client, "S11 after a cut");
         ContractTestFixture.letPass("the cut lasts", Duration.ofMillis(300));
         fixture().faultInjector().heal(client);
-        ContractTestFixture.eventually(
-                "the client has reconnected",
-                ContractTestFixture.LONG,
-                () -> client.named("y").tryRun(ContractTestFixture.LONG, Lease::ensureHeld));
+        assertThat(client.named("y").tryRun(ContractTestFixture.LONG, Lease::ensureHeld))
+                .as("the client has reconnected")
+                .isTrue();
         waiting.add(client.named("after").acquireAsync());
         ContractTestFixture.awaitWaiters(other, "before", 1);
         ContractTestFixture.awaitWaiters(other, "after", 1);

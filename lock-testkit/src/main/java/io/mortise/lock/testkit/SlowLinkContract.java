@@ -360,8 +360,7 @@ interface SlowLinkContract extends Contract {
         LockClient slow = fixture().client();
         LockClient other = fixture().client();
         BackendUnderTest backend = fixture().backend();
-        boolean pushed = backend.removalNotifiedWithin().compareTo(backend.lease()) < 0;
-        LockOptions options = pushed ? LockOptions.defaults() : fixture().shortLease(slow);
+        LockOptions options = fixture().leaseToRemove(slow);
         slow.named("x").run(Lease::ensureHeld); // the first use of a lock may need additional round trips
         fixture().faultInjector().delay(slow, roundTrip(), "S07 before the reply"); // each way
         CompletableFuture<Lease> requested = slow.named("x", options).acquireAsync();
