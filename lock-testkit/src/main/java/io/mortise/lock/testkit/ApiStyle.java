@@ -5,6 +5,7 @@ import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.ReleaseOutcome;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -64,6 +65,13 @@ enum ApiStyle {
     abstract ReleaseOutcome release(Lease lease) throws InterruptedException;
 
     abstract ReleaseOutcome releaseAfter(Lease lease, Duration delay) throws InterruptedException;
+
+    /** Waits for all results; otherwise as {@link #result}. */
+    static void awaitAll(Collection<? extends Future<?>> futures) throws InterruptedException {
+        for (Future<?> future : futures) {
+            result(future);
+        }
+    }
 
     /**
      * Returns the result, or throws the exception that the blocking style would have thrown. An interrupt cancels the future,

@@ -314,9 +314,7 @@ interface BystanderContract extends Contract {
         ContractTestFixture.awaitWaiters(holder, "x", 4);
         assertThat(order).isEmpty();
         held.close();
-        for (CompletableFuture<?> one : all) {
-            ApiStyle.result(one);
-        }
+        ApiStyle.awaitAll(all);
         assertThat(order).as("S12: order of the grants").containsExactly(0, 1, 2, 3);
     }
 
@@ -342,9 +340,7 @@ interface BystanderContract extends Contract {
             }
         }
         held.close();
-        for (CompletableFuture<?> one : all) {
-            ApiStyle.result(one);
-        }
+        ApiStyle.awaitAll(all);
         for (int client = 0; client < clients.size(); client++) {
             String prefix = "client " + client + ", waiter ";
             assertThat(order.stream().filter(waiter -> waiter.startsWith(prefix)))

@@ -178,9 +178,7 @@ interface ClosingContract extends Contract {
                 return null;
             }));
         }
-        for (Future<?> worker : workers) {
-            ApiStyle.result(worker);
-        }
+        ApiStyle.awaitAll(workers);
         ContractTestFixture.eventually(
                 "the list of locks is empty",
                 ContractTestFixture.PROMPT,

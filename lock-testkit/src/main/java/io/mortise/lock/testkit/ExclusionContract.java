@@ -100,9 +100,7 @@ interface ExclusionContract extends Contract {
                 return null;
             }));
         }
-        for (Future<?> worker : workers) {
-            ApiStyle.result(worker);
-        }
+        ApiStyle.awaitAll(workers);
         assertThat(Arrays.stream(counters).sum()).as("the sum of the counters").isEqualTo(clients.size() * rounds);
         if (locks == 1 && clients.get(0).capabilities().contains(Capability.FENCING)) {
             assertThat(tokens).as("S03: tokens are unique").hasSize(clients.size() * rounds);

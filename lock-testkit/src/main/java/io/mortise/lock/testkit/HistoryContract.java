@@ -52,9 +52,7 @@ interface HistoryContract extends Contract {
                 history.withFault("unlucky", clients, LinkFault.LOST_REPLY, () -> history.awaitElapsed(SHORT_CUT));
         history.awaitProgress(clients.keySet());
         history.stopWork();
-        for (Future<?> one : working) {
-            ApiStyle.result(one);
-        }
+        ApiStyle.awaitAll(working);
         HistoryReport report = history.check();
         assertThat(report.handOffs()).as("%s", report).isPositive();
         assertThat(report.losses()).as("%s", report).isGreaterThanOrEqualTo(silenced ? 1 : 0);
@@ -99,9 +97,7 @@ interface HistoryContract extends Contract {
                 history.awaitProgress(List.of("frozen", "steady", "here", "restarted"));
                 history.stopWork();
                 List.of(frozen, steady, restarted).forEach(HolderProcess::stop);
-                for (Future<?> one : working) {
-                    ApiStyle.result(one);
-                }
+                ApiStyle.awaitAll(working);
             }
             HistoryReport report = history.check();
             assertThat(report.staleHolders()).as("%s", report).isNotEmpty();

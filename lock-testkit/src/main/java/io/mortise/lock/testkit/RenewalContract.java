@@ -71,15 +71,10 @@ interface RenewalContract extends Contract {
         for (int i = 0; i < NEW_LOCKS; i++) {
             others.add(rival.named("new/" + i).acquireAsync());
         }
-        for (CompletableFuture<Lease> one : others) {
-            ApiStyle.result(one);
-        }
+        ApiStyle.awaitAll(others);
         List<CompletableFuture<ReleaseOutcome>> releases = new ArrayList<>();
         others.forEach(one -> releases.add(one.join().releaseAsync()));
-        for (CompletableFuture<ReleaseOutcome> release :
-                releases) { // before the tries, which a busy store may not answer in time
-            ApiStyle.result(release);
-        }
+        ApiStyle.awaitAll(releases); // before the tries, which a busy store may not answer in time
         LockClient patient = fixture().client();
         for (Lease one : uncontended.subList(UNCONTENDED - 100, UNCONTENDED)) {
             assertThat(patient.named(one.lockName()).tryAcquire())

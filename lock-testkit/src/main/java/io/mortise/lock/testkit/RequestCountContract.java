@@ -87,9 +87,7 @@ interface RequestCountContract extends Contract {
                 .isLessThanOrEqualTo(WAITERS * REQUESTS_PER_WAITER);
         before = requests("S11 on the wire");
         held.release();
-        for (CompletableFuture<?> one : waiting) {
-            ApiStyle.result(one);
-        }
+        ApiStyle.awaitAll(waiting);
         assertThat(quiet("S11 on the wire") - before)
                 .as("requests of one release and %d hand-overs", WAITERS)
                 .isLessThanOrEqualTo((WAITERS + 1L) * FEW_REQUESTS);

@@ -562,9 +562,7 @@ interface SilentLinkContract extends Contract {
         for (Lease lease : held.subList(0, 4)) {
             lease.release();
         }
-        for (CompletableFuture<Lease> one : dying) {
-            ApiStyle.result(one);
-        }
+        ApiStyle.awaitAll(dying);
         fixture().faultInjector().silence(silent, "S12 for the locks of a dead holder");
         for (Lease lease : held.subList(4, held.size())) {
             lease.releaseAfter(fixture().acceptedDelay(keeper, Duration.ofSeconds(1)));

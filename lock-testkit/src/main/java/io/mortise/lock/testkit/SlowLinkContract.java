@@ -349,9 +349,7 @@ interface SlowLinkContract extends Contract {
                 return true;
             }));
         }
-        for (Future<Boolean> one : done) {
-            ApiStyle.result(one);
-        }
+        ApiStyle.awaitAll(done);
     }
 
     /** The grant is removed while the reply with the grant is under way. */

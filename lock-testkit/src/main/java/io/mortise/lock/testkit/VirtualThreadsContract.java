@@ -54,9 +54,7 @@ interface VirtualThreadsContract extends Contract {
                 return null;
             }));
         }
-        for (Future<?> each : all) {
-            ApiStyle.result(each);
-        }
+        ApiStyle.awaitAll(all);
     }
 
     /** Uses reflection, since Java 17 compiles this code but has no virtual threads. */

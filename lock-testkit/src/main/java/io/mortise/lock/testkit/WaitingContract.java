@@ -264,9 +264,7 @@ interface WaitingContract extends Contract {
             }));
         }
         held.close();
-        for (CompletableFuture<?> one : all) {
-            ApiStyle.result(one);
-        }
+        ApiStyle.awaitAll(all);
         assertThat(order).containsExactly(0, 1, 2, 3, 4, 5, 6, 7);
     }
 
@@ -294,9 +292,7 @@ interface WaitingContract extends Contract {
             fixture().awaitWaiter(client, "x", i);
         }
         held.close();
-        for (Future<?> one : all) {
-            ApiStyle.result(one);
-        }
+        ApiStyle.awaitAll(all);
         assertThat(order)
                 .containsExactlyElementsOf(
                         IntStream.rangeClosed(1, clients.size()).boxed().toList());
