@@ -382,6 +382,15 @@ public final class ContractTestFixture implements AutoCloseable {
         }
     }
 
+    /** Waits until the waiter is granted the lock of an unresponsive holder, and asserts that the leases are not both held. */
+    void awaitTakeover(Future<Lease> waiting, Lease old) throws Exception {
+        eventually("S11: the waiter is granted the lock", backend.takeoverWithin(), () -> {
+            boolean granted = waiting.isDone();
+            Assertions.assertFalse(granted && old.isHeld(), "S02: two leases are held");
+            return granted;
+        });
+    }
+
     /** Waits until the threads of clients that did not exist before have ended. */
     void awaitThreadsEnd(Set<Thread> before) throws Exception {
         List<String> remaining = new ArrayList<>();

@@ -256,14 +256,7 @@ interface LostReplyContract extends Contract {
         CompletableFuture<Lease> waiting =
                 other.named("x", fixture().shortLease(other)).acquireAsync();
         fixture().faultInjector().silence(client, "S02 when replies are lost");
-        ContractTestFixture.eventually(
-                "S11: the waiter is granted the lock", fixture().backend().takeoverWithin(), () -> {
-                    boolean granted = waiting.isDone();
-                    assertThat(granted && lease.isHeld())
-                            .as("S02: two leases are held")
-                            .isFalse();
-                    return granted;
-                });
+        fixture().awaitTakeover(waiting, lease);
         assertThat(waiting.join().release()).isEqualTo(ReleaseOutcome.RELEASED);
     }
 

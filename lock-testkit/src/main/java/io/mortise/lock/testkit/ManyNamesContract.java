@@ -8,6 +8,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
 import io.mortise.lock.spi.BackendContext;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -63,14 +64,7 @@ interface ManyNamesContract extends Contract {
         // Starts the threads that each client starts only once.
         holder.named("warm").run(lease -> waiter.named("warm").tryAcquire());
         threads.remember();
-        List<CompletableFuture<Lease>> holding = new ArrayList<>();
-        for (int i = 0; i < NAMES; i++) {
-            holding.add(holder.named("many/" + i).acquireAsync());
-        }
-        List<Lease> held = new ArrayList<>();
-        for (CompletableFuture<Lease> one : holding) {
-            held.add(ApiStyle.result(one));
-        }
+        List<Lease> held = fixture().acquireAll(holder, "many/", NAMES, LockOptions.defaults());
         List<CompletableFuture<Optional<Lease>>> waiting = new ArrayList<>();
         for (int i = 0; i < NAMES; i++) {
             waiting.add(waiter.named("many/" + i).tryAcquireAsync(ContractTestFixture.LONG));

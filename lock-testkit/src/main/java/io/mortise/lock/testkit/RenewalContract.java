@@ -53,28 +53,15 @@ interface RenewalContract extends Contract {
         for (LockOptions options : manyLengths(holder)) {
             leases.add(ContendedLease.of(fixture(), holder, rival, "contended/" + leases.size(), options));
         }
-        List<CompletableFuture<Lease>> requested = new ArrayList<>();
-        for (int i = 0; i < UNCONTENDED; i++) { // at once, so that they are due for renewal at once
-            requested.add(holder.named("uncontended/" + i, fixture().shortLease(holder))
-                    .acquireAsync());
-        }
-        List<Lease> uncontended = new ArrayList<>();
+        // At once, so that they are due for renewal at once.
+        List<Lease> uncontended = fixture().acquireAll(holder, "uncontended/", UNCONTENDED);
         AtomicInteger losses = new AtomicInteger();
-        for (CompletableFuture<Lease> one : requested) {
-            Lease granted = ApiStyle.result(one);
-            granted.lost().thenRun(losses::incrementAndGet);
-            uncontended.add(granted);
-        }
+        uncontended.forEach(one -> one.lost().thenRun(losses::incrementAndGet));
         holder.named("acquired last, and longer").acquire();
         holdFor(lease.multipliedBy(3), leases, uncontended);
-        List<CompletableFuture<Lease>> others = new ArrayList<>();
-        for (int i = 0; i < NEW_LOCKS; i++) {
-            others.add(rival.named("new/" + i).acquireAsync());
-        }
-        ApiStyle.awaitAll(others);
-        List<CompletableFuture<ReleaseOutcome>> releases = new ArrayList<>();
-        others.forEach(one -> releases.add(one.join().releaseAsync()));
-        ApiStyle.awaitAll(releases); // before the tries, which a busy store may not answer in time
+        List<Lease> others = fixture().acquireAll(rival, "new/", NEW_LOCKS, LockOptions.defaults());
+        // Before the tries, which a busy store may not answer in time.
+        ApiStyle.awaitAll(others.stream().map(Lease::releaseAsync).toList());
         LockClient patient = fixture().client();
         for (Lease one : uncontended.subList(UNCONTENDED - 100, UNCONTENDED)) {
             assertThat(patient.named(one.lockName()).tryAcquire())
