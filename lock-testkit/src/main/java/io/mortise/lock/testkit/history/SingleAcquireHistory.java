@@ -2,7 +2,6 @@
 package io.mortise.lock.testkit.history;
 
 import io.mortise.lock.ReleaseOutcome;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -44,8 +43,7 @@ final class SingleAcquireHistory {
     }
 
     private static <E extends HistoryEvent> List<E> all(List<HistoryEvent.OfCall> events, Class<E> kind) {
-        return new ArrayList<>(
-                events.stream().filter(kind::isInstance).map(kind::cast).toList());
+        return events.stream().filter(kind::isInstance).map(kind::cast).toList();
     }
 
     private static <E extends HistoryEvent> @Nullable E only(

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit.report;
 
-import java.time.Duration;
 import java.util.List;
 
 /**
@@ -20,12 +19,4 @@ public record BackendFacts(
         List<String> capabilities,
         long leaseMillis,
         long takeoverMillis,
-        List<String> hooks) {
-    Duration lease() {
-        return Duration.ofMillis(leaseMillis);
-    }
-
-    Duration takeoverWithin() {
-        return Duration.ofMillis(takeoverMillis);
-    }
-}
+        List<String> hooks) {}

@@ -34,38 +34,30 @@ record BackendReport(
 
     /** The answer of the whole run. */
     enum Verdict {
-        KEPT("kept"),
-        BROKEN("broken"),
-        NOT_LOOKED_AT("not looked at");
-
-        private final String text;
-
-        Verdict(String text) {
-            this.text = text;
-        }
+        KEPT,
+        BROKEN,
+        NOT_LOOKED_AT;
 
         String text() {
-            return text;
+            return words(this);
         }
     }
 
     /** The state of one rule. */
     enum State {
-        KEPT("kept"),
-        BROKEN("broken"),
-        IN_PART("in part"),
-        NOT_LOOKED_AT("not looked at"),
-        NOT_CLAIMED("not claimed");
-
-        private final String text;
-
-        State(String text) {
-            this.text = text;
-        }
+        KEPT,
+        BROKEN,
+        IN_PART,
+        NOT_LOOKED_AT,
+        NOT_CLAIMED;
 
         String text() {
-            return text;
+            return words(this);
         }
+    }
+
+    private static String words(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT).replace('_', ' ');
     }
 
     /**

@@ -86,26 +86,17 @@ public final class ClassRecorder {
     private static TestResult result(
             String method, String display, @Nullable Throwable failure, @Nullable TestRecorder recorder) {
         if (failure == null) {
-            return new TestResult(method, display, TestOutcome.PASSED, "", "", "", "", List.of(), List.of());
+            return TestResult.withoutFailure(method, display, TestOutcome.PASSED, "", "");
         }
         String message = PrintableText.of(String.valueOf(failure.getMessage()));
         if (failure instanceof RuleNotCheckedException notChecked) {
             Hook hook = notChecked.hook();
-            return new TestResult(
-                    method,
-                    display,
-                    notChecked.outcome(),
-                    message,
-                    hook == null ? "" : hook.name(),
-                    "",
-                    "",
-                    List.of(),
-                    List.of());
+            return TestResult.withoutFailure(
+                    method, display, notChecked.outcome(), message, hook == null ? "" : hook.name());
         }
         if (failure instanceof TestAbortedException) {
             String hook = Hook.namedIn(message).map(Hook::name).orElse("");
-            return new TestResult(
-                    method, display, TestOutcome.NOT_VERIFIED, message, hook, "", "", List.of(), List.of());
+            return TestResult.withoutFailure(method, display, TestOutcome.NOT_VERIFIED, message, hook);
         }
         List<LockEvent> events = recorder == null ? List.of() : recorder.events();
         return new TestResult(

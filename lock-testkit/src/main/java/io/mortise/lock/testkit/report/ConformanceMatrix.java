@@ -92,7 +92,7 @@ public final class ConformanceMatrix {
                     .toList();
             Map<String, Object> row = new LinkedHashMap<>();
             row.put("label", rule.label());
-            row.put("title", rule.label().equals(rule.title()) ? "" : rule.title());
+            row.put("title", rule.subtitle());
             row.put("cells", cells);
             rows.add(row);
         }

@@ -6,7 +6,6 @@ import com.samskivert.mustache.Template;
 import io.mortise.lock.Capability;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -47,14 +46,8 @@ final class ReportPage {
     }
 
     private static String read(String name) {
-        try (InputStream in = Objects.requireNonNull(ReportPage.class.getResourceAsStream(name), name);
-                InputStreamReader reader = new InputStreamReader(in, StandardCharsets.UTF_8)) {
-            StringBuilder text = new StringBuilder();
-            char[] buffer = new char[8192];
-            for (int n = reader.read(buffer); n >= 0; n = reader.read(buffer)) {
-                text.append(buffer, 0, n);
-            }
-            return text.toString();
+        try (InputStream in = Objects.requireNonNull(ReportPage.class.getResourceAsStream(name), name)) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -81,8 +74,8 @@ final class ReportPage {
                         fact("Java", latest.java()),
                         fact("System", latest.system()),
                         fact("Date", latest.date().replace('T', ' ').replace("Z", " UTC")),
-                        fact("Lease", seconds(facts.lease().toMillis())),
-                        fact("Takeover within", seconds(facts.takeoverWithin().toMillis())),
+                        fact("Lease", seconds(facts.leaseMillis())),
+                        fact("Takeover within", seconds(facts.takeoverMillis())),
                         fact(
                                 "Capabilities",
                                 facts.capabilities().isEmpty() ? "none" : String.join(", ", facts.capabilities())),
@@ -135,11 +128,7 @@ final class ReportPage {
     private static Map<String, Object> rule(BackendReport.RuleReport rule) {
         Map<String, Object> view = new LinkedHashMap<>();
         view.put("label", rule.rule().label());
-        view.put(
-                "title",
-                rule.rule().label().equals(rule.rule().title())
-                        ? ""
-                        : rule.rule().title());
+        view.put("title", rule.rule().subtitle());
         view.put("state", rule.state().text());
         view.put("stateClass", cssClass(rule.state().text()));
         view.put("checked", rule.checked());
@@ -224,7 +213,7 @@ final class ReportPage {
                 report,
                 TestRecorder.TAKEOVER,
                 "From the fault of a holder to the next grant",
-                "must be below " + seconds(facts.takeoverWithin().toMillis())));
+                "must be below " + seconds(facts.takeoverMillis())));
         views.add(timing(
                 report,
                 TestRecorder.NOTICE,

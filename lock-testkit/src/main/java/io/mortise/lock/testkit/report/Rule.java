@@ -107,6 +107,11 @@ enum Rule {
         return title;
     }
 
+    /** Returns the title, for a place that shows the label too; empty if that is the same. */
+    String subtitle() {
+        return label().equals(title) ? "" : title;
+    }
+
     /** Returns the defect that stays hidden where the rule is not checked. */
     String hiddenDefect() {
         return hiddenDefect;

@@ -26,6 +26,10 @@ record TestResult(
         String exception,
         List<String> stack,
         List<LockEvent> events) {
+    static TestResult withoutFailure(String method, String display, TestOutcome outcome, String reason, String hook) {
+        return new TestResult(method, display, outcome, reason, hook, "", "", List.of(), List.of());
+    }
+
     Rule rule() {
         return Rule.ofTest(method);
     }
