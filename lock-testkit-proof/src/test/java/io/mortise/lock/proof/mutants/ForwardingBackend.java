@@ -31,7 +31,32 @@ class ForwardingBackend extends PlainForwardingBackend {
 
     /** Returns the listener through which the core receives hints and losses. */
     ContenderListener listener(LockRequest request, ContenderListener core) {
-        return core;
+        return new ContenderListener() {
+            @Override
+            public void wake() {
+                ForwardingBackend.this.wake(core);
+            }
+
+            @Override
+            public void lost(LossReason reason) {
+                ForwardingBackend.this.lost(request, core, reason);
+            }
+
+            @Override
+            public boolean isStillWaiting() {
+                return core.isStillWaiting();
+            }
+        };
+    }
+
+    /** Passes on a hint. */
+    void wake(ContenderListener core) {
+        core.wake();
+    }
+
+    /** Passes on the loss of a grant. */
+    void lost(LockRequest request, ContenderListener core, LossReason reason) {
+        core.lost(reason);
     }
 
     /** Makes one attempt. */

@@ -4,7 +4,6 @@ package io.mortise.lock.proof.mutants;
 import static io.mortise.lock.proof.mutants.WrapperMutant.backend;
 
 import io.mortise.lock.LossReason;
-import io.mortise.lock.proof.mutants.LossMutants.ForwardingListener;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
@@ -218,12 +217,7 @@ final class LinkMutants {
             }
 
             @Override
-            ContenderListener listener(LockRequest request, ContenderListener core) {
-                return new ForwardingListener(core) {
-                    @Override
-                    public void wake() {}
-                };
-            }
+            void wake(ContenderListener core) {}
         };
     }
 
@@ -232,12 +226,12 @@ final class LinkMutants {
             @Override
             ContenderListener listener(LockRequest request, ContenderListener core) {
                 connection.waiters().add(core);
-                return new ForwardingListener(core) {
-                    @Override
-                    public void wake() {
-                        connection.waiters().forEach(ContenderListener::wake);
-                    }
-                };
+                return super.listener(request, core);
+            }
+
+            @Override
+            void wake(ContenderListener core) {
+                connection.waiters().forEach(ContenderListener::wake);
             }
         };
     }

@@ -72,12 +72,7 @@ final class LossMutants {
     private static LockBackend resurrects(LockBackend delegate, MutantConnection connection) {
         return new ForwardingBackend(delegate, connection) {
             @Override
-            ContenderListener listener(LockRequest request, ContenderListener core) {
-                return new ForwardingListener(core) {
-                    @Override
-                    public void lost(LossReason reason) {}
-                };
-            }
+            void lost(LockRequest request, ContenderListener core, LossReason reason) {}
 
             @Override
             void renewalLost(GrantValidity validity, LossReason reason) {
@@ -98,25 +93,15 @@ final class LossMutants {
     private static LockBackend ignoresRemovals(LockBackend delegate, MutantConnection connection) {
         return new ForwardingBackend(delegate, connection) {
             @Override
-            ContenderListener listener(LockRequest request, ContenderListener core) {
-                return new ForwardingListener(core) {
-                    @Override
-                    public void lost(LossReason reason) {}
-                };
-            }
+            void lost(LockRequest request, ContenderListener core, LossReason reason) {}
         };
     }
 
     private static LockBackend reportsWrongReason(LockBackend delegate, MutantConnection connection) {
         return new ForwardingBackend(delegate, connection) {
             @Override
-            ContenderListener listener(LockRequest request, ContenderListener core) {
-                return new ForwardingListener(core) {
-                    @Override
-                    public void lost(LossReason reason) {
-                        core.lost(new LossReason(LossReason.Kind.EXPIRED, reason.detail()));
-                    }
-                };
+            void lost(LockRequest request, ContenderListener core, LossReason reason) {
+                core.lost(new LossReason(LossReason.Kind.EXPIRED, reason.detail()));
             }
         };
     }
@@ -133,34 +118,10 @@ final class LossMutants {
             }
 
             @Override
-            ContenderListener listener(LockRequest request, ContenderListener core) {
-                return new ForwardingListener(core) {
-                    @Override
-                    public void lost(LossReason reason) {
-                        granted.forEach(validity -> validity.lost(reason));
-                    }
-                };
+            void lost(LockRequest request, ContenderListener core, LossReason reason) {
+                granted.forEach(validity -> validity.lost(reason));
             }
         };
-    }
-
-    /** Forwards hints and losses to the core. */
-    static class ForwardingListener implements ContenderListener {
-        final ContenderListener core;
-
-        ForwardingListener(ContenderListener core) {
-            this.core = core;
-        }
-
-        @Override
-        public void wake() {
-            core.wake();
-        }
-
-        @Override
-        public void lost(LossReason reason) {
-            core.lost(reason);
-        }
     }
 
     private static final class NeverReportsLoss extends ForwardingLease {

@@ -99,14 +99,9 @@ final class NameMutants {
     private static LockBackend rawReasons(LockBackend delegate, MutantConnection connection) {
         return new ForwardingBackend(delegate, connection) {
             @Override
-            ContenderListener listener(LockRequest request, ContenderListener core) {
-                return new LossMutants.ForwardingListener(core) {
-                    @Override
-                    public void lost(LossReason reason) {
-                        String name = request.name().value();
-                        core.lost(new LossReason(reason.kind(), "\"" + name + "\": " + reason.detail()));
-                    }
-                };
+            void lost(LockRequest request, ContenderListener core, LossReason reason) {
+                String name = request.name().value();
+                core.lost(new LossReason(reason.kind(), "\"" + name + "\": " + reason.detail()));
             }
         };
     }

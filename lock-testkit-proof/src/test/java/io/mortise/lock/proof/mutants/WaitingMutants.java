@@ -8,7 +8,6 @@ import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockHolder;
-import io.mortise.lock.proof.mutants.LossMutants.ForwardingListener;
 import io.mortise.lock.proof.mutants.WithdrawalMutants.TracksGrants;
 import io.mortise.lock.proof.mutants.WithdrawalMutants.WrongLocksClient;
 import io.mortise.lock.spi.AttemptResult;
@@ -104,12 +103,7 @@ final class WaitingMutants {
     private static LockBackend neverWakes(LockBackend delegate, MutantConnection connection) {
         return new ForwardingBackend(delegate, connection) {
             @Override
-            ContenderListener listener(LockRequest request, ContenderListener core) {
-                return new ForwardingListener(core) {
-                    @Override
-                    public void wake() {}
-                };
-            }
+            void wake(ContenderListener core) {}
         };
     }
 
@@ -159,15 +153,10 @@ final class WaitingMutants {
             private static final String FORCED = "forced";
 
             @Override
-            ContenderListener listener(LockRequest request, ContenderListener core) {
-                return new ForwardingListener(core) {
-                    @Override
-                    public void wake() {
-                        if (!connection.shared().containsKey(FORCED)) {
-                            core.wake();
-                        }
-                    }
-                };
+            void wake(ContenderListener core) {
+                if (!connection.shared().containsKey(FORCED)) {
+                    core.wake();
+                }
             }
 
             @Override

@@ -7,7 +7,6 @@ import static io.mortise.lock.proof.mutants.WrapperMutant.client;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.proof.mutants.LossMutants.ForwardingListener;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
@@ -117,15 +116,10 @@ final class WithdrawalMutants {
         }
 
         @Override
-        final ContenderListener listener(LockRequest request, ContenderListener core) {
-            return new ForwardingListener(core) {
-                @Override
-                public void wake() {
-                    if (mayWake()) {
-                        connection.context().clock().schedule(Duration.ofMillis(1), core::wake);
-                    }
-                }
-            };
+        final void wake(ContenderListener core) {
+            if (mayWake()) {
+                connection.context().clock().schedule(Duration.ofMillis(1), core::wake);
+            }
         }
     }
 
