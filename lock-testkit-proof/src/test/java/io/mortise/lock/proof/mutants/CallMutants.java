@@ -8,13 +8,10 @@ import io.mortise.lock.Capability;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LeaseAction;
-import io.mortise.lock.LockAdmin;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.proof.mutants.NameMutants.HidesCapability;
 import io.mortise.lock.proof.mutants.WithdrawalMutants.WrongLocksClient;
-import io.mortise.lock.spi.LockBackend;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -57,21 +54,12 @@ final class CallMutants {
                         "capabilities",
                         "LIST is claimed but not supported",
                         "capabilities_listWorksOrIsRefused",
-                        CallMutants::refusesLists));
-    }
-
-    private static LockBackend refusesLists(LockBackend delegate, MutantConnection connection) {
-        return new ForwardingBackend(delegate, connection) {
-            @Override
-            public Optional<LockAdmin> admin() {
-                return delegate.admin().map(admin -> new ForwardingAdmin(admin) {
-                    @Override
-                    public CompletableFuture<Page> list(String prefix, int limit, String cursor) {
-                        return CompletableFuture.failedFuture(new UnsupportedOperationException("list"));
-                    }
-                });
-            }
-        };
+                        OperatorMutants.admin(delegate -> new ForwardingAdmin(delegate) {
+                            @Override
+                            public CompletableFuture<Page> list(String prefix, int limit, String cursor) {
+                                return CompletableFuture.failedFuture(new UnsupportedOperationException("list"));
+                            }
+                        })));
     }
 
     private static final class ReleasesAtOnce extends ForwardingLock {

@@ -12,6 +12,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.LossReason;
+import io.mortise.lock.proof.mutants.WithdrawalMutants.WrongLocksClient;
 import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockName;
@@ -48,12 +49,12 @@ final class NameMutants {
                         "S13",
                         "operators see names in their stored form",
                         "S13_operatorsSeeTheNamesAsTheyWereGiven",
-                        (delegate, connection) -> new ForwardingBackend(delegate, connection) {
-                            @Override
-                            public Optional<LockAdmin> admin() {
-                                return delegate.admin().map(ShowsStoredNames::new);
-                            }
-                        }),
+                        OperatorMutants.list(page -> new LockAdmin.Page(
+                                page.locks().stream()
+                                        .map(lock -> new LockStatus(
+                                                new LockName(lock.name()).escaped(), lock.holders(), lock.waiters()))
+                                        .toList(),
+                                page.next()))),
                 backend(
                         "S19",
                         "a loss reason contains the unescaped name",
@@ -73,12 +74,7 @@ final class NameMutants {
                         "S14",
                         "a negative wait counts as zero",
                         "S14_badDurationsAreRefused",
-                        delegate -> new ForwardingClient(delegate) {
-                            @Override
-                            DistributedLock lock(DistributedLock delegate) {
-                                return new WaitsZeroInstead(delegate, this::lease);
-                            }
-                        }),
+                        delegate -> new WrongLocksClient(delegate, WaitsZeroInstead::new)),
                 backend(
                         "S14",
                         "a lease duration is accepted and ignored",
@@ -159,23 +155,6 @@ final class NameMutants {
             EnumSet<Capability> claimed = EnumSet.copyOf(delegate.capabilities());
             claimed.remove(hidden);
             return claimed;
-        }
-    }
-
-    private static final class ShowsStoredNames extends ForwardingAdmin {
-        ShowsStoredNames(LockAdmin delegate) {
-            super(delegate);
-        }
-
-        @Override
-        public CompletableFuture<Page> list(String prefix, int limit, String cursor) {
-            return delegate.list(prefix, limit, cursor)
-                    .thenApply(page -> new Page(
-                            page.locks().stream()
-                                    .map(lock -> new LockStatus(
-                                            new LockName(lock.name()).escaped(), lock.holders(), lock.waiters()))
-                                    .toList(),
-                            page.next()));
         }
     }
 

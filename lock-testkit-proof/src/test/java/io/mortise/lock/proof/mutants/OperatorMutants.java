@@ -91,7 +91,7 @@ final class OperatorMutants {
                         OperatorMutants::storesUnescaped));
     }
 
-    private static WrongBackend admin(Function<LockAdmin, LockAdmin> wrong) {
+    static WrongBackend admin(Function<LockAdmin, LockAdmin> wrong) {
         return (delegate, connection) -> new ForwardingBackend(delegate, connection) {
             @Override
             public Optional<LockAdmin> admin() {
@@ -109,7 +109,7 @@ final class OperatorMutants {
         });
     }
 
-    private static WrongBackend list(Function<LockAdmin.Page, LockAdmin.Page> wrong) {
+    static WrongBackend list(Function<LockAdmin.Page, LockAdmin.Page> wrong) {
         return admin(delegate -> new ForwardingAdmin(delegate) {
             @Override
             public CompletableFuture<Page> list(String prefix, int limit, String cursor) {
