@@ -3,14 +3,13 @@ package io.mortise.lock.core.lease;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.Capability;
 import io.mortise.lock.LossReason;
+import io.mortise.lock.core.client.NoopBackend;
 import io.mortise.lock.core.runtime.LastResponse;
 import io.mortise.lock.core.runtime.ThrottledLog;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.GrantValidity;
-import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.MonotonicInstant;
@@ -18,9 +17,7 @@ import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -50,27 +47,7 @@ class LeaseKeeperTest {
     }
 
     private void startRenewing(Consumer<Grant> how) {
-        keeper.start(new LockBackend() {
-            @Override
-            public String endpoints() {
-                return "test";
-            }
-
-            @Override
-            public Set<Capability> capabilities() {
-                return Set.of();
-            }
-
-            @Override
-            public Duration leaseDuration(Optional<Duration> requested) {
-                return PERIOD;
-            }
-
-            @Override
-            public boolean queuesWaiters() {
-                return false;
-            }
-
+        keeper.start(new NoopBackend("test") {
             @Override
             public Contender enqueue(LockRequest request, ContenderListener listener) {
                 throw new UnsupportedOperationException();
@@ -81,9 +58,6 @@ class LeaseKeeperTest {
                 renewals.add(due);
                 due.forEach(each -> how.accept((Grant) each));
             }
-
-            @Override
-            public void close() {}
         });
     }
 

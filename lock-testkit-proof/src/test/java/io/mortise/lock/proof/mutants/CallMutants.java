@@ -29,12 +29,12 @@ final class CallMutants {
                         "callAsync",
                         "the lease is released as soon as the body returns",
                         "callAsync_holdsUntilItsStageEnds",
-                        delegate -> new WrongLocksClient(delegate, ReleasesAtOnce::new)),
+                        delegate -> new WrongLocksClient(delegate, CallMutants::releasesAtOnce)),
                 client(
                         "callAsync",
                         "a body that fails keeps the lock",
                         "callAsync_releasesWhenTheBodyOrItsStageFails",
-                        delegate -> new WrongLocksClient(delegate, KeepsLockAfterFailure::new)),
+                        delegate -> new WrongLocksClient(delegate, CallMutants::keepsLockAfterFailure)),
                 client(
                         "S07",
                         "user code runs on the thread that reads the store's replies",
@@ -44,7 +44,7 @@ final class CallMutants {
                         "call",
                         "a loss during the body is not reported",
                         "call_reportsALossDuringTheBody",
-                        delegate -> new WrongLocksClient(delegate, HidesLoss::new)),
+                        delegate -> new WrongLocksClient(delegate, CallMutants::hidesLoss)),
                 client(
                         "capabilities",
                         "tokens are returned though FENCING is not claimed",
@@ -62,21 +62,19 @@ final class CallMutants {
                         })));
     }
 
-    private static final class ReleasesAtOnce extends ForwardingLock {
-        ReleasesAtOnce(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
-            super(delegate, wrapper);
-        }
-
-        @Override
-        public <T> CompletableFuture<T> callAsync(Function<? super Lease, ? extends CompletionStage<T>> body) {
-            return acquireAsync().thenCompose(lease -> {
-                try {
-                    return body.apply(lease);
-                } finally {
-                    lease.release();
-                }
-            });
-        }
+    private static DistributedLock releasesAtOnce(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+        return new ForwardingLock(delegate, wrapper) {
+            @Override
+            public <T> CompletableFuture<T> callAsync(Function<? super Lease, ? extends CompletionStage<T>> body) {
+                return acquireAsync().thenCompose(lease -> {
+                    try {
+                        return body.apply(lease);
+                    } finally {
+                        lease.release();
+                    }
+                });
+            }
+        };
     }
 
     private static final class RunsCallbacksOnReaderThread extends ForwardingLock {
@@ -108,41 +106,37 @@ final class CallMutants {
         }
     }
 
-    private static final class KeepsLockAfterFailure extends ForwardingLock {
-        KeepsLockAfterFailure(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
-            super(delegate, wrapper);
-        }
-
-        @Override
-        public <T> CompletableFuture<T> callAsync(Function<? super Lease, ? extends CompletionStage<T>> body) {
-            CompletableFuture<T> result = new CompletableFuture<>();
-            acquireAsync().whenComplete((lease, failure) -> {
-                try {
-                    body.apply(lease).whenComplete((value, bodys) -> {
-                        if (bodys == null) {
-                            lease.releaseAsync().thenRun(() -> result.complete(value));
-                        } else {
-                            result.completeExceptionally(bodys);
-                        }
-                    });
-                } catch (RuntimeException e) {
-                    result.completeExceptionally(e);
-                }
-            });
-            return result;
-        }
+    private static DistributedLock keepsLockAfterFailure(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+        return new ForwardingLock(delegate, wrapper) {
+            @Override
+            public <T> CompletableFuture<T> callAsync(Function<? super Lease, ? extends CompletionStage<T>> body) {
+                CompletableFuture<T> result = new CompletableFuture<>();
+                acquireAsync().whenComplete((lease, failure) -> {
+                    try {
+                        body.apply(lease).whenComplete((value, bodys) -> {
+                            if (bodys == null) {
+                                lease.releaseAsync().thenRun(() -> result.complete(value));
+                            } else {
+                                result.completeExceptionally(bodys);
+                            }
+                        });
+                    } catch (RuntimeException e) {
+                        result.completeExceptionally(e);
+                    }
+                });
+                return result;
+            }
+        };
     }
 
-    private static final class HidesLoss extends ForwardingLock {
-        HidesLoss(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
-            super(delegate, wrapper);
-        }
-
-        @Override
-        public <X extends Exception> void run(LeaseAction<X> body) throws X, InterruptedException {
-            try (Lease lease = acquire()) {
-                body.run(lease);
+    private static DistributedLock hidesLoss(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+        return new ForwardingLock(delegate, wrapper) {
+            @Override
+            public <X extends Exception> void run(LeaseAction<X> body) throws X, InterruptedException {
+                try (Lease lease = acquire()) {
+                    body.run(lease);
+                }
             }
-        }
+        };
     }
 }

@@ -64,17 +64,17 @@ final class GrantMutants {
                         "S02",
                         "isHeld queries the store each time",
                         "S02_isHeldIsLocalAndRemainingIsWithinTheLease",
-                        delegate -> new WrongLeasesClient(delegate, QueriesStoreEachTime::new)),
+                        delegate -> new WrongLeasesClient(delegate, GrantMutants::queriesStoreEachTime)),
                 client(
                         "S02",
                         "isHeld stays true after a release",
                         "S02_isHeldIsLocalAndRemainingIsWithinTheLease",
-                        delegate -> new WrongLeasesClient(delegate, AlwaysHeld::new)),
+                        delegate -> new WrongLeasesClient(delegate, GrantMutants::alwaysHeld)),
                 client(
                         "S02",
                         "remaining returns the full lease duration, not the remaining time",
                         "S02_aSilentHoldersLeaseEndsBeforeTheNextGrant",
-                        delegate -> new WrongLeasesClient(delegate, NeverCountsDown::new)),
+                        delegate -> new WrongLeasesClient(delegate, GrantMutants::neverCountsDown)),
                 backend(
                         "S03",
                         "two consecutive grants have the same token",
@@ -116,12 +116,12 @@ final class GrantMutants {
                         "S04",
                         "only the acquiring thread may release",
                         "S04_anyThreadMayRelease",
-                        delegate -> new WrongLeasesClient(delegate, OwnedByThread::new)),
+                        delegate -> new WrongLeasesClient(delegate, GrantMutants::ownedByThread)),
                 client(
                         "S04",
                         "all leases of a client have the same owner id",
                         "S04_theSameThreadAcquiringTwiceWaits",
-                        delegate -> new WrongLeasesClient(delegate, SharedOwnerId::new)));
+                        delegate -> new WrongLeasesClient(delegate, GrantMutants::sharedOwnerId)));
     }
 
     private static AttemptResult forged(LockRequest request, MutantConnection connection) {
@@ -227,65 +227,53 @@ final class GrantMutants {
         };
     }
 
-    private static final class QueriesStoreEachTime extends ForwardingLease {
-        QueriesStoreEachTime(Lease delegate) {
-            super(delegate);
-        }
-
-        @Override
-        public boolean isHeld() {
-            LockSupport.parkNanos(200_000); // the round trip time of a fast store nearby
-            return super.isHeld();
-        }
+    private static Lease queriesStoreEachTime(Lease delegate) {
+        return new ForwardingLease(delegate) {
+            @Override
+            public boolean isHeld() {
+                LockSupport.parkNanos(200_000); // the round trip time of a fast store nearby
+                return super.isHeld();
+            }
+        };
     }
 
-    private static final class AlwaysHeld extends ForwardingLease {
-        AlwaysHeld(Lease delegate) {
-            super(delegate);
-        }
-
-        @Override
-        public boolean isHeld() {
-            return true;
-        }
+    private static Lease alwaysHeld(Lease delegate) {
+        return new ForwardingLease(delegate) {
+            @Override
+            public boolean isHeld() {
+                return true;
+            }
+        };
     }
 
-    private static final class NeverCountsDown extends ForwardingLease {
-        private final Duration whole;
-
-        NeverCountsDown(Lease delegate) {
-            super(delegate);
-            this.whole =
-                    Duration.ofSeconds(delegate.remaining().toSeconds() + 1); // as if the lease had just been granted
-        }
-
-        @Override
-        public Duration remaining() {
-            return isHeld() ? whole : Duration.ZERO;
-        }
+    private static Lease neverCountsDown(Lease delegate) {
+        // As if the lease had just been granted.
+        Duration whole = Duration.ofSeconds(delegate.remaining().toSeconds() + 1);
+        return new ForwardingLease(delegate) {
+            @Override
+            public Duration remaining() {
+                return isHeld() ? whole : Duration.ZERO;
+            }
+        };
     }
 
-    private static final class OwnedByThread extends ForwardingLease {
-        private final Thread owner = Thread.currentThread();
+    private static Lease ownedByThread(Lease delegate) {
+        return new ForwardingLease(delegate) {
+            private final Thread owner = Thread.currentThread();
 
-        OwnedByThread(Lease delegate) {
-            super(delegate);
-        }
-
-        @Override
-        public ReleaseOutcome release() {
-            return owner.equals(Thread.currentThread()) ? super.release() : ReleaseOutcome.LOST;
-        }
+            @Override
+            public ReleaseOutcome release() {
+                return owner.equals(Thread.currentThread()) ? super.release() : ReleaseOutcome.LOST;
+            }
+        };
     }
 
-    private static final class SharedOwnerId extends ForwardingLease {
-        SharedOwnerId(Lease delegate) {
-            super(delegate);
-        }
-
-        @Override
-        public String ownerId() {
-            return "0123456789abcdef0123456789abcdef";
-        }
+    private static Lease sharedOwnerId(Lease delegate) {
+        return new ForwardingLease(delegate) {
+            @Override
+            public String ownerId() {
+                return "0123456789abcdef0123456789abcdef";
+            }
+        };
     }
 }

@@ -34,7 +34,11 @@ final class LossMutants {
                         "a renewal recreates a removed grant",
                         "S06_aRemovedGrantStaysRemoved",
                         LossMutants::resurrects),
-                client("S06", "a lost lease becomes held again", "S06_aRemovedGrantStaysRemoved", Reacquiring::new),
+                client(
+                        "S06",
+                        "a lost lease becomes held again",
+                        "S06_aRemovedGrantStaysRemoved",
+                        LossMutants::reacquiring),
                 backend(
                         "S07",
                         "a removal is detected only by the next renewal, though the store sends a notification",
@@ -44,23 +48,23 @@ final class LossMutants {
                         "S07",
                         "a loss is never reported",
                         REMOVED,
-                        delegate -> new WrongLeasesClient(delegate, NeverReportsLoss::new)),
+                        delegate -> new WrongLeasesClient(delegate, LossMutants::neverReportsLoss)),
                 client(
                         "S07",
                         "a late listener is not notified",
                         REMOVED,
-                        delegate -> new WrongLeasesClient(delegate, IgnoresLateListeners::new)),
+                        delegate -> new WrongLeasesClient(delegate, LossMutants::ignoresLateListeners)),
                 backend("S07", "a removal is reported as an expiry", REMOVED, LossMutants::reportsWrongReason),
                 client(
                         "S07",
                         "a release is reported as a loss",
                         "S07_nothingIsAnnouncedAfterARelease",
-                        delegate -> new WrongLeasesClient(delegate, ReportsReleaseAsLoss::new)),
+                        delegate -> new WrongLeasesClient(delegate, LossMutants::reportsReleaseAsLoss)),
                 client(
                         "S07",
                         "the maximum hold is ignored",
                         "S07_theMaximumHoldEndsALeaseThatIsRenewed",
-                        NoMaximumHold::new),
+                        LossMutants::noMaximumHold),
                 backend(
                         "S07",
                         "the loss of one lease ends all leases of its client",
@@ -124,80 +128,71 @@ final class LossMutants {
         };
     }
 
-    private static final class NeverReportsLoss extends ForwardingLease {
-        NeverReportsLoss(Lease delegate) {
-            super(delegate);
-        }
-
-        @Override
-        public CompletableFuture<LossReason> lost() {
-            return new CompletableFuture<>();
-        }
+    private static Lease neverReportsLoss(Lease delegate) {
+        return new ForwardingLease(delegate) {
+            @Override
+            public CompletableFuture<LossReason> lost() {
+                return new CompletableFuture<>();
+            }
+        };
     }
 
-    private static final class IgnoresLateListeners extends ForwardingLease {
-        IgnoresLateListeners(Lease delegate) {
-            super(delegate);
-        }
-
-        @Override
-        public CompletableFuture<LossReason> lost() {
-            return isHeld() ? super.lost() : new CompletableFuture<>();
-        }
+    private static Lease ignoresLateListeners(Lease delegate) {
+        return new ForwardingLease(delegate) {
+            @Override
+            public CompletableFuture<LossReason> lost() {
+                return isHeld() ? super.lost() : new CompletableFuture<>();
+            }
+        };
     }
 
-    private static final class ReportsReleaseAsLoss extends ForwardingLease {
-        private final CompletableFuture<LossReason> losses = new CompletableFuture<>();
+    private static Lease reportsReleaseAsLoss(Lease delegate) {
+        return new ForwardingLease(delegate) {
+            private final CompletableFuture<LossReason> losses = new CompletableFuture<>();
 
-        ReportsReleaseAsLoss(Lease delegate) {
-            super(delegate);
-        }
+            @Override
+            public CompletableFuture<LossReason> lost() {
+                return losses;
+            }
 
-        @Override
-        public CompletableFuture<LossReason> lost() {
-            return losses;
-        }
-
-        @Override
-        public ReleaseOutcome release() {
-            losses.complete(new LossReason(LossReason.Kind.REMOVED, "it was released"));
-            return super.release();
-        }
+            @Override
+            public ReleaseOutcome release() {
+                losses.complete(new LossReason(LossReason.Kind.REMOVED, "it was released"));
+                return super.release();
+            }
+        };
     }
 
-    private static final class NoMaximumHold extends ForwardingClient {
-        NoMaximumHold(LockClient delegate) {
-            super(delegate);
-        }
-
-        @Override
-        public DistributedLock named(String name, LockOptions options) {
-            LockOptions kept = LockOptions.defaults().metadata(options.metadata());
-            return super.named(
-                    name, options.leaseDuration().map(kept::leaseDuration).orElse(kept));
-        }
+    private static LockClient noMaximumHold(LockClient delegate) {
+        return new ForwardingClient(delegate) {
+            @Override
+            public DistributedLock named(String name, LockOptions options) {
+                LockOptions kept = LockOptions.defaults().metadata(options.metadata());
+                return super.named(
+                        name, options.leaseDuration().map(kept::leaseDuration).orElse(kept));
+            }
+        };
     }
 
     /** Acquires a lost lease again without notifying its holder. */
-    private static final class Reacquiring extends ForwardingClient {
-        Reacquiring(LockClient delegate) {
-            super(delegate);
-        }
+    private static LockClient reacquiring(LockClient delegate) {
+        return new ForwardingClient(delegate) {
+            @Override
+            public DistributedLock named(String name, LockOptions options) {
+                DistributedLock lock = delegate.named(name, options);
+                return new ForwardingLock(lock, lease -> new ForwardingLease(lease) {
+                    private final CompletableFuture<Lease> again =
+                            lease.lost().thenCompose(reason -> lock.acquireAsync());
 
-        @Override
-        public DistributedLock named(String name, LockOptions options) {
-            DistributedLock lock = delegate.named(name, options);
-            return new ForwardingLock(lock, lease -> new ForwardingLease(lease) {
-                private final CompletableFuture<Lease> again = lease.lost().thenCompose(reason -> lock.acquireAsync());
-
-                @Override
-                public boolean isHeld() {
-                    return lease.isHeld()
-                            || (again.isDone()
-                                    && !again.isCompletedExceptionally()
-                                    && again.join().isHeld());
-                }
-            });
-        }
+                    @Override
+                    public boolean isHeld() {
+                        return lease.isHeld()
+                                || (again.isDone()
+                                        && !again.isCompletedExceptionally()
+                                        && again.join().isHeld());
+                    }
+                });
+            }
+        };
     }
 }

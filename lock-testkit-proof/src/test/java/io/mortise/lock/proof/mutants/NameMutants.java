@@ -74,7 +74,7 @@ final class NameMutants {
                         "S14",
                         "a negative wait counts as zero",
                         "S14_badDurationsAreRefused",
-                        delegate -> new WrongLocksClient(delegate, WaitsZeroInstead::new)),
+                        delegate -> new WrongLocksClient(delegate, NameMutants::waitsZeroInstead)),
                 backend(
                         "S14",
                         "a lease duration is accepted and ignored",
@@ -158,19 +158,17 @@ final class NameMutants {
         }
     }
 
-    private static final class WaitsZeroInstead extends ForwardingLock {
-        WaitsZeroInstead(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
-            super(delegate, wrapper);
-        }
+    private static DistributedLock waitsZeroInstead(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+        return new ForwardingLock(delegate, wrapper) {
+            @Override
+            public Optional<Lease> tryAcquire(Duration maxWait) throws InterruptedException {
+                return super.tryAcquire(maxWait.isNegative() ? Duration.ZERO : maxWait);
+            }
 
-        @Override
-        public Optional<Lease> tryAcquire(Duration maxWait) throws InterruptedException {
-            return super.tryAcquire(maxWait.isNegative() ? Duration.ZERO : maxWait);
-        }
-
-        @Override
-        public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration maxWait) {
-            return super.tryAcquireAsync(maxWait.isNegative() ? Duration.ZERO : maxWait);
-        }
+            @Override
+            public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration maxWait) {
+                return super.tryAcquireAsync(maxWait.isNegative() ? Duration.ZERO : maxWait);
+            }
+        };
     }
 }

@@ -44,7 +44,7 @@ final class OperatorMutants {
                         "S17",
                         "a client keeps a lock object for each name",
                         "S17_aClientKeepsNothingOfAnUnusedName",
-                        KeepsHandles::new),
+                        OperatorMutants::keepsHandles),
                 backend(
                         "S18",
                         "the holder is not shown",
@@ -201,16 +201,14 @@ final class OperatorMutants {
         };
     }
 
-    private static final class KeepsHandles extends ForwardingClient {
-        private final Map<String, DistributedLock> handles = new ConcurrentHashMap<>();
+    private static LockClient keepsHandles(LockClient delegate) {
+        return new ForwardingClient(delegate) {
+            private final Map<String, DistributedLock> handles = new ConcurrentHashMap<>();
 
-        KeepsHandles(LockClient delegate) {
-            super(delegate);
-        }
-
-        @Override
-        public DistributedLock named(String name, LockOptions options) {
-            return handles.computeIfAbsent(name, unknown -> super.named(name, options));
-        }
+            @Override
+            public DistributedLock named(String name, LockOptions options) {
+                return handles.computeIfAbsent(name, unknown -> super.named(name, options));
+            }
+        };
     }
 }

@@ -53,17 +53,17 @@ final class OutageMutants {
                         "S16",
                         "a second close throws",
                         "S16_closeNotifiesHoldersAndFreesTheirLocksAtOnce",
-                        ClosesOnce::new),
+                        OutageMutants::closesOnce),
                 client(
                         "S16",
                         "closing a client waits for its holders",
                         "S16_closeNotifiesHoldersAndFreesTheirLocksAtOnce",
-                        WaitsForHolders::new),
+                        OutageMutants::waitsForHolders),
                 client(
                         "S16",
                         "closing a client does not release its locks",
                         "S16_closeNotifiesHoldersAndFreesTheirLocksAtOnce",
-                        KeepsLocksOnClose::new),
+                        OutageMutants::keepsLocksOnClose),
                 backend(
                         "S16",
                         "a thread outlives its client",
@@ -110,73 +110,67 @@ final class OutageMutants {
         return new ForwardingBackend(delegate, connection);
     }
 
-    private static final class ClosesOnce extends ForwardingClient {
-        private final AtomicBoolean closed = new AtomicBoolean();
+    private static LockClient closesOnce(LockClient delegate) {
+        return new ForwardingClient(delegate) {
+            private final AtomicBoolean closed = new AtomicBoolean();
 
-        ClosesOnce(LockClient delegate) {
-            super(delegate);
-        }
-
-        @Override
-        public void close() {
-            if (closed.getAndSet(true)) {
-                throw new IllegalStateException("closed already");
+            @Override
+            public void close() {
+                if (closed.getAndSet(true)) {
+                    throw new IllegalStateException("closed already");
+                }
+                super.close();
             }
-            super.close();
-        }
+        };
     }
 
     /** Notifies the holders of the close, but does not release their grants in the store. */
-    private static final class KeepsLocksOnClose extends ForwardingClient {
-        private final CompletableFuture<LossReason> closed = new CompletableFuture<>();
+    private static LockClient keepsLocksOnClose(LockClient delegate) {
+        return new ForwardingClient(delegate) {
+            private final CompletableFuture<LossReason> closed = new CompletableFuture<>();
 
-        KeepsLocksOnClose(LockClient delegate) {
-            super(delegate);
-        }
+            @Override
+            Lease lease(Lease delegate) {
+                return new ForwardingLease(delegate) {
+                    @Override
+                    public boolean isHeld() {
+                        return !closed.isDone() && super.isHeld();
+                    }
 
-        @Override
-        Lease lease(Lease delegate) {
-            return new ForwardingLease(delegate) {
-                @Override
-                public boolean isHeld() {
-                    return !closed.isDone() && super.isHeld();
-                }
+                    @Override
+                    public CompletableFuture<LossReason> lost() {
+                        return closed;
+                    }
+                };
+            }
 
-                @Override
-                public CompletableFuture<LossReason> lost() {
-                    return closed;
-                }
-            };
-        }
-
-        @Override
-        public void close() {
-            closed.complete(new LossReason(LossReason.Kind.CLIENT_CLOSED, "the client was closed"));
-        }
+            @Override
+            public void close() {
+                closed.complete(new LossReason(LossReason.Kind.CLIENT_CLOSED, "the client was closed"));
+            }
+        };
     }
 
     /** Like an orderly shutdown, which a holder that hangs can delay. */
-    private static final class WaitsForHolders extends ForwardingClient {
-        private final Set<Lease> leases = ConcurrentHashMap.newKeySet();
+    private static LockClient waitsForHolders(LockClient delegate) {
+        return new ForwardingClient(delegate) {
+            private final Set<Lease> leases = ConcurrentHashMap.newKeySet();
 
-        WaitsForHolders(LockClient delegate) {
-            super(delegate);
-        }
-
-        @Override
-        Lease lease(Lease delegate) {
-            leases.add(delegate);
-            return super.lease(delegate);
-        }
-
-        @Override
-        public void close() {
-            long start = System.nanoTime();
-            while (leases.stream().anyMatch(Lease::isHeld)
-                    && System.nanoTime() - start < Duration.ofMillis(5_200).toNanos()) {
-                LockSupport.parkNanos(1_000_000);
+            @Override
+            Lease lease(Lease delegate) {
+                leases.add(delegate);
+                return super.lease(delegate);
             }
-            super.close();
-        }
+
+            @Override
+            public void close() {
+                long start = System.nanoTime();
+                while (leases.stream().anyMatch(Lease::isHeld)
+                        && System.nanoTime() - start < Duration.ofMillis(5_200).toNanos()) {
+                    LockSupport.parkNanos(1_000_000);
+                }
+                super.close();
+            }
+        };
     }
 }

@@ -36,12 +36,12 @@ final class ReleaseMutants {
                         "S05",
                         "every release reports RELEASED",
                         STALE,
-                        delegate -> new WrongLeasesClient(delegate, AlwaysReleased::new)),
+                        delegate -> new WrongLeasesClient(delegate, ReleaseMutants::alwaysReleased)),
                 client(
                         "S05",
                         "a second release reports LOST",
                         "S05_releaseIsIdempotentAndSparesTheSuccessor",
-                        delegate -> new WrongLeasesClient(delegate, LostTheSecondTime::new)),
+                        delegate -> new WrongLeasesClient(delegate, ReleaseMutants::lostTheSecondTime)),
                 backend(
                         "S05",
                         "a successful release reports LOST",
@@ -125,28 +125,24 @@ final class ReleaseMutants {
         };
     }
 
-    private static final class AlwaysReleased extends ForwardingLease {
-        AlwaysReleased(Lease delegate) {
-            super(delegate);
-        }
-
-        @Override
-        public ReleaseOutcome release() {
-            super.release();
-            return ReleaseOutcome.RELEASED;
-        }
+    private static Lease alwaysReleased(Lease delegate) {
+        return new ForwardingLease(delegate) {
+            @Override
+            public ReleaseOutcome release() {
+                super.release();
+                return ReleaseOutcome.RELEASED;
+            }
+        };
     }
 
-    private static final class LostTheSecondTime extends ForwardingLease {
-        private final AtomicBoolean released = new AtomicBoolean();
+    private static Lease lostTheSecondTime(Lease delegate) {
+        return new ForwardingLease(delegate) {
+            private final AtomicBoolean released = new AtomicBoolean();
 
-        LostTheSecondTime(Lease delegate) {
-            super(delegate);
-        }
-
-        @Override
-        public ReleaseOutcome release() {
-            return released.getAndSet(true) ? ReleaseOutcome.LOST : super.release();
-        }
+            @Override
+            public ReleaseOutcome release() {
+                return released.getAndSet(true) ? ReleaseOutcome.LOST : super.release();
+            }
+        };
     }
 }

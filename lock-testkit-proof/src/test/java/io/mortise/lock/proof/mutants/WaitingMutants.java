@@ -43,17 +43,17 @@ final class WaitingMutants {
                         "S09",
                         "a wait may take twice its bound",
                         "S09_aBoundedWaitEndsAtItsBound",
-                        delegate -> new WrongLocksClient(delegate, WaitsTwice::new)),
+                        delegate -> new WrongLocksClient(delegate, WaitingMutants::waitsTwice)),
                 client(
                         "S09",
                         "a bounded wait makes only one attempt",
                         "S09_aBoundedWaitEndsAtItsBound",
-                        delegate -> new WrongLocksClient(delegate, DoesNotWait::new)),
+                        delegate -> new WrongLocksClient(delegate, WaitingMutants::doesNotWait)),
                 client(
                         "S09",
                         "a zero wait waits a short time",
                         "S09_zeroIsOneAttempt",
-                        delegate -> new WrongLocksClient(delegate, WaitsALittle::new)),
+                        delegate -> new WrongLocksClient(delegate, WaitingMutants::waitsALittle)),
                 backend(
                         "S09",
                         "the first attempt always reports busy",
@@ -243,37 +243,31 @@ final class WaitingMutants {
         }
     }
 
-    private static final class WaitsTwice extends ForwardingLock {
-        WaitsTwice(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
-            super(delegate, wrapper);
-        }
-
-        @Override
-        public Optional<Lease> tryAcquire(Duration maxWait) throws InterruptedException {
-            Optional<Lease> first = super.tryAcquire(maxWait); // waits for other callers of this process
-            return first.isPresent() ? first : super.tryAcquire(maxWait); // waits for other processes
-        }
+    private static DistributedLock waitsTwice(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+        return new ForwardingLock(delegate, wrapper) {
+            @Override
+            public Optional<Lease> tryAcquire(Duration maxWait) throws InterruptedException {
+                Optional<Lease> first = super.tryAcquire(maxWait); // waits for other callers of this process
+                return first.isPresent() ? first : super.tryAcquire(maxWait); // waits for other processes
+            }
+        };
     }
 
-    private static final class DoesNotWait extends ForwardingLock {
-        DoesNotWait(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
-            super(delegate, wrapper);
-        }
-
-        @Override
-        public Optional<Lease> tryAcquire(Duration maxWait) throws InterruptedException {
-            return super.tryAcquire();
-        }
+    private static DistributedLock doesNotWait(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+        return new ForwardingLock(delegate, wrapper) {
+            @Override
+            public Optional<Lease> tryAcquire(Duration maxWait) throws InterruptedException {
+                return super.tryAcquire();
+            }
+        };
     }
 
-    private static final class WaitsALittle extends ForwardingLock {
-        WaitsALittle(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
-            super(delegate, wrapper);
-        }
-
-        @Override
-        public Optional<Lease> tryAcquire(Duration maxWait) throws InterruptedException {
-            return super.tryAcquire(maxWait.isZero() ? Duration.ofMillis(400) : maxWait);
-        }
+    private static DistributedLock waitsALittle(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+        return new ForwardingLock(delegate, wrapper) {
+            @Override
+            public Optional<Lease> tryAcquire(Duration maxWait) throws InterruptedException {
+                return super.tryAcquire(maxWait.isZero() ? Duration.ofMillis(400) : maxWait);
+            }
+        };
     }
 }

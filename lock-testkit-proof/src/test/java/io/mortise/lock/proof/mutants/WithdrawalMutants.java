@@ -43,27 +43,27 @@ final class WithdrawalMutants {
                         "S08",
                         "cancelling the returned future does not cancel the request",
                         "S08_aWaiterThatEndedItsFutureLeavesNoOrphan",
-                        delegate -> new WrongLocksClient(delegate, DerivedFuture::new)),
+                        delegate -> new WrongLocksClient(delegate, WithdrawalMutants::derivedFuture)),
                 client(
                         "S08",
                         "a future that timed out does not withdraw its request",
                         "S08_aWaiterThatEndedItsFutureLeavesNoOrphan",
-                        delegate -> new WrongLocksClient(delegate, WithdrawsOnlyOnCancel::new)),
+                        delegate -> new WrongLocksClient(delegate, WithdrawalMutants::withdrawsOnlyOnCancel)),
                 client(
                         "S10",
                         "an interrupt is detected only by the next attempt",
                         "S10_anInterruptReturnsAtOnce",
-                        delegate -> new WrongLocksClient(delegate, ChecksInterruptRarely::new)),
+                        delegate -> new WrongLocksClient(delegate, WithdrawalMutants::checksInterruptRarely)),
                 client(
                         "S10",
                         "an interrupt is ignored if the lock is free",
                         "S10_eachCallByAnInterruptedThreadThrows",
-                        delegate -> new WrongLocksClient(delegate, ClearsInterruptFlag::new)),
+                        delegate -> new WrongLocksClient(delegate, WithdrawalMutants::clearsInterruptFlag)),
                 client(
                         "S10",
                         "a cancel waits for the store",
                         "S10_aCancelReturnsAtOnce",
-                        delegate -> new WrongLocksClient(delegate, SlowCancel::new)),
+                        delegate -> new WrongLocksClient(delegate, WithdrawalMutants::slowCancel)),
                 backend(
                         "S10",
                         "a cancelled waiter stays in the queue",
@@ -150,96 +150,86 @@ final class WithdrawalMutants {
         };
     }
 
-    private static final class DerivedFuture extends ForwardingLock {
-        DerivedFuture(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
-            super(delegate, wrapper);
-        }
-
-        @Override
-        public CompletableFuture<Lease> acquireAsync() {
-            return delegate.acquireAsync().thenApply(lease -> lease);
-        }
-    }
-
-    private static final class WithdrawsOnlyOnCancel extends ForwardingLock {
-        WithdrawsOnlyOnCancel(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
-            super(delegate, wrapper);
-        }
-
-        @Override
-        public CompletableFuture<Lease> acquireAsync() {
-            CompletableFuture<Lease> seen = new CompletableFuture<>();
-            CompletableFuture<Lease> request = delegate.acquireAsync();
-            request.thenAccept(seen::complete);
-            seen.whenComplete((lease, failure) -> {
-                if (seen.isCancelled()) { // a future may also end in other ways
-                    request.thenAccept(Lease::releaseAsync);
-                    request.cancel(true);
-                }
-            });
-            return seen;
-        }
-    }
-
-    private static final class ChecksInterruptRarely extends ForwardingLock {
-        ChecksInterruptRarely(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
-            super(delegate, wrapper);
-        }
-
-        @Override
-        public Lease acquire() throws InterruptedException {
-            CompletableFuture<Lease> request = acquireAsync();
-            long slept = System.nanoTime();
-            while (!request.isDone()) {
-                if (System.nanoTime() - slept > Duration.ofMillis(300).toNanos()) {
-                    if (Thread.interrupted()) {
-                        request.cancel(true);
-                        throw new InterruptedException();
-                    }
-                    slept = System.nanoTime();
-                }
-                boolean interrupted = Thread.interrupted();
-                LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
-                if (interrupted) {
-                    Thread.currentThread().interrupt();
-                }
+    private static DistributedLock derivedFuture(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+        return new ForwardingLock(delegate, wrapper) {
+            @Override
+            public CompletableFuture<Lease> acquireAsync() {
+                return delegate.acquireAsync().thenApply(lease -> lease);
             }
-            return request.join();
-        }
+        };
     }
 
-    private static final class ClearsInterruptFlag extends ForwardingLock {
-        ClearsInterruptFlag(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
-            super(delegate, wrapper);
-        }
-
-        @Override
-        public Lease acquire() throws InterruptedException {
-            Thread.interrupted();
-            return super.acquire();
-        }
+    private static DistributedLock withdrawsOnlyOnCancel(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+        return new ForwardingLock(delegate, wrapper) {
+            @Override
+            public CompletableFuture<Lease> acquireAsync() {
+                CompletableFuture<Lease> seen = new CompletableFuture<>();
+                CompletableFuture<Lease> request = delegate.acquireAsync();
+                request.thenAccept(seen::complete);
+                seen.whenComplete((lease, failure) -> {
+                    if (seen.isCancelled()) { // a future may also end in other ways
+                        request.thenAccept(Lease::releaseAsync);
+                        request.cancel(true);
+                    }
+                });
+                return seen;
+            }
+        };
     }
 
-    private static final class SlowCancel extends ForwardingLock {
-        SlowCancel(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
-            super(delegate, wrapper);
-        }
-
-        @Override
-        public CompletableFuture<Lease> acquireAsync() {
-            CompletableFuture<Lease> request = super.acquireAsync();
-            return new CompletableFuture<>() {
-                {
-                    request.thenAccept(this::complete);
+    private static DistributedLock checksInterruptRarely(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+        return new ForwardingLock(delegate, wrapper) {
+            @Override
+            public Lease acquire() throws InterruptedException {
+                CompletableFuture<Lease> request = acquireAsync();
+                long slept = System.nanoTime();
+                while (!request.isDone()) {
+                    if (System.nanoTime() - slept > Duration.ofMillis(300).toNanos()) {
+                        if (Thread.interrupted()) {
+                            request.cancel(true);
+                            throw new InterruptedException();
+                        }
+                        slept = System.nanoTime();
+                    }
+                    boolean interrupted = Thread.interrupted();
+                    LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
+                    if (interrupted) {
+                        Thread.currentThread().interrupt();
+                    }
                 }
+                return request.join();
+            }
+        };
+    }
 
-                @Override
-                public boolean cancel(boolean interrupt) {
-                    request.cancel(interrupt);
-                    LockSupport.parkNanos(Duration.ofMillis(80).toNanos()); // two round trips over a slow link
-                    return super.cancel(interrupt);
-                }
-            };
-        }
+    private static DistributedLock clearsInterruptFlag(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+        return new ForwardingLock(delegate, wrapper) {
+            @Override
+            public Lease acquire() throws InterruptedException {
+                Thread.interrupted();
+                return super.acquire();
+            }
+        };
+    }
+
+    private static DistributedLock slowCancel(DistributedLock delegate, UnaryOperator<Lease> wrapper) {
+        return new ForwardingLock(delegate, wrapper) {
+            @Override
+            public CompletableFuture<Lease> acquireAsync() {
+                CompletableFuture<Lease> request = super.acquireAsync();
+                return new CompletableFuture<>() {
+                    {
+                        request.thenAccept(this::complete);
+                    }
+
+                    @Override
+                    public boolean cancel(boolean interrupt) {
+                        request.cancel(interrupt);
+                        LockSupport.parkNanos(Duration.ofMillis(80).toNanos()); // two round trips over a slow link
+                        return super.cancel(interrupt);
+                    }
+                };
+            }
+        };
     }
 }
