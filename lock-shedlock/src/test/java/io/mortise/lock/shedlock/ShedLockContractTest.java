@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.Capability;
+import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.connect.Locks;
@@ -58,8 +59,9 @@ class ShedLockContractTest {
         final void openClients() throws Exception {
             client.close();
             String url = startServer();
-            client = Locks.connect(url);
-            observer = Locks.connect(url);
+            ClientOptions options = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
+            client = Locks.connect(url, options);
+            observer = Locks.connect(url, options);
         }
 
         @AfterAll

@@ -28,6 +28,7 @@ class DocumentsTest {
             Pattern.compile("\\b(debug|trace|info|warn|error|atLevel)\\([^;]*?\"event=([a-z0-9-]+)");
     private static final Pattern THROTTLED = Pattern.compile("warnings(?:\\(\\))?\\s*\\.warn\\(\\s*\"([a-z-]+)\"");
     private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z0-9-]+)` \\| (?:INFO|WARN|ERROR)");
+    private static final Pattern NESTED_HEIR = Pattern.compile("@Nested\\s[^{]*\\bextends\\b");
     private static final Pattern LINK = Pattern.compile("]\\(([^)#:\\s]+)(#[^)]*)?\\)");
 
     private static String read(Path file) {
@@ -118,6 +119,24 @@ class DocumentsTest {
                 .hasSizeGreaterThan(10)
                 .allSatisfy(pom -> assertThat(read(pom))
                         .containsPattern("<excludedGroups>\\$\\{excluded\\.[1-7]}</excludedGroups>"));
+    }
+
+    /** Otherwise Surefire would report failed tests as flakes (ADR 0078). */
+    @Test
+    void modulesWhoseFailedTestsRunAgainSeeTheKitAndInheritNoTestIntoNestedClasses() throws IOException {
+        int checked = 0;
+        try (DirectoryStream<Path> poms = Files.newDirectoryStream(ROOT, "lock-*")) {
+            for (Path module : poms) {
+                String pom = read(module.resolve("pom.xml"));
+                if (pom.contains("<test.reruns>2")) {
+                    checked++;
+                    assertThat(pom).as("%s", module).contains("<artifactId>lock-testkit</artifactId>");
+                    assertThat(files(module.resolve("src/test/java"), ".java"))
+                            .noneMatch(file -> NESTED_HEIR.matcher(read(file)).find());
+                }
+            }
+        }
+        assertThat(checked).isGreaterThan(5);
     }
 
     /** A level for a logger whose class was renamed would have no effect. */

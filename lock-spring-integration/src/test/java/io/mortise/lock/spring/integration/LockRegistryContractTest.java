@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
+import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LeaseLostException;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
@@ -68,8 +69,9 @@ class LockRegistryContractTest {
         final void openClients() throws Exception {
             client.close();
             String url = startServer();
-            client = Locks.connect(url);
-            otherClient = Locks.connect(url);
+            ClientOptions options = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
+            client = Locks.connect(url, options);
+            otherClient = Locks.connect(url, options);
         }
 
         @AfterAll
