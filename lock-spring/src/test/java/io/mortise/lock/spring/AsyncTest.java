@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.Lease;
 import io.mortise.lock.LeaseLostException;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -17,6 +16,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.BiConsumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
@@ -271,10 +271,12 @@ class AsyncTest {
         Thread thread = waiter.get();
         assertThat(result.cancel(true)).isTrue();
         assertThat(interrupted.await(50, TimeUnit.SECONDS)).isTrue();
-        assertThat(context.other().named("job").tryAcquire(Duration.ofMillis(200)))
+        CompletableFuture<Lease> next = context.other().named("job").acquireAsync();
+        assertThatThrownBy(() -> next.get(200, TimeUnit.MILLISECONDS))
                 .as("the work still runs")
-                .isEmpty();
+                .isInstanceOf(TimeoutException.class);
         work.run();
+        next.get(50, TimeUnit.SECONDS).release();
         thread.join(50_000);
         assertThat(context.isFree("job")).isTrue();
     }
