@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
 @Tag("once")
 class EtcdSecureConnectTest {
     private static final Duration SOON = Duration.ofSeconds(10);
+    private static final ClientOptions LONG_TIMEOUT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
     private static final String PASSWORD = "s3cret";
     private static EtcdTestServer server;
 
@@ -48,7 +49,7 @@ class EtcdSecureConnectTest {
 
     @Test
     void S19_connectsByTlsWithAPasswordAndNoClientCertificate() throws Exception {
-        assertWorks(Locks.connect(server.tlsUrl() + "?ca=" + server.certificate()));
+        assertWorks(Locks.connect(server.tlsUrl() + "?ca=" + server.certificate(), LONG_TIMEOUT));
     }
 
     /**
@@ -65,13 +66,12 @@ class EtcdSecureConnectTest {
         EtcdOptions options = EtcdOptions.connectTo(List.of("127.0.0.1:" + server.port()))
                 .credentials("root", PASSWORD)
                 .interceptors(List.of(wire));
-        ClientOptions longTimeout = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(30));
         Vertx vertx = Vertx.vertx(new VertxOptions().setUseDaemonThread(true));
         CompletableFuture<Boolean> worked = new CompletableFuture<>();
         try {
             vertx.getOrCreateContext().runOnContext(start -> {
                 try {
-                    assertWorks(EtcdLocks.connect(options, longTimeout));
+                    assertWorks(EtcdLocks.connect(options, LONG_TIMEOUT));
                     worked.complete(true);
                 } catch (Exception e) {
                     worked.completeExceptionally(e);

@@ -15,6 +15,8 @@ import java.util.UUID;
 
 /** A namespace that no other test uses, with access to its keys. */
 record OneNamespace(EtcdTestServer server, String name) {
+    private static final ClientOptions LONG_TIMEOUT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
+
     static OneNamespace on(EtcdTestServer server) {
         return new OneNamespace(server, "test-" + UUID.randomUUID() + "/");
     }
@@ -24,18 +26,18 @@ record OneNamespace(EtcdTestServer server, String name) {
     }
 
     LockClient client() {
-        return EtcdLocks.connect(options());
+        return EtcdLocks.connect(options(), LONG_TIMEOUT);
     }
 
     /** Opens a client whose renewals are so far apart that none is counted. */
     LockClient client(Wire wire) {
-        return EtcdLocks.connect(options().leaseDuration(Duration.ofMinutes(2)).interceptors(List.of(wire)));
+        return EtcdLocks.connect(
+                options().leaseDuration(Duration.ofMinutes(2)).interceptors(List.of(wire)), LONG_TIMEOUT);
     }
 
     /** Opens a client whose requests soon time out. */
     LockClient client(Wire wire, Duration requestTimeout) {
-        return EtcdLocks.connect(
-                options().interceptors(List.of(wire)), ClientOptions.defaults().requestTimeout(requestTimeout));
+        return EtcdLocks.connect(options().interceptors(List.of(wire)), LONG_TIMEOUT.requestTimeout(requestTimeout));
     }
 
     RawEtcd raw() {

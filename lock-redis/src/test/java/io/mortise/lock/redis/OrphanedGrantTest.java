@@ -4,7 +4,6 @@ package io.mortise.lock.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.RedisURI;
-import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.ReleaseOutcome;
@@ -44,7 +43,7 @@ class OrphanedGrantTest {
                     backend.set(opened);
                     return opened;
                 },
-                ClientOptions.defaults());
+                RedisTests.LONG_TIMEOUTS);
         mark = Objects.requireNonNull(backend.get()).mark();
         nonce = Objects.requireNonNull(backend.get()).signer().nonce(ABANDONED);
         channel = Objects.requireNonNull(backend.get())
@@ -97,7 +96,8 @@ class OrphanedGrantTest {
 
     @Test
     void S19_noMessageMakesAClientReleaseTheLeaseOfAnother() throws InterruptedException {
-        try (LockClient other = RedisLocks.connect(RedisOptions.connectTo(RedisURI.create(server.url())))) {
+        try (LockClient other =
+                RedisLocks.connect(RedisOptions.connectTo(RedisURI.create(server.url())), RedisTests.LONG_TIMEOUTS)) {
             Lease held = other.named("x").acquire();
             assertIgnored("G " + attempt("x") + " 1 1", "W " + attempt("x"));
             assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
