@@ -224,6 +224,28 @@ class MasterQuarantineTest {
         }
     }
 
+    private static Object counters(RedisTestServer master) {
+        try (RawRedis redis = master.connect()) {
+            return String.valueOf(redis.call("HMGET", "lock:%redlock", "00", "63"));
+        }
+    }
+
+    /** The client has no lease and waits for none, so it sends the silent master no other requests. */
+    @Test
+    void S03_silentMasterDoesNotKeepAnotherOneInQuarantine() {
+        masters.close();
+        masters = RedisTestMasters.start(5);
+        try (LockClient idle = connect()) {
+            FiveMastersTest.awaitAllVote(idle);
+            masters.get(4).pause();
+            restartEmpty(masters.get(0));
+            awaitVotes(masters.get(0));
+            assertThat(counters(masters.get(0)))
+                    .as("those of three other masters, not those of its clock")
+                    .isIn(counters(masters.get(1)), counters(masters.get(2)), counters(masters.get(3)));
+        }
+    }
+
     @Test
     void S03_tokensIncreaseWhenAllMastersForgetAtOnce() throws Exception {
         long last;

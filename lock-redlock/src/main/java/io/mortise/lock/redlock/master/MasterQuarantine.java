@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.master;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.redis.admin.EvictionCheck;
@@ -15,14 +14,14 @@ import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,8 +52,8 @@ public final class MasterQuarantine {
 
     private volatile TestOnlyQuarantineExemptions exemptMasters = TestOnlyQuarantineExemptions.NONE;
 
-    @GuardedBy("this")
-    private final Set<RedlockMaster> leaving = new HashSet<>();
+    private final QuarantineExit exit;
+    private final Set<RedlockMaster> leaving = ConcurrentHashMap.newKeySet();
 
     /**
      * Creates the quarantine of all masters of one client.
@@ -76,6 +75,7 @@ public final class MasterQuarantine {
         this.testOnlyNewMasters = testOnlyNewMasters;
         this.context = context;
         this.whenMasterVotes = whenMasterVotes;
+        this.exit = new QuarantineExit(keys, maxLease);
     }
 
     /**
@@ -223,17 +223,18 @@ public final class MasterQuarantine {
         }
     }
 
-    private QuarantinePolicy.Decision decide(RedlockMaster master, MasterHandshakeReply handshake) {
+    private QuarantinePolicy.Decision decide(
+            RedlockMaster master,
+            MasterHandshakeReply handshake,
+            Function<RedlockMaster, QuarantinePolicy.PeerState> peerState) {
         return new QuarantinePolicy(quorum, maxLease, exemptMasters.contains(handshake.incarnation()))
                 .decide(
                         handshake.stateAt(context.clock().now()),
-                        masters.peersOf(master).stream()
-                                .map(RedlockMaster::peerState)
-                                .toList());
+                        masters.peersOf(master).stream().map(peerState).toList());
     }
 
     private void applyPolicy(RedlockMaster master, MasterHandshakeReply handshake) {
-        QuarantinePolicy.Decision decision = decide(master, handshake);
+        QuarantinePolicy.Decision decision = decide(master, handshake, RedlockMaster::peerState);
         if (decision instanceof QuarantinePolicy.Decision.Stay stay) {
             master.quarantineRemaining(stay.time());
         } else if (decision instanceof QuarantinePolicy.Decision.MaxLeaseConflict && handshake.agreesOnMaxLease()) {
@@ -243,87 +244,43 @@ public final class MasterQuarantine {
                     .findFirst()
                     .flatMap(RedlockMaster::failure)
                     .ifPresent(master::handshakeFailed);
-        } else if (decision instanceof QuarantinePolicy.Decision.Leave leave && beginLeaving(master)) {
-            leaveQuarantine(master, handshake, leave.raiseToClock()).whenComplete((left, failure) -> {
-                endLeaving(master);
-                if (failure != null) {
-                    master.handshakeFailed(failure);
-                    log.debug("event=quarantine-not-left master={}", master.endpoint(), failure);
-                } else if (left) {
-                    log.info("event=quarantine-left master={} by_clock={}", master.endpoint(), leave.raiseToClock());
-                    startHandshake(master, handshake.node());
-                }
-            });
+        } else if (decision instanceof QuarantinePolicy.Decision.Leave && leaving.add(master)) {
+            leaveQuarantine(master, handshake);
         }
     }
 
-    private synchronized boolean beginLeaving(RedlockMaster master) {
-        return leaving.add(master);
-    }
-
-    private synchronized void endLeaving(RedlockMaster master) {
-        leaving.remove(master);
-    }
-
-    /** Lets a master leave quarantine; completes with false if the state of its peers no longer allows it. */
-    private CompletionStage<Boolean> leaveQuarantine(
-            RedlockMaster master, MasterHandshakeReply handshake, boolean raiseToClock) {
-        List<CompletableFuture<Map<String, String>>> reads = new ArrayList<>();
-        for (RedlockMaster other : masters.peersOf(master)) {
-            MasterHandshakeReply voting = other.voting();
-            if (voting != null) {
-                reads.add(readCounters(voting).toCompletableFuture());
-            }
-        }
-        return CompletableFuture.allOf(reads.toArray(CompletableFuture[]::new)).thenCompose(ok -> {
-            List<Map<String, String>> counters =
-                    reads.stream().map(CompletableFuture::join).toList();
-            boolean unchanged = decide(master, handshake).equals(new QuarantinePolicy.Decision.Leave(raiseToClock));
-            if (!unchanged || (!raiseToClock && counters.size() < quorum.recoveryQuorum())) {
-                return CompletableFuture.completedFuture(false);
-            }
-            List<String> args = new ArrayList<>();
-            args.add(handshake.runId());
-            args.add(String.valueOf(handshake
-                    .state()
-                    .quarantinedSince()
-                    .orElse(ServerTime.UNKNOWN)
-                    .micros()));
-            args.add(String.valueOf(maxLease.toMillis()));
-            args.add(raiseToClock ? "1" : "0");
-            for (String bucket : RedlockKeys.buckets()) {
-                args.add(bucket);
-                args.add(String.valueOf(highest(counters, bucket)));
-            }
-            return handshake
-                    .node()
-                    .execute(
-                            "leaving quarantine",
-                            RedlockScript.LEAVE_QUARANTINE.script(),
-                            new String[] {keys.state()},
-                            args.toArray(String[]::new))
-                    .thenApply(reply -> reply.get(0).equals(1L));
-        });
-    }
-
-    private static long highest(List<Map<String, String>> counters, String bucket) {
-        return counters.stream()
-                .mapToLong(state -> Long.parseLong(state.getOrDefault(bucket, "0")))
-                .max()
-                .orElse(0);
-    }
-
-    /** Reads the token counters of a master; fails if the master no longer votes. */
-    private CompletionStage<Map<String, String>> readCounters(MasterHandshakeReply voting) {
-        return voting.node()
-                .execute("counters", commands -> commands.hgetall(keys.state()))
-                .thenApply(state -> {
-                    if (!voting.runId().equals(state.get("run")) || !voting.isCurrent()) {
-                        throw new BackendUnavailableException(
-                                voting.node().endpoints() + " has lost its token counters");
+    private void leaveQuarantine(RedlockMaster master, MasterHandshakeReply handshake) {
+        exit.readCounters(masters.peersOf(master))
+                .thenCompose(counters -> leaveQuarantine(master, handshake, counters))
+                .whenComplete((left, failure) -> {
+                    leaving.remove(master);
+                    if (failure != null) {
+                        master.handshakeFailed(failure);
+                        log.debug("event=quarantine-not-left master={}", master.endpoint(), failure);
+                    } else if (left) {
+                        startHandshake(master, handshake.node());
                     }
-                    return state;
                 });
+    }
+
+    /** Lets a master leave quarantine with these counters of its peers; completes with false if they are not sufficient. */
+    private CompletionStage<Boolean> leaveQuarantine(
+            RedlockMaster master, MasterHandshakeReply handshake, Map<RedlockMaster, List<Long>> counters) {
+        QuarantinePolicy.Decision decision = decide(
+                master,
+                handshake,
+                peer -> counters.containsKey(peer)
+                        ? peer.peerState()
+                        : peer.peerState().withoutCounters());
+        if (!(decision instanceof QuarantinePolicy.Decision.Leave leave)) {
+            return CompletableFuture.completedStage(false);
+        }
+        return exit.leave(handshake, counters.values(), leave.raiseToClock()).thenApply(left -> {
+            if (left) {
+                log.info("event=quarantine-left master={} by_clock={}", master.endpoint(), leave.raiseToClock());
+            }
+            return left;
+        });
     }
 
     /** Records that a request on the connection of that handshake received no reply in time. */

@@ -63,8 +63,15 @@ record QuarantinePolicy(Quorum quorum, Duration maxLease, boolean isNew) {
         EMPTY,
         /** The master replies, but stores a longest lease that differs from the one of this client. */
         MAX_LEASE_DIFFERS,
+        /** The master votes, but did not reply to the request for its counters. */
+        UNREAD,
         /** The master does not reply. */
-        UNREACHABLE
+        UNREACHABLE;
+
+        /** Returns the state of the same master if its counters have not been read. */
+        PeerState withoutCounters() {
+            return this == VOTING ? UNREAD : this;
+        }
     }
 
     /** Decision about one master. */
@@ -109,7 +116,8 @@ record QuarantinePolicy(Quorum quorum, Duration maxLease, boolean isNew) {
         if (voting >= quorum.recoveryQuorum()) {
             return new Decision.Leave(false);
         }
-        if (voting + count(others, PeerState.UNREACHABLE) < quorum.recoveryQuorum()) {
+        if (voting + count(others, PeerState.UNREACHABLE) < quorum.recoveryQuorum()
+                && !others.contains(PeerState.UNREAD)) {
             return new Decision.Leave(true); // unreachable masters could not complete the recovery quorum
         }
         ServerTime peersAwaitedUntil = quarantineEnd.plus(maxLease);

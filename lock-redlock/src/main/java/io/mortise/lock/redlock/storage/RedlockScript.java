@@ -19,6 +19,7 @@ public enum RedlockScript {
     FORCE_RELEASE("shared/keys", "shared/queue", "queue_entries", "force_release"),
     RENEW("renew"),
     HANDSHAKE("handshake"),
+    READ_COUNTERS("read_counters"),
     LEAVE_QUARANTINE("leave_quarantine");
 
     private final LuaScript script;

@@ -5,6 +5,7 @@ import static io.mortise.lock.redlock.master.QuarantinePolicy.PeerState.EMPTY;
 import static io.mortise.lock.redlock.master.QuarantinePolicy.PeerState.MAX_LEASE_DIFFERS;
 import static io.mortise.lock.redlock.master.QuarantinePolicy.PeerState.QUARANTINED;
 import static io.mortise.lock.redlock.master.QuarantinePolicy.PeerState.UNREACHABLE;
+import static io.mortise.lock.redlock.master.QuarantinePolicy.PeerState.UNREAD;
 import static io.mortise.lock.redlock.master.QuarantinePolicy.PeerState.VOTING;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -109,6 +110,16 @@ class QuarantinePolicyTest {
         List<PeerState> quarantined = Collections.nCopies(4, QUARANTINED);
         assertThat(decide(restarted(900), quarantined.toArray(PeerState[]::new)))
                 .isEqualTo(new Decision.Leave(true));
+    }
+
+    @Test
+    void S03_votingPeersWithoutKnownCountersAreAwaitedForAnotherLease() {
+        assertThat(decide(restarted(900), UNREAD, VOTING)).isEqualTo(new Decision.Stay(Duration.ofSeconds(100)));
+        assertThat(decide(restarted(900), UNREAD, QUARANTINED)).isEqualTo(new Decision.Stay(Duration.ofSeconds(100)));
+        assertThat(decide(restarted(800), UNREAD, QUARANTINED)).isEqualTo(new Decision.Leave(true));
+        assertThat(decide(restarted(900), VOTING, VOTING, VOTING, UNREAD))
+                .as("the others are enough")
+                .isEqualTo(new Decision.Leave(false));
     }
 
     @Test

@@ -110,4 +110,15 @@ class QuarantineScriptsTest extends RedlockScriptTest {
         assertThat(Long.parseLong(String.valueOf(state("03")))).isBetween(before, bench.micros());
         assertThat(state("04")).isEqualTo(String.valueOf(future));
     }
+
+    @Test
+    void S03_onlyAVotingMasterGivesItsCounters() {
+        bench.redis().call("HSET", RedlockScriptBench.STATE, "03", "1700000000123456");
+        assertThat(bench.onState(RedlockScript.READ_COUNTERS, RUN, "03", "04"))
+                .isEqualTo(List.of(1_700_000_000_123_456L, 0L));
+        assertThat(bench.onState(RedlockScript.READ_COUNTERS, "another run", "03", "04"))
+                .isEmpty();
+        bench.redis().call("FLUSHALL");
+        assertThat(bench.onState(RedlockScript.READ_COUNTERS, RUN, "03", "04")).isEmpty();
+    }
 }

@@ -131,6 +131,11 @@ class RedlockModelTest {
                 leave,
                 List.of(KEYS.state()),
                 List.of(run, since, "60000", flag(random), LOCKS.get(0).bucket(), counter));
+        both.script(
+                "READ_COUNTERS",
+                RedlockScript.READ_COUNTERS.script().text(),
+                List.of(KEYS.state()),
+                List.of(run, LOCKS.get(0).bucket(), LOCKS.get(1).bucket()));
     }
 
     /** A vote expires, the master loses its data, an operator frees the lock, or another application writes to the keys. */
