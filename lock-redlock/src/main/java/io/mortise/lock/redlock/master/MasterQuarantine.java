@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.master;
 
-import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.redis.admin.EvictionCheck;
 import io.mortise.lock.redis.node.NodeListener;
 import io.mortise.lock.redis.node.RedisNodeClient;
-import io.mortise.lock.redis.node.ServerInfo;
-import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redlock.storage.RedlockKeys;
-import io.mortise.lock.redlock.storage.RedlockScript;
-import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
@@ -22,38 +17,32 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Keeps each master that may have forgotten votes in quarantine until {@link QuarantinePolicy} lets it vote. Thread-safe.
  *
- * <p>Performs a handshake on each new connection to a master, and repeats it while the master does not vote.
+ * <p>{@link MasterHandshakes} reads the states of the masters, and {@link QuarantineExit} lets one leave quarantine.
  */
 public final class MasterQuarantine {
     private static final Logger log = LoggerFactory.getLogger(MasterQuarantine.class);
-
-    /**
-     * Interval of handshakes with a master that does not vote: its quarantine may have ended, or another client may have ended
-     * it.
-     */
-    private static final Duration HANDSHAKE_INTERVAL = Duration.ofMillis(250);
 
     /** Message with which a master notifies all clients that one of them has seen it enter quarantine. */
     private static final String QUARANTINE_MESSAGE = "Q";
 
     private final RedlockMasters masters;
-    private final Quorum quorum;
     private final RedlockKeys keys;
     private final BackendContext context;
     private final Runnable whenMasterVotes;
     private final Duration maxLease;
     private final boolean testOnlyNewMasters;
-
-    private volatile TestOnlyQuarantineExemptions exemptMasters = TestOnlyQuarantineExemptions.NONE;
-
+    private final List<MasterHandshakes> handshakes; // in the order of the masters
     private final QuarantineExit exit;
     private final Set<RedlockMaster> leaving = ConcurrentHashMap.newKeySet();
+
+    private volatile TestOnlyQuarantineExemptions exemptMasters = TestOnlyQuarantineExemptions.NONE;
 
     /**
      * Creates the quarantine of all masters of one client.
@@ -69,12 +58,14 @@ public final class MasterQuarantine {
             BackendContext context,
             Runnable whenMasterVotes) {
         this.masters = masters;
-        this.quorum = masters.quorum();
         this.keys = keys;
         this.maxLease = maxLease;
         this.testOnlyNewMasters = testOnlyNewMasters;
         this.context = context;
         this.whenMasterVotes = whenMasterVotes;
+        this.handshakes = IntStream.range(0, masters.quorum().masters())
+                .mapToObj(index -> new MasterHandshakes(index, masters, keys, maxLease, context, this::onHandshake))
+                .toList();
         this.exit = new QuarantineExit(keys, maxLease);
     }
 
@@ -85,10 +76,11 @@ public final class MasterQuarantine {
      */
     public NodeListener listener(int index, NodeListener messages) {
         return new NodeListener() {
+            /** A message of the quarantine leads to a handshake and to nothing else, since anybody can publish one (S19). */
             @Override
             public void onMessage(RedisNodeClient from, String text) {
                 if (text.equals(QUARANTINE_MESSAGE)) {
-                    restoreMaxLease(masters.all().get(index));
+                    handshakes.get(index).start(from);
                 } else {
                     messages.onMessage(from, text);
                 }
@@ -96,7 +88,7 @@ public final class MasterQuarantine {
 
             @Override
             public void onSubscribed(RedisNodeClient node) {
-                startHandshake(masters.all().get(index), node);
+                handshakes.get(index).start(node);
             }
 
             @Override
@@ -111,91 +103,30 @@ public final class MasterQuarantine {
         };
     }
 
-    private void startHandshake(RedlockMaster master, RedisNodeClient node) {
-        int epoch = node.epoch();
-        node.execute("INFO server", commands -> commands.info("server"))
-                .thenCompose(info -> sendHandshake(node, epoch, field(info, "run_id")))
-                .whenComplete((reply, failure) -> {
-                    if (node.epoch() != epoch) {
-                        return; // the new connection has its own handshake
-                    }
-                    if (failure == null) {
-                        handshakeSucceeded(master, reply);
-                    } else {
-                        master.handshakeFailed(failure);
-                    }
-                    masters.stateChanged();
-                    if (failure != null || !reply.isVoting()) {
-                        context.clock().schedule(HANDSHAKE_INTERVAL, () -> repeatHandshake(master, node, epoch));
-                    }
-                });
+    private MasterHandshakes handshakesWith(RedlockMaster master) {
+        return handshakes.get(master.index());
     }
 
-    private void repeatHandshake(RedlockMaster master, RedisNodeClient node, int epoch) {
-        if (master.node() == node
-                && node.isUsable()
-                && node.isConnected()
-                && node.epoch() == epoch
-                && (master.voting() == null || master.health().isLagging())) {
-            startHandshake(master, node);
+    private boolean onHandshake(RedlockMaster master, MasterHandshakeReply reply) {
+        Optional<LockConfigurationException> duplicate = masters.duplicateServer(master, reply.runId());
+        if (duplicate.isPresent()) {
+            master.handshakeFailed(duplicate.get());
+            return false;
         }
-    }
-
-    private CompletionStage<MasterHandshakeReply> sendHandshake(RedisNodeClient node, int epoch, String runId) {
-        MonotonicInstant sent = context.clock().now();
-        return node.execute(
-                        "handshake",
-                        RedlockScript.HANDSHAKE.script(),
-                        new String[] {keys.state()},
-                        runId,
-                        String.valueOf(masters.hadMajority() ? maxLease.toMillis() : 0),
-                        keys.channels())
-                .thenApply(reply -> {
-                    ServerTime now = new ServerTime((Long) reply.get(4));
-                    ServerTime since = new ServerTime((Long) reply.get(2));
-                    node.serverClock().onReply(sent, now);
-                    long maxLeaseMillis = (Long) reply.get(3);
-                    QuarantinePolicy.MasterState state = new QuarantinePolicy.MasterState(
-                            reply.get(0).equals(1L),
-                            reply.get(1).equals(1L),
-                            maxLeaseMillis == 0 ? Optional.empty() : Optional.of(Duration.ofMillis(maxLeaseMillis)),
-                            since.equals(ServerTime.UNKNOWN) ? Optional.empty() : Optional.of(since),
-                            now);
-                    return new MasterHandshakeReply(
-                            node,
-                            epoch,
-                            runId,
-                            state,
-                            state.agreesOnMaxLease(maxLease),
-                            context.clock().now());
-                });
-    }
-
-    private static String field(String info, String name) {
-        return ServerInfo.field(info, name)
-                .orElseThrow(() -> new BackendUnavailableException("INFO server has no field " + name));
-    }
-
-    private void handshakeSucceeded(RedlockMaster master, MasterHandshakeReply reply) {
-        masters.duplicateServer(master, reply.runId()).ifPresentOrElse(master::handshakeFailed, () -> {
-            boolean votedBefore = master.voting() != null;
-            boolean agreedBefore = master.handshake()
-                    .map(MasterHandshakeReply::agreesOnMaxLease)
-                    .orElse(true);
-            master.handshakeSucceeded(reply);
-            if (!reply.agreesOnMaxLease()) {
-                maxLeaseDiffers(master, reply, agreedBefore);
-            }
-            if (reply.isVoting() && !votedBefore) {
-                whenMasterVotes.run();
-            }
-            updateExemptMasters();
-            // The state of one master may allow others to leave quarantine.
-            masters.all()
-                    .forEach(each -> each.handshake()
-                            .filter(handshake -> !handshake.isVoting())
-                            .ifPresent(handshake -> applyPolicy(each, handshake)));
-        });
+        boolean votedBefore = master.voting() != null;
+        boolean agreedBefore =
+                master.handshake().map(MasterHandshakeReply::agreesOnMaxLease).orElse(true);
+        master.handshakeSucceeded(reply);
+        if (!reply.agreesOnMaxLease()) {
+            maxLeaseDiffers(master, reply, agreedBefore);
+        }
+        if (reply.isVoting() && !votedBefore) {
+            whenMasterVotes.run();
+        }
+        updateExemptMasters();
+        masters.peersOf(master).forEach(this::applyPolicy); // this master's state may allow others to leave quarantine
+        applyPolicy(master);
+        return reply.isVoting();
     }
 
     private void maxLeaseDiffers(RedlockMaster master, MasterHandshakeReply reply, boolean agreedBefore) {
@@ -223,14 +154,8 @@ public final class MasterQuarantine {
         }
     }
 
-    private QuarantinePolicy.Decision decide(
-            RedlockMaster master,
-            MasterHandshakeReply handshake,
-            Function<RedlockMaster, QuarantinePolicy.PeerState> peerState) {
-        return new QuarantinePolicy(quorum, maxLease, exemptMasters.contains(handshake.incarnation()))
-                .decide(
-                        handshake.stateAt(context.clock().now()),
-                        masters.peersOf(master).stream().map(peerState).toList());
+    private void applyPolicy(RedlockMaster master) {
+        master.handshake().filter(known -> !known.isVoting()).ifPresent(known -> applyPolicy(master, known));
     }
 
     private void applyPolicy(RedlockMaster master, MasterHandshakeReply handshake) {
@@ -249,6 +174,16 @@ public final class MasterQuarantine {
         }
     }
 
+    private QuarantinePolicy.Decision decide(
+            RedlockMaster master,
+            MasterHandshakeReply handshake,
+            Function<RedlockMaster, QuarantinePolicy.PeerState> peerState) {
+        return new QuarantinePolicy(masters.quorum(), maxLease, exemptMasters.contains(handshake.incarnation()))
+                .decide(
+                        handshake.stateAt(context.clock().now()),
+                        masters.peersOf(master).stream().map(peerState).toList());
+    }
+
     private void leaveQuarantine(RedlockMaster master, MasterHandshakeReply handshake) {
         exit.readCounters(masters.peersOf(master))
                 .thenCompose(counters -> leaveQuarantine(master, handshake, counters))
@@ -258,7 +193,7 @@ public final class MasterQuarantine {
                         master.handshakeFailed(failure);
                         log.debug("event=quarantine-not-left master={}", master.endpoint(), failure);
                     } else if (left) {
-                        startHandshake(master, handshake.node());
+                        handshakesWith(master).repeat(handshake);
                     }
                 });
     }
@@ -287,25 +222,14 @@ public final class MasterQuarantine {
     public void replyMissing(RedlockMaster master, MasterHandshakeReply handshake, MonotonicInstant sent) {
         if (master.health().replyMissing(sent)) {
             log.info("event=master-lags master={}", master.endpoint());
-            repeatHandshake(master, handshake.node(), handshake.epoch());
-        }
-    }
-
-    /**
-     * Stores {@code maxLease} again at a master that is said to have lost it. Nothing else follows from the message, since anybody
-     * can publish one (S19); the next request there shows whether the master votes.
-     */
-    private void restoreMaxLease(RedlockMaster master) {
-        MasterHandshakeReply voting = master.voting();
-        if (voting != null) {
-            sendHandshake(voting.node(), voting.epoch(), voting.runId());
+            handshakesWith(master).repeat(handshake);
         }
     }
 
     /** Repeats the handshake with a master after a reply that shows that the master may have forgotten votes. */
     public void enterQuarantine(RedlockMaster master, MasterHandshakeReply handshake) {
-        if (master.discardHandshake(handshake) && handshake.isCurrent()) {
-            startHandshake(master, handshake.node());
+        if (master.discardHandshake(handshake)) {
+            handshakesWith(master).repeat(handshake);
         }
     }
 }

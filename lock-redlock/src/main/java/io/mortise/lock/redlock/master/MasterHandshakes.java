@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.master;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.redis.node.RedisNodeClient;
+import io.mortise.lock.redis.node.ServerInfo;
+import io.mortise.lock.redis.node.ServerTime;
+import io.mortise.lock.redlock.storage.RedlockKeys;
+import io.mortise.lock.redlock.storage.RedlockScript;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.MonotonicInstant;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Performs the handshakes with one master: one on each new connection, and more on the same connection when they are due. At
+ * most one is pending on a connection. Thread-safe.
+ */
+final class MasterHandshakes {
+    /** Pause between two handshakes with a master that does not vote: its quarantine may have ended. */
+    private static final Duration PAUSE = Duration.ofMillis(250);
+
+    private static final int NO_EPOCH = 0;
+
+    /** The process at the other end of one connection. */
+    private record Process(int epoch, String runId) {}
+
+    /** Receives the replies to the handshakes. */
+    interface Receiver {
+        /** Processes a reply, and returns whether no further handshake is needed. */
+        boolean onReply(RedlockMaster master, MasterHandshakeReply reply);
+    }
+
+    private final int index;
+    private final RedlockMasters masters;
+    private final RedlockKeys keys;
+    private final Duration maxLease;
+    private final BackendContext context;
+    private final Receiver receiver;
+    private final AtomicInteger pendingEpoch =
+            new AtomicInteger(NO_EPOCH); // of the connection with a pending handshake
+    private final AtomicInteger started = new AtomicInteger();
+    private volatile Process process = new Process(NO_EPOCH, "");
+
+    MasterHandshakes(
+            int index,
+            RedlockMasters masters,
+            RedlockKeys keys,
+            Duration maxLease,
+            BackendContext context,
+            Receiver receiver) {
+        this.index = index;
+        this.masters = masters;
+        this.keys = keys;
+        this.maxLease = maxLease;
+        this.context = context;
+        this.receiver = receiver;
+    }
+
+    /** Starts a handshake on the present connection, unless one is pending there. */
+    void start(RedisNodeClient node) {
+        int epoch = node.epoch();
+        if (pendingEpoch.getAndSet(epoch) == epoch) {
+            return; // its reply will be as recent: the connection keeps the order of messages and replies
+        }
+        started.incrementAndGet();
+        CompletableFuture.completedStage(process)
+                .thenCompose(known -> known.epoch == epoch
+                        ? CompletableFuture.completedStage(known)
+                        : node.execute("INFO server", commands -> commands.info("server"))
+                                .thenApply(info -> new Process(epoch, runId(info))))
+                .thenCompose(known -> {
+                    process = known;
+                    return send(node, known);
+                })
+                .whenComplete((reply, failure) -> {
+                    pendingEpoch.compareAndSet(epoch, NO_EPOCH);
+                    if (node.epoch() != epoch) {
+                        return; // the new connection has its own handshake
+                    }
+                    RedlockMaster master = masters.all().get(index);
+                    if (failure != null) {
+                        master.handshakeFailed(failure);
+                    }
+                    boolean done = failure == null && receiver.onReply(master, reply);
+                    masters.stateChanged();
+                    if (!done) {
+                        startAfter(PAUSE, node, epoch);
+                    }
+                });
+    }
+
+    private static String runId(String info) {
+        return ServerInfo.field(info, "run_id")
+                .orElseThrow(() -> new BackendUnavailableException("INFO server has no field run_id"));
+    }
+
+    private CompletionStage<MasterHandshakeReply> send(RedisNodeClient node, Process to) {
+        MonotonicInstant sent = context.clock().now();
+        return node.execute(
+                        "handshake",
+                        RedlockScript.HANDSHAKE.script(),
+                        new String[] {keys.state()},
+                        to.runId,
+                        String.valueOf(masters.hadMajority() ? maxLease.toMillis() : 0),
+                        keys.channels())
+                .thenApply(reply -> {
+                    QuarantinePolicy.MasterState state = state(reply);
+                    node.serverClock().onReply(sent, state.now());
+                    return new MasterHandshakeReply(
+                            node,
+                            to.epoch,
+                            to.runId,
+                            state,
+                            state.agreesOnMaxLease(maxLease),
+                            context.clock().now());
+                });
+    }
+
+    private static QuarantinePolicy.MasterState state(List<Object> reply) {
+        ServerTime since = new ServerTime((Long) reply.get(2));
+        long maxLeaseMillis = (Long) reply.get(3);
+        return new QuarantinePolicy.MasterState(
+                reply.get(0).equals(1L),
+                reply.get(1).equals(1L),
+                maxLeaseMillis == 0 ? Optional.empty() : Optional.of(Duration.ofMillis(maxLeaseMillis)),
+                since.equals(ServerTime.UNKNOWN) ? Optional.empty() : Optional.of(since),
+                new ServerTime((Long) reply.get(4)));
+    }
+
+    /** Starts another handshake on the connection of an earlier one, if that is still the current one. */
+    void repeat(MasterHandshakeReply earlier) {
+        if (earlier.isCurrent()) {
+            start(earlier.node());
+        }
+    }
+
+    /** Starts a handshake after the pause, unless one is started before or the connection is lost. */
+    private void startAfter(Duration pause, RedisNodeClient node, int epoch) {
+        int last = started.get();
+        context.clock().schedule(pause, () -> {
+            if (started.get() == last && node.epoch() == epoch && node.isConnected()) {
+                start(node);
+            }
+        });
+    }
+}
