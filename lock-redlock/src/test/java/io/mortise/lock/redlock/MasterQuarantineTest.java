@@ -11,6 +11,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.connect.Locks;
+import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.servers.redis.RawRedis;
 import io.mortise.lock.servers.redis.RedisTestMasters;
 import io.mortise.lock.servers.redis.RedisTestServer;
@@ -303,6 +304,24 @@ class MasterQuarantineTest {
             assertThat(lease.isHeld()).isTrue();
         }
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(Duration.ofSeconds(8));
+    }
+
+    /** A client that read the state of a master every 250 ms would do so 32 times. */
+    @Test
+    void S15_clientReadsTheStateOfAMasterInQuarantineRarely() {
+        try (RawRedis redis = masters.get(0).connect()) {
+            List<String> commands = redis.monitor(
+                    () -> Locks.connect(masters.url() + "?prefix=new:&lease=4s&maxLease=8s", LONG_TIMEOUTS)
+                            .close());
+            assertThat(commands)
+                    .filteredOn(command ->
+                            command.contains(RedlockScript.HANDSHAKE.script().sha1()))
+                    .hasSizeBetween(5, 16);
+            assertThat(commands)
+                    .as("once for each connection")
+                    .filteredOn(command -> command.matches("(?i).* \"info\" \"server\""))
+                    .hasSizeBetween(1, 3);
+        }
     }
 
     @Test

@@ -7,9 +7,12 @@ import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LossReason;
+import io.mortise.lock.connect.BackendClients;
 import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.servers.redis.RawRedis;
+import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.testkit.process.Await;
 import java.time.Duration;
 import java.util.Objects;
@@ -21,10 +24,14 @@ import org.junit.jupiter.api.Test;
 @Tag("once")
 class MasterReconnectTest extends ThreeLinkedMastersTest {
     private void awaitNotVoting(int master, String why) {
+        awaitNotVoting(client(), master, why);
+    }
+
+    private void awaitNotVoting(LockClient client, int master, String why) {
         Await.until(
                 "the master does not vote",
                 SOON,
-                () -> client().admin().orElseThrow().diagnose().toCompletableFuture().join().stream()
+                () -> client.admin().orElseThrow().diagnose().toCompletableFuture().join().stream()
                         .anyMatch(finding ->
                                 finding.what().contains(":" + link(master).port() + " does not vote")
                                         && finding.what().contains(why)));
@@ -49,6 +56,33 @@ class MasterReconnectTest extends ThreeLinkedMastersTest {
         server(2).restart();
         awaitNotVoting(2, "in quarantine");
         awaitVotesOfAll();
+    }
+
+    /** A clock on which no timer fires. */
+    private record ClockWithoutTimers(LockClock real) implements LockClock {
+        @Override
+        public MonotonicInstant now() {
+            return real.now();
+        }
+
+        @Override
+        public Timer schedule(Duration delay, Runnable task) {
+            return () -> {};
+        }
+    }
+
+    /** The client has no timer for another handshake. */
+    @Test
+    void S15_clientLearnsByAMessageThatAnotherClientHasEndedAQuarantine() throws Exception {
+        try (LockClient other = BackendClients.open(
+                core -> RedlockBackend.open(options(), withClock(core, new ClockWithoutTimers(core.clock()))),
+                FiveMastersTest.LONG_TIMEOUTS)) {
+            FiveMastersTest.awaitAllVote(other);
+            raw(2, "DEL", KEYS.state());
+            other.named("x").acquire().close(); // reveals the loss
+            awaitNotVoting(other, 2, "in quarantine");
+            FiveMastersTest.awaitAllVote(other);
+        }
     }
 
     /** The next regular renewal would be due only after a third of the lease. */

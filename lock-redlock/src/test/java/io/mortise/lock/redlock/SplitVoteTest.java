@@ -9,13 +9,10 @@ import io.mortise.lock.redlock.grant.RedlockContender;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.redlock.storage.RedlockScriptBench;
 import io.mortise.lock.spi.AttemptResult;
-import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.MonotonicInstant;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -57,18 +54,10 @@ class SplitVoteTest extends ThreeLinkedMastersTest {
     }
 
     private RedlockContender contender(LockClock clock) {
-        BackendContext scripted = (BackendContext) Proxy.newProxyInstance(
-                BackendContext.class.getClassLoader(), new Class<?>[] {BackendContext.class}, (proxy, method, args) -> {
-                    try {
-                        return method.getName().equals("clock") ? clock : method.invoke(context(), args);
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
-                });
         ContenderServices services = backend().services();
         return new RedlockContender(
                 new ContenderServices(
-                        scripted,
+                        withClock(context(), clock),
                         services.keys(),
                         services.masters(),
                         services.quarantine(),

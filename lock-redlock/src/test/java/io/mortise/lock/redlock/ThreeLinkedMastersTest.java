@@ -12,10 +12,13 @@ import io.mortise.lock.servers.redis.RawRedis;
 import io.mortise.lock.servers.redis.RedisTestMasters;
 import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.testkit.process.Await;
 import io.mortise.lock.testkit.proxy.TcpProxy;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -101,6 +104,18 @@ abstract class ThreeLinkedMastersTest {
 
     final BackendContext context() {
         return Objects.requireNonNull(context.get());
+    }
+
+    /** Returns the same context with another clock. */
+    static BackendContext withClock(BackendContext context, LockClock clock) {
+        return (BackendContext) Proxy.newProxyInstance(
+                BackendContext.class.getClassLoader(), new Class<?>[] {BackendContext.class}, (proxy, method, args) -> {
+                    try {
+                        return method.getName().equals("clock") ? clock : method.invoke(context, args);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
     }
 
     final TcpProxy link(int master) {

@@ -11,28 +11,31 @@ import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Performs the handshakes with one master: one on each new connection, and more on the same connection when they are due. At
  * most one is pending on a connection. Thread-safe.
  */
 final class MasterHandshakes {
-    /** Pause between two handshakes with a master that does not vote: its quarantine may have ended. */
-    private static final Duration PAUSE = Duration.ofMillis(250);
+    /** Time until a handshake that has failed is repeated. */
+    private static final Duration PAUSE_AFTER_FAILURE = Duration.ofMillis(250);
 
     private static final int NO_EPOCH = 0;
 
     /** The process at the other end of one connection. */
-    private record Process(int epoch, String runId) {}
+    private record MasterProcess(int epoch, String runId) {}
 
     /** Receives the replies to the handshakes. */
     interface Receiver {
-        /** Processes a reply, and returns whether no further handshake is needed. */
-        boolean onReply(RedlockMaster master, MasterHandshakeReply reply);
+        /** Processes a reply, and returns the time until the next handshake; empty if none is due. */
+        Optional<Duration> onReply(RedlockMaster master, MasterHandshakeReply reply);
     }
 
     private final int index;
@@ -44,7 +47,8 @@ final class MasterHandshakes {
     private final AtomicInteger pendingEpoch =
             new AtomicInteger(NO_EPOCH); // of the connection with a pending handshake
     private final AtomicInteger started = new AtomicInteger();
-    private volatile Process process = new Process(NO_EPOCH, "");
+    private final AtomicBoolean again = new AtomicBoolean();
+    private volatile MasterProcess process = new MasterProcess(NO_EPOCH, "");
 
     MasterHandshakes(
             int index,
@@ -65,14 +69,15 @@ final class MasterHandshakes {
     void start(RedisNodeClient node) {
         int epoch = node.epoch();
         if (pendingEpoch.getAndSet(epoch) == epoch) {
-            return; // its reply will be as recent: the connection keeps the order of messages and replies
+            again.set(true); // its reply may be older than what leads to this one
+            return;
         }
         started.incrementAndGet();
         CompletableFuture.completedStage(process)
                 .thenCompose(known -> known.epoch == epoch
                         ? CompletableFuture.completedStage(known)
                         : node.execute("INFO server", commands -> commands.info("server"))
-                                .thenApply(info -> new Process(epoch, runId(info))))
+                                .thenApply(info -> new MasterProcess(epoch, runId(info))))
                 .thenCompose(known -> {
                     process = known;
                     return send(node, known);
@@ -82,16 +87,29 @@ final class MasterHandshakes {
                     if (node.epoch() != epoch) {
                         return; // the new connection has its own handshake
                     }
-                    RedlockMaster master = masters.all().get(index);
-                    if (failure != null) {
-                        master.handshakeFailed(failure);
-                    }
-                    boolean done = failure == null && receiver.onReply(master, reply);
+                    Optional<Duration> next = processed(reply, failure);
                     masters.stateChanged();
-                    if (!done) {
-                        startAfter(PAUSE, node, epoch);
+                    if (again.getAndSet(false)) {
+                        start(node);
+                    } else {
+                        next.ifPresent(pause -> startAfter(pause, node, epoch));
                     }
                 });
+    }
+
+    /** Returns the time until the next handshake. One whose reply cannot be processed has failed. */
+    private Optional<Duration> processed(@Nullable MasterHandshakeReply reply, @Nullable Throwable failure) {
+        RedlockMaster master = masters.all().get(index);
+        @Nullable Throwable why = failure;
+        if (reply != null) {
+            try {
+                return receiver.onReply(master, reply);
+            } catch (Throwable e) { // no other handshake would follow
+                why = e;
+            }
+        }
+        master.handshakeFailed(Objects.requireNonNull(why));
+        return Optional.of(PAUSE_AFTER_FAILURE);
     }
 
     private static String runId(String info) {
@@ -99,7 +117,7 @@ final class MasterHandshakes {
                 .orElseThrow(() -> new BackendUnavailableException("INFO server has no field run_id"));
     }
 
-    private CompletionStage<MasterHandshakeReply> send(RedisNodeClient node, Process to) {
+    private CompletionStage<MasterHandshakeReply> send(RedisNodeClient node, MasterProcess to) {
         MonotonicInstant sent = context.clock().now();
         return node.execute(
                         "handshake",
@@ -137,6 +155,11 @@ final class MasterHandshakes {
         if (earlier.isCurrent()) {
             start(earlier.node());
         }
+    }
+
+    /** Starts a handshake after a pause, unless one is started before or the connection is lost, which leads to one. */
+    void startAfterFailure(RedisNodeClient node) {
+        startAfter(PAUSE_AFTER_FAILURE, node, node.epoch());
     }
 
     /** Starts a handshake after the pause, unless one is started before or the connection is lost. */

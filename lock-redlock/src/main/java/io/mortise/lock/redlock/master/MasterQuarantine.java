@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
 public final class MasterQuarantine {
     private static final Logger log = LoggerFactory.getLogger(MasterQuarantine.class);
 
-    /** Message with which a master notifies all clients that one of them has seen it enter quarantine. */
+    /** Message with which a master notifies all clients that it has entered or left quarantine. */
     private static final String QUARANTINE_MESSAGE = "Q";
 
     private final RedlockMasters masters;
@@ -107,11 +107,11 @@ public final class MasterQuarantine {
         return handshakes.get(master.index());
     }
 
-    private boolean onHandshake(RedlockMaster master, MasterHandshakeReply reply) {
+    private Optional<Duration> onHandshake(RedlockMaster master, MasterHandshakeReply reply) {
         Optional<LockConfigurationException> duplicate = masters.duplicateServer(master, reply.runId());
         if (duplicate.isPresent()) {
             master.handshakeFailed(duplicate.get());
-            return false;
+            return Optional.of(QuarantinePolicy.LONGEST_PAUSE);
         }
         boolean votedBefore = master.voting() != null;
         boolean agreedBefore =
@@ -125,8 +125,7 @@ public final class MasterQuarantine {
         }
         updateExemptMasters();
         masters.peersOf(master).forEach(this::applyPolicy); // this master's state may allow others to leave quarantine
-        applyPolicy(master);
-        return reply.isVoting();
+        return applyPolicy(master);
     }
 
     private void maxLeaseDiffers(RedlockMaster master, MasterHandshakeReply reply, boolean agreedBefore) {
@@ -154,14 +153,16 @@ public final class MasterQuarantine {
         }
     }
 
-    private void applyPolicy(RedlockMaster master) {
-        master.handshake().filter(known -> !known.isVoting()).ifPresent(known -> applyPolicy(master, known));
+    /** Returns the time until the next handshake with the master; empty if it votes, or its state is about to change. */
+    private Optional<Duration> applyPolicy(RedlockMaster master) {
+        return master.handshake().filter(known -> !known.isVoting()).flatMap(known -> applyPolicy(master, known));
     }
 
-    private void applyPolicy(RedlockMaster master, MasterHandshakeReply handshake) {
-        QuarantinePolicy.Decision decision = decide(master, handshake, RedlockMaster::peerState);
+    private Optional<Duration> applyPolicy(RedlockMaster master, MasterHandshakeReply handshake) {
+        QuarantinePolicy.MasterState state = handshake.stateAt(context.clock().now());
+        QuarantinePolicy.Decision decision = decide(master, handshake, state, RedlockMaster::peerState);
         if (decision instanceof QuarantinePolicy.Decision.Stay stay) {
-            master.quarantineRemaining(stay.time());
+            master.staysInQuarantine(stay.time());
         } else if (decision instanceof QuarantinePolicy.Decision.MaxLeaseConflict && handshake.agreesOnMaxLease()) {
             // A client whose maxLease may be wrong must not decide how long the master stays in quarantine.
             masters.peersOf(master).stream()
@@ -172,29 +173,34 @@ public final class MasterQuarantine {
         } else if (decision instanceof QuarantinePolicy.Decision.Leave && leaving.add(master)) {
             leaveQuarantine(master, handshake);
         }
+        return QuarantinePolicy.untilNextHandshake(state, decision);
     }
 
     private QuarantinePolicy.Decision decide(
             RedlockMaster master,
             MasterHandshakeReply handshake,
+            QuarantinePolicy.MasterState state,
             Function<RedlockMaster, QuarantinePolicy.PeerState> peerState) {
         return new QuarantinePolicy(masters.quorum(), maxLease, exemptMasters.contains(handshake.incarnation()))
-                .decide(
-                        handshake.stateAt(context.clock().now()),
-                        masters.peersOf(master).stream().map(peerState).toList());
+                .decide(state, masters.peersOf(master).stream().map(peerState).toList());
     }
 
     private void leaveQuarantine(RedlockMaster master, MasterHandshakeReply handshake) {
-        exit.readCounters(masters.peersOf(master))
+        CompletableFuture.completedStage(
+                        masters.peersOf(master)) // also if one of the steps throws, the last one follows
+                .thenCompose(exit::readCounters)
                 .thenCompose(counters -> leaveQuarantine(master, handshake, counters))
                 .whenComplete((left, failure) -> {
                     leaving.remove(master);
+                    if (failure == null && left) {
+                        handshakesWith(master).start(master.node());
+                        return;
+                    }
                     if (failure != null) {
                         master.handshakeFailed(failure);
                         log.debug("event=quarantine-not-left master={}", master.endpoint(), failure);
-                    } else if (left) {
-                        handshakesWith(master).repeat(handshake);
                     }
+                    handshakesWith(master).startAfterFailure(master.node());
                 });
     }
 
@@ -204,18 +210,22 @@ public final class MasterQuarantine {
         QuarantinePolicy.Decision decision = decide(
                 master,
                 handshake,
+                handshake.stateAt(context.clock().now()),
                 peer -> counters.containsKey(peer)
                         ? peer.peerState()
                         : peer.peerState().withoutCounters());
         if (!(decision instanceof QuarantinePolicy.Decision.Leave leave)) {
             return CompletableFuture.completedStage(false);
         }
-        return exit.leave(handshake, counters.values(), leave.raiseToClock()).thenApply(left -> {
-            if (left) {
-                log.info("event=quarantine-left master={} by_clock={}", master.endpoint(), leave.raiseToClock());
-            }
-            return left;
-        });
+        boolean isNew = exemptMasters.contains(handshake.incarnation());
+        return exit.leave(handshake, isNew, counters.values(), leave.raiseToClock())
+                .thenApply(left -> {
+                    if (left) {
+                        log.info(
+                                "event=quarantine-left master={} by_clock={}", master.endpoint(), leave.raiseToClock());
+                    }
+                    return left;
+                });
     }
 
     /** Records that a request on the connection of that handshake received no reply in time. */

@@ -69,17 +69,21 @@ final class QuarantineExit {
     /**
      * Lets a master vote from now on.
      *
+     * @param isNew whether the master has never voted, so that its quarantine need not have ended
      * @param counters counters of other masters
-     * @return completes with false if the master has lost its data since that handshake, or stores another longest lease
+     * @return completes with false if the master has lost its data since that handshake, its quarantine has not ended by its own clock, or
+     *     it stores another longest lease
      */
     CompletionStage<Boolean> leave(
-            MasterHandshakeReply handshake, Collection<List<Long>> counters, boolean raiseToClock) {
+            MasterHandshakeReply handshake, boolean isNew, Collection<List<Long>> counters, boolean raiseToClock) {
         ServerTime since = handshake.state().quarantinedSince().orElse(ServerTime.UNKNOWN);
         List<String> args = new ArrayList<>(List.of(
                 handshake.runId(),
                 String.valueOf(since.micros()),
                 String.valueOf(maxLease.toMillis()),
-                raiseToClock ? "1" : "0"));
+                raiseToClock ? "1" : "0",
+                isNew ? "1" : "0",
+                keys.channels()));
         for (int bucket = 0; bucket < RedlockKeys.BUCKETS; bucket++) {
             int index = bucket;
             args.add(RedlockKeys.buckets().get(bucket));

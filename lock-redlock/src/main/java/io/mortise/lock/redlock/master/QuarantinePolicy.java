@@ -3,6 +3,7 @@ package io.mortise.lock.redlock.master;
 
 import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redlock.vote.Quorum;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -22,6 +23,14 @@ import java.util.Optional;
  * @param isNew whether the master is new and has never voted; true only in tests, see {@link TestOnlyQuarantineExemptions}
  */
 record QuarantinePolicy(Quorum quorum, Duration maxLease, boolean isNew) {
+    /** Longest time between two handshakes with a master that stays in quarantine. */
+    static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
+
+    private static final Duration SHORTEST_PAUSE = Duration.ofMillis(250);
+
+    /** Shortest time between two handshakes around the end of a quarantine, when the clocks may differ by a little. */
+    private static final Duration SHORTEST_PAUSE_AT_END = Duration.ofMillis(10);
+
     /**
      * State of a master as the master itself reports it, with times of its own clock.
      *
@@ -124,6 +133,25 @@ record QuarantinePolicy(Quorum quorum, Duration maxLease, boolean isNew) {
         return now.isBefore(peersAwaitedUntil)
                 ? new Decision.Stay(now.until(peersAwaitedUntil))
                 : new Decision.Leave(true);
+    }
+
+    /**
+     * Returns the time until the next handshake with a master after this decision; empty if it votes or is about to.
+     *
+     * <p>The handshake that matters is due when the quarantine ends. The others notice what no message announces: a change of
+     * the longest lease, or another loss of data, from which the quarantine counts again. The longer the quarantine has lasted,
+     * the fewer they are.
+     */
+    static Optional<Duration> untilNextHandshake(MasterState state, Decision decision) {
+        if (decision instanceof Decision.MaxLeaseConflict) {
+            return Optional.of(LONGEST_PAUSE);
+        }
+        if (!(decision instanceof Decision.Stay stay)) {
+            return Optional.empty();
+        }
+        Duration lasted = state.quarantinedSince().orElse(state.now()).until(state.now());
+        Duration pause = Durations.longer(SHORTEST_PAUSE, Durations.shorter(lasted, LONGEST_PAUSE));
+        return Optional.of(Durations.longer(SHORTEST_PAUSE_AT_END, Durations.shorter(pause, stay.time())));
     }
 
     private static long count(List<PeerState> others, PeerState state) {

@@ -2,11 +2,14 @@
 package io.mortise.lock.redlock.master;
 
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.redis.connect.InitialConnection;
 import io.mortise.lock.redis.node.BackgroundConnect;
 import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.redlock.vote.MasterVote;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicInstant;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -16,17 +19,20 @@ import org.jspecify.annotations.Nullable;
 public final class RedlockMaster {
     private final int index;
     private final BackgroundConnect connector;
+    private final LockClock clock;
     private final CompletableFuture<Void> firstConnectAttempt = new CompletableFuture<>();
     private final MasterHealth health;
     private final CleanupBacklogCounter cleanupBacklog = new CleanupBacklogCounter();
     private volatile @Nullable MasterHandshakeReply handshake;
     private volatile @Nullable Throwable handshakeFailure;
-    private volatile Duration quarantineRemaining = Duration.ZERO;
+    private volatile MonotonicInstant quarantineEnd;
 
     public RedlockMaster(int index, BackgroundConnect connector, LockClock clock) {
         this.index = index;
         this.connector = connector;
+        this.clock = clock;
         this.health = new MasterHealth(clock);
+        this.quarantineEnd = clock.now();
         connector.node().whenOpen(failure -> firstConnectAttempt.complete(null));
     }
 
@@ -76,9 +82,16 @@ public final class RedlockMaster {
         handshakeFailure = why;
     }
 
-    /** Records how long from now the master stays in quarantine. */
-    void quarantineRemaining(Duration remaining) {
-        quarantineRemaining = remaining;
+    /** Records how long from now the master stays in quarantine, and that its peers agree again on the longest lease. */
+    void staysInQuarantine(Duration remaining) {
+        if (handshakeFailure instanceof LockConfigurationException) {
+            handshakeFailure = null;
+        }
+        quarantineEnd = clock.now().plus(remaining);
+    }
+
+    private Duration quarantineRemaining() {
+        return Durations.longer(Duration.ZERO, clock.until(quarantineEnd));
     }
 
     /**
@@ -87,7 +100,7 @@ public final class RedlockMaster {
     Optional<Duration> votesIn() {
         return handshakeFailure != null
                 ? Optional.empty()
-                : handshake().map(known -> known.isVoting() ? Duration.ZERO : quarantineRemaining);
+                : handshake().map(known -> known.isVoting() ? Duration.ZERO : quarantineRemaining());
     }
 
     /** Returns the last handshake if it belongs to the current connection. */
@@ -147,7 +160,7 @@ public final class RedlockMaster {
         if (known.isPresent() && (failure == null || known.get().isVoting())) {
             return known.get().isVoting()
                     ? whyNotEligible()
-                    : "in quarantine for " + quarantineRemaining.toMillis()
+                    : "in quarantine for " + quarantineRemaining().toMillis()
                             + " ms: it is new, was restarted or has lost its data, and may have forgotten a lease";
         }
         if (!node().isConnected()) {

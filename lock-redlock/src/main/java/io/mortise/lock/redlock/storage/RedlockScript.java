@@ -18,9 +18,9 @@ public enum RedlockScript {
     RELEASE_AFTER("shared/keys", "release_after", "shared/keep_grant", "shared/queue", "release_after_queued"),
     FORCE_RELEASE("shared/keys", "shared/queue", "queue_entries", "force_release"),
     RENEW("renew"),
-    HANDSHAKE("handshake"),
+    HANDSHAKE("notify_clients", "handshake"),
     READ_COUNTERS("read_counters"),
-    LEAVE_QUARANTINE("leave_quarantine");
+    LEAVE_QUARANTINE("notify_clients", "leave_quarantine");
 
     private final LuaScript script;
 

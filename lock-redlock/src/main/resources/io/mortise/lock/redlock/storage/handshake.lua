@@ -15,9 +15,6 @@ local since = tonumber(state[4] or 0)
 if state[1] ~= run and state[3] ~= run then
   since = now
   redis.call('HSET', KEYS[1], 'seen', run, 'since', string.format('%.0f', now))
-  -- Clients that have not noticed the loss yet know the longest lease. Without the permission to list them, they are not told.
-  for _, channel in ipairs(redis.pcall('PUBSUB', 'CHANNELS', ARGV[3])) do
-    redis.call('PUBLISH', channel, 'Q')
-  end
+  notify_clients(ARGV[3]) -- those that have not noticed the loss yet know the longest lease
 end
 return { state[1] == run and 1 or 0, state[1] and 1 or 0, since, tonumber(state[2] or 0), now }

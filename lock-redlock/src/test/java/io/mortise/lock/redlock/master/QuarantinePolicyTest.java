@@ -143,4 +143,35 @@ class QuarantinePolicyTest {
         assertThat(decideNew(empty(1000), VOTING, QUARANTINED)).isEqualTo(new Decision.Leave(true));
         assertThat(decideNew(empty(1000), MAX_LEASE_DIFFERS, EMPTY)).isEqualTo(new Decision.MaxLeaseConflict());
     }
+
+    private static Optional<Duration> untilNextHandshake(long lastedMillis, Decision decision) {
+        MasterState state = new MasterState(
+                false, true, Optional.of(LEASE), Optional.of(NOW), NOW.plus(Duration.ofMillis(lastedMillis)));
+        return QuarantinePolicy.untilNextHandshake(state, decision);
+    }
+
+    @Test
+    void handshakesBecomeRareAndTheLastIsDueWhenTheQuarantineEnds() {
+        int handshakes = 0;
+        for (long millis = 0; millis < 600_000; handshakes++) {
+            millis += untilNextHandshake(millis, new Decision.Stay(Duration.ofMillis(600_000 - millis)))
+                    .orElseThrow()
+                    .toMillis();
+            assertThat(millis).as("none is missed at the end").isLessThanOrEqualTo(600_000);
+        }
+        assertThat(handshakes).as("in ten minutes").isBetween(100, 130);
+        assertThat(untilNextHandshake(-1_000, new Decision.Stay(LEASE)))
+                .as("a clock was set back")
+                .hasValue(Duration.ofMillis(250));
+        assertThat(untilNextHandshake(100_000, new Decision.Stay(Duration.ofNanos(1_000))))
+                .as("the clocks differ a little")
+                .hasValue(Duration.ofMillis(10));
+    }
+
+    @Test
+    void nextHandshakeIsDueLaterForAConflictAndNeverForAMasterThatVotesOrIsAboutTo() {
+        assertThat(untilNextHandshake(0, new Decision.MaxLeaseConflict())).hasValue(Duration.ofSeconds(5));
+        assertThat(untilNextHandshake(0, new Decision.Leave(false))).isEmpty();
+        assertThat(untilNextHandshake(0, new Decision.AlreadyVoting())).isEmpty();
+    }
 }

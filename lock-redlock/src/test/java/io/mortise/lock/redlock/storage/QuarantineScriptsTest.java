@@ -15,6 +15,21 @@ class QuarantineScriptsTest extends RedlockScriptTest {
         return bench.onState(RedlockScript.HANDSHAKE, run, String.valueOf(maxLeaseMillis), "*");
     }
 
+    private static List<?> leave(String run, long since, String maxLeaseMillis) {
+        return leave(run, since, maxLeaseMillis, false);
+    }
+
+    private static List<?> leave(String run, long since, String maxLeaseMillis, boolean isNew) {
+        return bench.onState(
+                RedlockScript.LEAVE_QUARANTINE,
+                run,
+                String.valueOf(since),
+                maxLeaseMillis,
+                "0",
+                isNew ? "1" : "0",
+                "*");
+    }
+
     private static long since(List<?> reply) {
         return (Long) reply.subList(2, 3).get(0);
     }
@@ -43,8 +58,7 @@ class QuarantineScriptsTest extends RedlockScriptTest {
                 .isEqualTo(60_000L);
         assertThat(handshake("another run", 0).get(3)).isEqualTo(60_000L);
         long since = since(handshake("another run", 0));
-        assertThat(bench.onState(RedlockScript.LEAVE_QUARANTINE, "another run", String.valueOf(since), "5000", "0"))
-                .isEqualTo(List.of(0L));
+        assertThat(leave("another run", since, "5000")).isEqualTo(List.of(0L));
         assertThat(state("maxLease")).isEqualTo("60000");
         bench.leaveQuarantine("another run", "0");
         assertThat(handshake("another run", 5_000).get(3)).isEqualTo(60_000L);
@@ -83,13 +97,21 @@ class QuarantineScriptsTest extends RedlockScriptTest {
         long since = since(handshake("one", 0));
         bench.redis().call("FLUSHALL");
         assertThat(since(handshake("one", 0))).isGreaterThan(since);
-        assertThat(bench.onState(RedlockScript.LEAVE_QUARANTINE, "one", String.valueOf(since), "60000", "0"))
-                .isEqualTo(List.of(0L));
+        assertThat(leave("one", since, "60000")).isEqualTo(List.of(0L));
         assertThat(state("run")).isEqualTo("null");
         assertThat(bench.leaveQuarantine("one", "0")).isEqualTo(List.of(1L));
-        assertThat(bench.onState(RedlockScript.LEAVE_QUARANTINE, "one", "1", "60000", "0"))
-                .as("another client was faster")
-                .isEqualTo(List.of(1L));
+        assertThat(leave("one", 1, "60000")).as("another client was faster").isEqualTo(List.of(1L));
+    }
+
+    /** The clock by which the client has decided may run faster. */
+    @Test
+    void S01_quarantineDoesNotEndEarlyByTheMastersOwnClock() {
+        bench.redis().call("FLUSHALL");
+        long since = since(handshake("one", 0));
+        assertThat(leave("one", since, "60000")).isEqualTo(List.of(0L));
+        long longAgo = since - 60_000_000;
+        bench.redis().call("HSET", RedlockScriptBench.STATE, "since", String.valueOf(longAgo));
+        assertThat(leave("one", longAgo, "60000")).isEqualTo(List.of(1L));
     }
 
     @Test
@@ -120,5 +142,24 @@ class QuarantineScriptsTest extends RedlockScriptTest {
                 .isEmpty();
         bench.redis().call("FLUSHALL");
         assertThat(bench.onState(RedlockScript.READ_COUNTERS, RUN, "03", "04")).isEmpty();
+    }
+
+    /** Clients wait for the message, instead of reading the state of the master all the time. */
+    @Test
+    void S01_clientsAreToldOnceWhenQuarantineBeginsAndOnceWhenItEnds() {
+        bench.redis().call("FLUSHALL");
+        bench.listen("client");
+        assertThat(bench.published(() -> {
+                    handshake("one", 0);
+                    handshake("one", 0);
+                }))
+                .isEqualTo(List.of("client Q"));
+        long since = since(handshake("one", 0));
+        assertThat(bench.published(() -> {
+                    leave("one", since, "60000", true);
+                    leave("one", since, "60000", true);
+                    handshake("one", 0);
+                }))
+                .isEqualTo(List.of("client Q"));
     }
 }

@@ -130,7 +130,15 @@ class RedlockModelTest {
                 "LEAVE_QUARANTINE",
                 leave,
                 List.of(KEYS.state()),
-                List.of(run, since, "60000", flag(random), LOCKS.get(0).bucket(), counter));
+                List.of(
+                        run,
+                        since,
+                        "60000",
+                        flag(random),
+                        flag(random),
+                        "l*",
+                        LOCKS.get(0).bucket(),
+                        counter));
         both.script(
                 "READ_COUNTERS",
                 RedlockScript.READ_COUNTERS.script().text(),

@@ -26,10 +26,12 @@ public final class RedlockScriptBench extends RedisScriptFixture {
         return eval(script.script().text(), List.of(STATE), args);
     }
 
-    /** Lets the master vote from now on. */
+    /** Lets the master enter quarantine, and then vote from now on, as a new one may. */
     List<?> leaveQuarantine(String run, String raiseToClock, String... counters) {
+        redis().call("HDEL", STATE, "run");
         List<?> reply = onState(RedlockScript.HANDSHAKE, run, "0", "*");
-        List<String> args = new ArrayList<>(List.of(run, String.valueOf(reply.get(2)), MAX_LEASE, raiseToClock));
+        List<String> args =
+                new ArrayList<>(List.of(run, String.valueOf(reply.get(2)), MAX_LEASE, raiseToClock, "1", "*"));
         args.addAll(List.of(counters));
         return onState(RedlockScript.LEAVE_QUARANTINE, args.toArray(String[]::new));
     }
