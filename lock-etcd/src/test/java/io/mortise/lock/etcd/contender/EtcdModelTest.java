@@ -38,6 +38,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -45,41 +47,42 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * Tests that the model of etcd, which the exploration uses, answers as a real server does, and that the model's requests are those
  * of production: random requests of two sessions, with the events of a watch, and the ends of sessions.
  */
 class EtcdModelTest {
-    private static final int SEQUENCES = 15;
+    private static final int FEW = 15;
+    private static final int MANY = 500;
     private static final int STEPS = 40;
     private static final List<Kind> KINDS = List.of(Kind.values()); // puts come first, and most often
-    private static final Duration LEASE = Duration.ofMinutes(2);
-    private static final LockName LOCK = new LockName("a");
+    /** Longer than the test: the end of a lease with a key would be a revision that the model does not have. */
+    private static final Duration LEASE = Duration.ofHours(1);
+
+    private static final EtcdKeyLayout KEYS = new EtcdKeyLayout("m/");
 
     private final BlockingQueue<EtcdContenderEvent> answers = new LinkedBlockingQueue<>();
     private final BlockingQueue<Event> realEvents = new LinkedBlockingQueue<>();
     private final List<Event> modelEvents = new ArrayList<>();
-    private final List<String> trace = new ArrayList<>();
+    private final List<Object> trace = new ArrayList<>(); // made into text for a failure only
     private final List<RealSession> sessions = new ArrayList<>();
     private EtcdStore model = EtcdStore.empty(0);
-    private String prefix = "";
+    private LockName lock = new LockName("none");
+    private String prefix = KEYS.contenderPrefix(lock);
     private Supplier<EtcdSessionManager> managers = () -> {
         throw new IllegalStateException();
     };
 
-    /** A session, and the contenders on it. */
+    /** A session, and the contenders for the present lock on it. */
     private record RealSession(EtcdSessionManager manager, EtcdSession session, List<RealContender> contenders) {}
 
     private record RealContender(EtcdQueueEntry entry, EtcdContenderRequests requests, Request request) {}
 
-    private record Request(String attemptId, boolean mayWait) implements LockRequest {
-        @Override
-        public LockName name() {
-            return LOCK;
-        }
-
+    private record Request(LockName name, String attemptId, boolean mayWait) implements LockRequest {
         @Override
         public String ownerRecord() {
             return attemptId;
@@ -93,6 +96,17 @@ class EtcdModelTest {
 
     @Test
     void theModelAnswersAsTheServerDoes() throws Exception {
+        compare(0, FEW);
+    }
+
+    @Test
+    @Tag("long")
+    @Timeout(value = 10, unit = TimeUnit.MINUTES)
+    void theModelAnswersAsTheServerDoesToHundredsOfSequences() throws Exception {
+        compare(FEW, MANY);
+    }
+
+    private void compare(int from, int to) throws Exception {
         CompletableFuture<BackendContext> captured = new CompletableFuture<>();
         try (EtcdTestServer server = EtcdTestServer.start()) {
             LockUrl url = LockUrl.parse("etcd://127.0.0.1:" + server.port());
@@ -113,7 +127,7 @@ class EtcdModelTest {
                 EtcdFailoverConnection connection = new EtcdFailoverConnection(settings, captured.join());
                 connection.open();
                 try {
-                    compare(new EtcdRequestSender(connection, captured.join()), captured.join());
+                    compare(new EtcdRequestSender(connection, captured.join()), captured.join(), from, to);
                 } finally {
                     connection.close();
                 }
@@ -122,29 +136,41 @@ class EtcdModelTest {
         }
     }
 
-    private void compare(EtcdRequestSender requests, BackendContext context) throws Exception {
-        for (int seed = 0; seed < SEQUENCES; seed++) {
+    /** Each sequence has a lock of its own. The sessions are used for many, also with the epochs of sequences before. */
+    private void compare(EtcdRequestSender requests, BackendContext context, int from, int to) throws Exception {
+        managers = () -> new EtcdSessionManager(requests, KEYS, context, LEASE);
+        model = EtcdStore.empty(await(requests.get("revision", EtcdKeyLayout.bytes("none"), GetOption.DEFAULT))
+                .getHeader()
+                .getRevision());
+        for (int i = 0; i < 2; i++) {
+            sessions.add(open(requests));
+        }
+        for (int seed = from; seed < to; seed++) {
             Random random = new Random(seed);
-            EtcdKeyLayout keys = new EtcdKeyLayout("m" + seed + "/");
-            prefix = keys.contenderPrefix(LOCK);
-            managers = () -> new EtcdSessionManager(requests, keys, context, LEASE);
-            trace.clear();
+            start(requests, new LockName("a" + seed));
             FailFastKeyRangeWatch watch = watch(requests);
-            model = EtcdStore.empty(await(requests.get("revision", EtcdKeyLayout.bytes("none"), GetOption.DEFAULT))
-                    .getHeader()
-                    .getRevision());
-            for (int i = 0; i < 2; i++) {
-                sessions.add(open(requests));
-            }
             for (int step = 0; step < STEPS; step++) {
                 step(requests, random);
             }
+            compareEvents();
             watch.close();
-            for (RealSession each : sessions) {
-                each.manager.close();
-            }
-            sessions.clear();
         }
+        for (RealSession each : sessions) {
+            each.manager.close();
+        }
+    }
+
+    /** Forgets the keys and leases of the lock before, which no request names any more. */
+    private void start(EtcdRequestSender requests, LockName next) {
+        trace.clear();
+        TreeMap<String, EtcdStore.Entry> kept = new TreeMap<>(model.keys());
+        kept.keySet().removeIf(key -> key.startsWith(prefix));
+        TreeSet<Long> leases = new TreeSet<>();
+        sessions.forEach(each -> leases.add(each.session.leaseId()));
+        model = new EtcdStore(kept, leases, model.revision());
+        lock = next;
+        prefix = KEYS.contenderPrefix(lock);
+        sessions.replaceAll(each -> new RealSession(each.manager, each.session, contenders(requests, each.session)));
     }
 
     private FailFastKeyRangeWatch watch(EtcdRequestSender requests) throws Exception {
@@ -186,17 +212,21 @@ class EtcdModelTest {
                 List.of(),
                 List.of(new EtcdStore.Put(session.sessionKey().toString(), "s", session.leaseId())),
                 List.of()));
+        return new RealSession(manager, session, contenders(requests, session));
+    }
+
+    private List<RealContender> contenders(EtcdRequestSender requests, EtcdSession session) {
         List<RealContender> contenders = new ArrayList<>();
-        EtcdSession.Slot first = session.joinQueue(LOCK, () -> {});
+        EtcdSession.Slot first = session.joinQueue(lock, () -> {});
         for (int i = 0; i < 3; i++) { // two of them in the same slot
             int slot = i == 0 ? first.slot() : 1;
-            Request request = new Request("record" + session.leaseIdHex() + i, i != 1);
+            Request request = new Request(lock, "record" + session.leaseIdHex() + i, i != 1);
             contenders.add(new RealContender(
                     EtcdQueueEntry.withoutKey(session, first.queue(), slot),
                     new EtcdContenderRequests(requests, request, answers::add),
                     request));
         }
-        return new RealSession(manager, session, contenders);
+        return contenders;
     }
 
     private void step(EtcdRequestSender requests, Random random) throws Exception {
@@ -253,13 +283,12 @@ class EtcdModelTest {
             on.manager.close();
             sessions.set(index, open(requests));
         }
-        compareEvents();
     }
 
     private void compare(ModelledRequest request, RealSession on) throws Exception {
         Outcome outcome = apply(request.transaction());
         EtcdContenderEvent actual = answers.poll(30, TimeUnit.SECONDS);
-        trace.add(request + " -> " + outcome.result());
+        trace.add(List.of(request, outcome.result()));
         boolean sessionOver = outcome.result()
                 .flatMap(request::epoch)
                 .filter(epoch -> epoch == 0)
