@@ -49,6 +49,8 @@ import java.util.TreeSet;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -77,25 +79,32 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
         static final Variant PRODUCTION = new Variant(EtcdContenderState::on, Set.of());
     }
 
-    /** A defect beside the machine. */
+    /** A defect beside the machine: in a copy of what {@code EtcdContenderRequests} or the session do, or in the checks. */
     enum Flaw {
         /** The store may end a session before its deadline, as after a keepalive that a replaced leader has answered. */
         SESSION_ENDS_EARLY,
+        /** It is not checked that the holder is the first in the queue. */
+        HEAD_IS_NOT_CHECKED,
         /** The queue is read when the watch is requested, and not once it is registered. */
         READ_BEFORE_WATCH,
+        /** A watch that has ended is not opened again. */
+        WATCH_STAYS_CLOSED,
         /** A put is executed in any epoch. */
         PUT_IN_ANY_EPOCH,
-        /** A contender that leaves keeps its turn. */
-        TURN_IS_KEPT,
-        /** A watch that has ended is not opened again. */
-        WATCH_STAYS_CLOSED
+        /** A contender that gives way deletes whatever key is in its slot. */
+        GIVE_WAY_WITH_ANY_KEY,
+        /** A delayed release that starts a new epoch puts the session's key, also if that was deleted. */
+        MOVE_PUTS_SESSION_KEY,
+        /** A withdrawal takes each key with the record of the contender for that of the grant. */
+        WITHDRAWAL_OF_ANY_KEY
     }
 
     /**
      * The scope of an exploration.
      *
      * @param clientOfContender the client of each contender
-     * @param kinds what each contender does: w waits, d waits and releases with a delay, t does not wait
+     * @param kinds what each contender does: w waits, d waits and releases with a delay, o waits and gives up if it is
+     *     displaced, t does not wait, u does not wait and is followed by another such one
      * @param faults the number of faults
      * @param possible the kinds of faults
      * @param givingUp whether callers may give up
@@ -116,15 +125,19 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
     enum Fault {
         /** A request gets no reply. It was executed, or is executed at any time, or never. */
         NO_REPLY,
+        /** The same to a contender that gives way, where other requests have their replies. */
+        NO_REPLY_TO_GIVING_WAY,
         /** A connection is lost, with all replies and the watch. */
         CUT,
+        /** The store restarts with its data and leases, or its leader changes: the connections of all clients are lost at once. */
+        RESTART,
         /** The store is full. It has executed the put before it noticed that, or not. */
         FULL,
         /** A watch ends, with the events that are on their way. */
         WATCH_LOST,
         /** The session has not been proved alive until its deadline. */
         DEADLINE,
-        /** An operator revokes the lease of a session. */
+        /** An operator revokes the lease of a session, or deletes its key. */
         REVOKED,
         /** An operator deletes a contender's key. */
         OPERATOR
@@ -138,16 +151,26 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
             return contender < 0 ? what : what + " of contender " + contender;
         }
 
-        void describe(StateKey key) {
-            key.flags(contender >= 0);
+        /** @param hasKnownOrigin whether the contender still has the key and the record of the request */
+        void describe(StateKey key, boolean hasKnownOrigin) {
+            key.flags(contender >= 0, hasKnownOrigin);
             if (contender >= 0) {
                 key.participant(contender).number(incarnation);
             }
             if (request != null) {
                 request.describe(key);
+                if (!hasKnownOrigin) {
+                    key.value(request.from().key()).value(request.from().record());
+                }
             } else {
                 key.number(grant);
             }
+        }
+
+        /** Returns the fault that the loss of this request or its reply counts as. */
+        Fault noReply(Set<Fault> possible) {
+            boolean givesWay = request != null && request.kind() == ModelledRequest.Kind.GIVE_WAY;
+            return givesWay && !possible.contains(Fault.NO_REPLY) ? Fault.NO_REPLY_TO_GIVING_WAY : Fault.NO_REPLY;
         }
 
         boolean isPut() {
@@ -163,11 +186,15 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
         }
     }
 
-    /** A reply on its way; without a result, a lease did not exist. */
-    record Reply(Sent to, Optional<Result> result, @Nullable EtcdStore read, long revision) {
+    /**
+     * A reply on its way; without a result, a lease did not exist.
+     *
+     * @param removed whether the request has deleted or moved the key of the contender, of the grant if it has had one
+     */
+    record Reply(Sent to, Optional<Result> result, @Nullable EtcdStore read, long revision, boolean removed) {
         void describe(StateKey key) {
-            to.describe(key);
-            key.number(revision).flags(result.isPresent(), read != null);
+            to.describe(key, true);
+            key.number(revision).flags(result.isPresent(), read != null, removed);
             result.ifPresent(found -> describe(key, found));
             if (read != null) {
                 key.list(
@@ -212,6 +239,7 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
         final int client;
         final char kind;
         int incarnation;
+        String record = ""; // made once, since keys of worlds know texts by their identity
         EtcdContenderState protocol;
         CorePhase core = CorePhase.NEW;
         boolean woken;
@@ -220,6 +248,7 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
         boolean deferredWatch;
         boolean awaitsSession;
         boolean cleansUp; // the core has replaced it, and does not end it
+        boolean removed; // as the last reply has found the store
         boolean working; // the machine is taking an event
         long lease; // of its session
         int slot;
@@ -232,7 +261,7 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
         Contender(int client, char kind) {
             this.client = client;
             this.kind = kind;
-            protocol = EtcdContenderState.initial(kind != 't');
+            protocol = EtcdContenderState.initial(waits());
             inbox = new ArrayList<>();
         }
 
@@ -240,6 +269,7 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
             client = from.client;
             kind = from.kind;
             incarnation = from.incarnation;
+            record = from.record;
             protocol = from.protocol;
             core = from.core;
             woken = from.woken;
@@ -248,6 +278,7 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
             deferredWatch = from.deferredWatch;
             awaitsSession = from.awaitsSession;
             cleansUp = from.cleansUp;
+            removed = from.removed;
             lease = from.lease;
             slot = from.slot;
             key = from.key;
@@ -256,14 +287,28 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
             inbox = new ArrayList<>(from.inbox);
         }
 
+        boolean waits() {
+            return kind != 't' && kind != 'u';
+        }
+
+        /** Forgets what a contender that has ended does not use. */
+        void forget() {
+            woken = false;
+            key = "";
+            revision = 0;
+            token = 0;
+        }
+
         /** Begins again with another attempt id. */
         void replace() {
             incarnation++;
-            protocol = EtcdContenderState.initial(kind != 't');
+            record = "";
+            protocol = EtcdContenderState.initial(waits());
             core = CorePhase.NEW;
             woken = false;
             revoked = false;
             deferredWatch = false;
+            removed = false;
             lease = 0;
             slot = 0;
             key = "";
@@ -329,7 +374,7 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
     @Override
     public List<Step<EtcdWorld>> steps() {
         Steps<EtcdWorld, EtcdWorld, Fault> steps =
-                new Steps<>(faults, () -> new EtcdWorld(this), EtcdWorld::spendFault, EtcdWorld::withoutUnusedWatches);
+                new Steps<>(faults, () -> new EtcdWorld(this), EtcdWorld::spendFault, EtcdWorld::withoutEffectless);
         for (int i = 0; i < contenders.size(); i++) {
             stepsOfCore(i, steps);
         }
@@ -346,16 +391,76 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
         faults = faults.spent();
     }
 
-    /** Closes the watch of a client all of whose contenders have ended, so that fewer worlds differ. */
-    private EtcdWorld withoutUnusedWatches() {
+    /** Forgets what has no effect any more, so that fewer worlds differ. */
+    private EtcdWorld withoutEffectless() {
         for (int at = 0; at < clients.size(); at++) {
             int client = at;
-            if (clients.get(at).session.watch != Watch.NONE
-                    && contenders.stream().noneMatch(each -> each.client == client && each.core != CorePhase.DONE)) {
+            Client each = clients.get(at);
+            if (each.session.watch != Watch.NONE
+                    && contenders.stream().noneMatch(one -> one.client == client && one.core != CorePhase.DONE)) {
                 endWatch(at, false);
             }
+            each.replies.removeIf(reply -> !isAwaited(reply.to));
+            each.sent.removeIf(sent -> !isAwaited(sent) && !mayChangeStore(sent));
         }
+        strays.removeIf(stray -> !mayChangeStore(stray));
+        List.copyOf(store.leases()).stream().filter(this::isUseless).forEach(this::endLease);
+        contenders.stream()
+                .filter(each -> each.core == CorePhase.DONE && each.protocol.phase() instanceof EtcdContenderState.Gone)
+                .forEach(Contender::forget);
         return this;
+    }
+
+    /** Returns whether a lease is that of a session that has ended, without keys and requests that name it. */
+    private boolean isUseless(long lease) {
+        if (lease >= FIRST_DELAY) {
+            return false;
+        }
+        ModelledSession session = clients.get((int) (lease / 10)).session;
+        return (session.lease != lease || session.ended)
+                && store.keys().entrySet().stream()
+                        .noneMatch(each -> each.getKey().startsWith(LOCK)
+                                && each.getValue().lease() == lease)
+                && Stream.concat(clients.stream().flatMap(client -> client.sent.stream()), strays.stream())
+                        .noneMatch(sent ->
+                                sent.request != null && sent.request.from().lease() == lease);
+    }
+
+    /** Returns whether anybody takes the reply. */
+    private boolean isAwaited(Sent sent) {
+        return sent.contender < 0 || contenders.get(sent.contender).incarnation == sent.incarnation;
+    }
+
+    private boolean hasKnownOrigin(Sent sent) {
+        return sent.request == null
+                || (isAwaited(sent) && sent.request.from().key().equals(contenders.get(sent.contender).key));
+    }
+
+    /** Returns whether the execution of a request may change the store, now or later. */
+    private boolean mayChangeStore(Sent sent) {
+        ModelledRequest request = sent.request;
+        if (request == null) {
+            return false; // nobody uses a lease without its reply
+        }
+        Origin from = request.from();
+        boolean isOver = !store.leases().contains(from.lease()) && !store.keys().containsKey(from.key());
+        return switch (request.kind()) {
+            case READ, CHECK -> false;
+            case PUT, GIVE_WAY, DELETE, DELETE_IF_OWN, WITHDRAW, MOVE ->
+                !isOver && scopedTransaction(request).compares().stream().noneMatch(this::isFalseForEver);
+        };
+    }
+
+    /** Revisions and versions rise, and a session's key is not put again after it was deleted. */
+    private boolean isFalseForEver(EtcdStore.Compare compare) {
+        if (compare instanceof EtcdStore.CreatedAt at) {
+            return at.revision() > 0 && store.createRevision(at.key()) != at.revision();
+        }
+        if (compare instanceof EtcdStore.HasVersion has) {
+            EtcdStore.Entry entry = store.keys().get(has.key());
+            return entry == null || entry.version() > has.version();
+        }
+        return compare instanceof EtcdStore.Exists exists && !store.keys().containsKey(exists.key());
     }
 
     private void stepsOfCore(int i, Steps<EtcdWorld, EtcdWorld, Fault> steps) {
@@ -392,10 +497,10 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
                 next.clients.get(at).sent.remove(index);
                 next.clients.get(at).replies.add(next.execute(sent));
             });
-            if (sent.contender >= 0) {
-                steps.fault(Fault.NO_REPLY, () -> "no reply in time to " + sent, next -> {
+            if (sent.contender >= 0 && isAwaited(sent)) {
+                steps.fault(sent.noReply(scope.possible), () -> "no reply in time to " + sent, next -> {
                     next.clients.get(at).sent.remove(index);
-                    next.stray(sent);
+                    next.strays.add(sent);
                     next.fail(sent, Execution.AT_ANY_TIME);
                 });
             }
@@ -453,7 +558,7 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
         if (session.ended) {
             return;
         }
-        if (!session.deadlinePassed) {
+        if (!session.deadlinePassed && mayFail(at)) {
             steps.fault(
                     Fault.DEADLINE,
                     () -> "the deadline of client " + at + " passes",
@@ -464,7 +569,22 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
         }
     }
 
+    /** If two clients are alike, what happens to the session of the second one is what happens to that of the first one. */
+    private boolean mayFail(int client) {
+        boolean areAlike = scope.clientOfContender.equals(List.of(0, 1))
+                && scope.kinds.charAt(0) == scope.kinds.charAt(1)
+                && faults.left() == scope.faults;
+        return client == 0 || !areAlike;
+    }
+
     private void stepsOfStore(Steps<EtcdWorld, EtcdWorld, Fault> steps) {
+        if (clients.size() > 1) { // with one it is a lost connection
+            steps.fault(Fault.RESTART, () -> "the store restarts", next -> {
+                for (int at = 0; at < next.clients.size(); at++) {
+                    next.cut(at);
+                }
+            });
+        }
         for (long lease : store.leases()) {
             if (lease >= FIRST_DELAY) {
                 boolean isMoving = clients.stream()
@@ -489,10 +609,19 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
             if (has(Flaw.SESSION_ENDS_EARLY)) {
                 steps.fault(Fault.DEADLINE, () -> label, next -> next.endLease(lease));
             }
+            if (!mayFail((int) (lease / 10))) {
+                continue;
+            }
             steps.fault(Fault.REVOKED, () -> "an operator revokes lease " + lease, next -> {
                 next.revokeHead(entry -> entry.lease() == lease);
                 next.endLease(lease);
             });
+            if (store.keys().containsKey(session.key())) {
+                steps.fault(
+                        Fault.REVOKED,
+                        () -> "an operator deletes the key of session " + lease,
+                        next -> next.delete(session.key()));
+            }
         }
         for (int i = 0; i < strays.size(); i++) {
             int index = i;
@@ -506,9 +635,13 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
             steps.fault(Fault.OPERATOR, () -> "an operator deletes " + key, next -> {
                 EtcdStore.Entry deleted = next.store.keys().get(key);
                 next.revokeHead(entry -> entry.equals(deleted));
-                next.apply(new EtcdStore.Txn(List.of(), List.of(new EtcdStore.Delete(key, false)), List.of()));
+                next.delete(key);
             });
         }
+    }
+
+    private void delete(String key) {
+        apply(new EtcdStore.Txn(List.of(), List.of(new EtcdStore.Delete(key, false)), List.of()));
     }
 
     /** Notes that the holder does not hold the lock any more if its key is among those that are deleted. */
@@ -548,6 +681,7 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
     private void end(int i, boolean withDelay) {
         Contender contender = contenders.get(i);
         contender.core = CorePhase.ENDING;
+        contender.removed = false;
         feed(i, withDelay ? new EtcdContenderEvent.EndAfter(DELAY, epoch(i)) : new EtcdContenderEvent.End(epoch(i)));
     }
 
@@ -577,7 +711,8 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
     private void attemptEnded(int i, CorePhase then) {
         if (awaits(i, CorePhase.ATTEMPTING)) {
             contenders.get(i).core = then;
-            if (contenders.get(i).gaveUp || (then == CorePhase.WAITING && contenders.get(i).kind == 't')) {
+            if (contenders.get(i).gaveUp
+                    || (then == CorePhase.WAITING && !contenders.get(i).waits())) {
                 end(i);
             }
         }
@@ -588,7 +723,7 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
             return;
         }
         Contender contender = contenders.get(i);
-        boolean asksAgain = !contender.gaveUp;
+        boolean asksAgain = !contender.gaveUp && contender.kind != 'o';
         if (!contender.cleansUp) {
             contender.core = CorePhase.DONE;
             if (asksAgain) {
@@ -617,6 +752,22 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
                 broken = Optional.of("S03: token " + token + " after " + highestToken);
             }
             highestToken = token;
+        }
+    }
+
+    private void ended(int i, boolean existed) {
+        if (!awaits(i, CorePhase.ENDING)) {
+            return;
+        }
+        Contender contender = contenders.get(i);
+        contender.core = CorePhase.DONE;
+        if (existed != contender.removed) {
+            broken = Optional.of("S05: the end of contender " + i + " says " + existed + ", and the store "
+                    + (contender.removed ? "had" : "did not have") + " its key");
+        }
+        contender.removed = false;
+        if (contender.kind == 'u' && contender.incarnation == 0) {
+            contender.replace();
         }
     }
 
@@ -682,12 +833,8 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
             afterwards(i, () -> granted(i, report.token()));
         } else if (effect instanceof FailAttempt) {
             afterwards(i, () -> attemptEnded(i, CorePhase.RETRYING));
-        } else if (effect instanceof ReportEnded) {
-            afterwards(i, () -> {
-                if (awaits(i, CorePhase.ENDING)) {
-                    contender.core = CorePhase.DONE;
-                }
-            });
+        } else if (effect instanceof ReportEnded report) {
+            afterwards(i, () -> ended(i, report.existed()));
         } else if (effect instanceof FailEnd) {
             afterwards(i, () -> {
                 if (awaits(i, CorePhase.ENDING)) {
@@ -732,7 +879,7 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
                 if (session != null) {
                     performInQueue(i, effect, session);
                 } else if (effect == Plain.REQUEST_TURN) {
-                    throw new IllegalStateException("a turn on a session that has ended");
+                    feed(i, new EtcdContenderEvent.InTurn(epoch(i))); // nobody waits for a turn there any more
                 }
             }
         }
@@ -759,9 +906,7 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
             case UNSUBSCRIBE -> {
                 contender.deferredWatch = false;
                 session.removeMember(contender.key, member);
-                if (!has(Flaw.TURN_IS_KEPT)) {
-                    afterwards(i, () -> leaveTurns(session, i));
-                }
+                afterwards(i, () -> leaveTurns(session, i));
             }
             case COUNT_REMOVAL -> session.removals++;
             case START_KEY_SERIES -> session.series++;
@@ -796,17 +941,17 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
     }
 
     private String record(int i) {
-        return "#" + i + contenders.get(i).incarnation;
+        Contender contender = contenders.get(i);
+        if (contender.record.isEmpty()) {
+            contender.record = "#" + i + contender.incarnation;
+        }
+        return contender.record;
     }
 
     private void send(int i, ModelledRequest.Kind kind, long number, @Nullable ContenderKey ahead, boolean newEpoch) {
         Contender contender = contenders.get(i);
-        ModelledSession session = clientOf(i).session;
         Origin origin = new Origin(
-                LOCK, contender.key, record(i), "%s" + contender.lease, "s", contender.lease, contender.kind != 't');
-        if (session.lease != contender.lease) {
-            throw new IllegalStateException("a request on a session before the last: " + kind);
-        }
+                LOCK, contender.key, record(i), "%s" + contender.lease, "s", contender.lease, contender.waits());
         clientOf(i)
                 .sent
                 .add(new Sent(
@@ -942,12 +1087,34 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
         if (sent.request == null) {
             if (sent.grant > 0) {
                 store = store.withLease(sent.grant);
-                return new Reply(sent, Optional.empty(), null, 0);
+                return new Reply(sent, Optional.empty(), null, 0, false);
             }
-            return new Reply(sent, Optional.empty(), queueOnly(), 0);
+            return new Reply(sent, Optional.empty(), queueOnly(), 0, false);
         }
+        String key = sent.request.from().key();
+        EtcdStore.Entry before = store.keys().get(key);
+        boolean hadSession = store.keys().containsKey(sent.request.from().sessionKey());
         Outcome outcome = apply(scopedTransaction(sent.request));
-        return new Reply(sent, outcome.result(), null, sent.isPut() ? store.revision() : 0);
+        boolean changed = before != null && !before.equals(store.keys().get(key));
+        boolean isOwn =
+                before != null && before.value().equals(sent.request.from().record());
+        if (changed && !isOwn) {
+            broken = Optional.of("S05: " + sent + " has removed the key of another contender: " + before);
+        }
+        if (!hadSession && store.keys().containsKey(sent.request.from().sessionKey())) {
+            broken = Optional.of("S08: " + sent + " has put the key of a session that has ended");
+        }
+        return new Reply(
+                sent,
+                outcome.result(),
+                null,
+                sent.isPut() ? store.revision() : 0,
+                changed && isOwn && isGrantOrUngranted(sent, before));
+    }
+
+    private boolean isGrantOrUngranted(Sent sent, EtcdStore.@Nullable Entry key) {
+        long token = contenders.get(sent.contender).token;
+        return token == 0 || (key != null && token == key.createRevision());
     }
 
     /** Returns what a read of the queue shows. */
@@ -959,22 +1126,15 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
 
     private EtcdStore.Txn scopedTransaction(ModelledRequest request) {
         EtcdStore.Txn txn = request.transaction();
-        if (request.kind() == ModelledRequest.Kind.PUT && has(Flaw.PUT_IN_ANY_EPOCH)) {
-            return new EtcdStore.Txn(txn.compares().subList(0, 1), txn.then(), txn.otherwise());
+        if (request.kind() == ModelledRequest.Kind.MOVE && has(Flaw.MOVE_PUTS_SESSION_KEY)) {
+            List<EtcdStore.Op> then = txn.then().stream()
+                    .flatMap(op -> op instanceof EtcdStore.Txn inner ? inner.then().stream() : Stream.of(op))
+                    .collect(Collectors.toUnmodifiableList());
+            return new EtcdStore.Txn(txn.compares(), then, txn.otherwise());
         }
-        return txn;
-    }
-
-    /** Keeps a request that had no reply if it may change something later. */
-    private void stray(Sent sent) {
-        boolean writes = sent.request != null
-                && switch (sent.request.kind()) {
-                    case PUT, GIVE_WAY, DELETE, DELETE_IF_OWN, WITHDRAW, MOVE -> true;
-                    case READ, CHECK -> false;
-                };
-        if (writes) {
-            strays.add(sent);
-        }
+        boolean isFlawed = (request.kind() == ModelledRequest.Kind.PUT && has(Flaw.PUT_IN_ANY_EPOCH))
+                || (request.kind() == ModelledRequest.Kind.GIVE_WAY && has(Flaw.GIVE_WAY_WITH_ANY_KEY));
+        return isFlawed ? new EtcdStore.Txn(txn.compares().subList(0, 1), txn.then(), txn.otherwise()) : txn;
     }
 
     private void receive(int at, Reply reply) {
@@ -985,6 +1145,7 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
             return;
         }
         Contender contender = contenders.get(to.contender);
+        contender.removed = reply.removed && contender.core == CorePhase.ENDING;
         ModelledRequest request = to.request;
         ModelledSession session = sessionOf(to.contender);
         if (request == null) {
@@ -1007,7 +1168,13 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
             if (session != null && epoch.isPresent()) {
                 session.epoch = Math.max(session.epoch, epoch.get());
             }
-            deliver(to, request.event(result, reply.revision, epoch(to.contender)));
+            EtcdContenderEvent event = request.event(result, reply.revision, epoch(to.contender));
+            deliver(
+                    to,
+                    request.kind() == ModelledRequest.Kind.WITHDRAW && has(Flaw.WITHDRAWAL_OF_ANY_KEY)
+                            ? new EtcdContenderEvent.Removed(
+                                    result.parts().get(0).succeeded())
+                            : event);
         }
     }
 
@@ -1027,7 +1194,7 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
         Client client = clients.get(at);
         List<Sent> failed = new ArrayList<>();
         client.sent.forEach(sent -> {
-            stray(sent);
+            strays.add(sent);
             failed.add(sent);
         });
         client.replies.forEach(reply -> failed.add(reply.to));
@@ -1055,7 +1222,7 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
         if (believers.size() > 1) {
             return Optional.of("S01: contenders " + believers + " hold the lock");
         }
-        if (believers.size() == 1 && !isHead(believers.get(0))) {
+        if (believers.size() == 1 && !has(Flaw.HEAD_IS_NOT_CHECKED) && !isHead(believers.get(0))) {
             return Optional.of(
                     "S01: contender " + believers.get(0) + " holds the lock, and the queue is " + store.queue(LOCK));
         }
@@ -1151,10 +1318,10 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
         NavigableSet<Long> revisions = revisions();
         for (Client client : clients) {
             client.session.describe(key.value("\nclient"), revisions);
-            key.value(" sent").unordered(client.sent, (into, sent) -> sent.describe(into));
+            key.value(" sent").unordered(client.sent, (into, sent) -> sent.describe(into, hasKnownOrigin(sent)));
             key.value(" replies").unordered(client.replies, (into, reply) -> reply.describe(into));
         }
-        key.value("\nlate").unordered(strays, (into, sent) -> sent.describe(into));
+        key.value("\nlate").unordered(strays, (into, sent) -> sent.describe(into, false));
         key.number(faults.left()).number(revisions.headSet(highestToken, true).size());
         key.participants(contenders.size(), (view, i) -> describe(contenders.get(i), view), (details, i) -> {
             Contender contender = contenders.get(i);
@@ -1212,7 +1379,8 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
                 contender.revoked,
                 contender.deferredWatch,
                 contender.awaitsSession,
-                contender.cleansUp);
+                contender.cleansUp,
+                contender.removed);
     }
 
     static Scope scope(String clients, String kinds, int faults, Set<Fault> possible, boolean givingUp) {

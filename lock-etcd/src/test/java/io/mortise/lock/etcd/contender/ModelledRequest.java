@@ -197,13 +197,9 @@ record ModelledRequest(
         return Position.behind(new ContenderKey(EtcdKeyLayout.bytes(name), head.createRevision()), found.count());
     }
 
+    /** Describes the request without its origin. */
     void describe(StateKey key) {
-        key.value(kind)
-                .value(from.key)
-                .value(from.record)
-                .number(revision)
-                .number(number)
-                .flags(newEpoch);
+        key.value(kind).number(revision).number(number).flags(newEpoch);
         if (ahead != null) {
             key.value(ahead.key()).number(ahead.createRevision());
         } else {
