@@ -187,8 +187,29 @@ class RedisExplorationTest {
                                         "if false then"))),
                 new Defect<>(
                         "a withdrawal leaves the queue entry",
-                        "S05",
-                        Scope.of("01").with(script(RedisLockScript.RELEASE, "was_queued = leave(attempt)", ""))),
+                        "S08",
+                        Scope.of("01")
+                                .with(script(
+                                        RedisLockScript.RELEASE,
+                                        "was_queued = leave(attempt)",
+                                        "was_queued = redis.call('ZSCORE', queue_key, attempt)"))),
+                new Defect<>(
+                        "the mark of a wake-up stays when the queue is empty",
+                        "S08",
+                        Scope.of("000")
+                                .with(Option.LONG_HOLDING)
+                                .with(script(
+                                        RedisLockScript.ACQUIRE,
+                                        "entries_key, attempt, 'wake'",
+                                        "entries_key, attempt"))),
+                new Defect<>(
+                        "the entries of a queue never expire",
+                        "S17",
+                        Scope.of("01")
+                                .with(script(
+                                        RedisLockScript.ACQUIRE,
+                                        "redis.call('PEXPIRE', entries_key, entry_ms * 2)",
+                                        ""))),
                 new Defect<>(
                         "a withdrawal says that nothing was there",
                         "S05",

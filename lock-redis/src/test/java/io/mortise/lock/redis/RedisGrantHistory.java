@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -74,7 +75,7 @@ record RedisGrantHistory(@Nullable Grant present, List<Ended> ended, long highes
         return new Grant(contender(value), Long.parseLong(value, from, to < 0 ? value.length() : to, 10), kept);
     }
 
-    /** Returns the attempts in the queue that have an entry, in their order. */
+    /** Returns the attempts in the queue in their order. */
     static Stream<Integer> queueIn(RedisModel server) {
         if (!(server.keys().get(KEYS.queue()) instanceof StoredValue.SortedSet queue)) {
             return Stream.of();
@@ -82,18 +83,26 @@ record RedisGrantHistory(@Nullable Grant present, List<Ended> ended, long highes
         return queue.scores().entrySet().stream()
                 .sorted(Comparator.comparing(Map.Entry<String, Double>::getValue)
                         .thenComparing(Map.Entry::getKey))
-                .filter(member -> server.keys().get(KEYS.entries()) instanceof StoredValue.Hash entries
-                        && entries.fields().containsKey(member.getKey()))
                 .map(member -> contender(member.getKey()));
+    }
+
+    /** Returns the ids of the attempts in the queue. */
+    static Set<String> queuedIn(RedisModel server) {
+        return server.keys().get(KEYS.queue()) instanceof StoredValue.SortedSet queue
+                ? queue.scores().keySet()
+                : Set.of();
+    }
+
+    /** Returns the ids of the attempts that have an entry, and other fields beside them. */
+    static Set<String> entriesIn(RedisModel server) {
+        return server.keys().get(KEYS.entries()) instanceof StoredValue.Hash entries
+                ? entries.fields().keySet()
+                : Set.of();
     }
 
     /** Returns whether the store has a grant or a queue entry of the contender. */
     boolean isStored(int contender, RedisModel server) {
-        return isGrantedTo(contender)
-                || (server.keys().get(KEYS.queue()) instanceof StoredValue.SortedSet queue
-                        && queue.scores().containsKey(attemptId(contender)))
-                || (server.keys().get(KEYS.entries()) instanceof StoredValue.Hash entries
-                        && entries.fields().containsKey(attemptId(contender)));
+        return isGrantedTo(contender) || queuedIn(server).contains(attemptId(contender));
     }
 
     boolean isGrantedTo(int contender) {

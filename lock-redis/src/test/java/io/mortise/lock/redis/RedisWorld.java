@@ -50,6 +50,9 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
     private static final long LONG_TIME = 200 * StateKey.LONG_GAP_MICROS;
     private static final long CLOCK_STEP = 13 * StateKey.LONG_GAP_MICROS;
 
+    /** The field of the entries that says when an attempt was woken. */
+    private static final String WAKE = "wake";
+
     private static final Duration DELAY = Duration.ofHours(1);
     private static final long LEASE_MILLIS = 30_000_000; // no key and no queue entry expires by itself
     private static final MonotonicInstant ANY_TIME = new MonotonicInstant(0);
@@ -74,8 +77,13 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
     private int furtherAcquires;
     private Optional<String> broken = Optional.empty();
 
-    /** The result of a script, and the server afterwards, on which nothing expires by itself. */
-    private record ScriptOutcome(RedisModel.Result result, RedisModel server) {}
+    /**
+     * The result of a script.
+     *
+     * @param server the server afterwards, on which nothing expires by itself
+     * @param broken the rule that the script has broken, whoever sent it
+     */
+    private record ScriptOutcome(RedisModel.Result result, RedisModel server, Optional<String> broken) {}
 
     private record Run(RedisModel server, long now, String script, List<String> args) {}
 
@@ -542,18 +550,28 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         steps.fault(Fault.CLOCK_SET_FORWARD, () -> "the server's clock is set forward", next -> next.now += LONG_TIME);
         steps.fault(Fault.RESTART, () -> "the server restarts", next -> next.restart(true));
         steps.fault(Fault.DATA_LOSS, () -> "the server restarts without its data", next -> next.restart(false));
+        // When nobody waits any more, expiry hides no lost message.
+        Kind expiry = haveAllEnded() ? Kind.PROGRESS : Kind.FALLBACK;
+        if (haveAllEnded() && stored().anyMatch(key -> !key.equals(KEYS.grant()))) {
+            steps.add(
+                    () -> "the queue expires",
+                    expiry,
+                    next -> next.server = next.server
+                            .run(now, "DEL", KEYS.queue(), KEYS.entries())
+                            .next());
+        }
         RedisGrantHistory.Grant grant = grants.present();
         if (grant == null) {
             return;
         }
         if (grant.kept()) {
-            steps.add(() -> "the delay of a release has passed", Kind.FALLBACK, RedisWorld::expireGrant);
+            steps.add(() -> "the delay of a release has passed", expiry, RedisWorld::expireGrant);
         } else {
             Contender contender = contenders.get(grant.contender());
             boolean expected = contender.abandoned || !clientOf(contender).alive;
             String label = "the grant of contender " + grant.contender() + " expires";
             if (expected) {
-                steps.add(() -> label, Kind.FALLBACK, RedisWorld::expireGrant);
+                steps.add(() -> label, expiry, RedisWorld::expireGrant);
             } else if (contender.token == 0) {
                 steps.fault(Fault.EXPIRY, () -> label, RedisWorld::expireGrant);
             }
@@ -582,8 +600,8 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
 
     private long wokenAt() {
         return server.keys().get(KEYS.entries()) instanceof StoredValue.Hash hash
-                        && hash.fields().containsKey("wake")
-                ? Long.parseLong(hash.fields().get("wake"))
+                        && hash.fields().containsKey(WAKE)
+                ? Long.parseLong(hash.fields().get(WAKE))
                 : 0;
     }
 
@@ -1058,6 +1076,7 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         ScriptOutcome executed = RESULTS.computeIfAbsent(run, RedisWorld::execute);
         RedisModel.Result result = executed.result;
         server = executed.server;
+        broken = broken.or(() -> executed.broken);
         for (RedisModel.Message message : result.published()) {
             String text = withoutSignature(message.text());
             if (text.startsWith("G") && scope.possible.contains(Fault.REPLAY)) {
@@ -1072,7 +1091,25 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
 
     private static ScriptOutcome execute(Run run) {
         RedisModel.Result result = LUA.run(run.server, run.now, run.script, List.of(KEYS.all()), run.args);
-        return new ScriptOutcome(result, result.next().withoutExpiry());
+        return new ScriptOutcome(result, result.next().withoutExpiry(), leak(run.server, result.next()));
+    }
+
+    /** Returns whether a script has written what stays for ever, to a server on which no key had an expiry. */
+    private static Optional<String> leak(RedisModel before, RedisModel after) {
+        for (String key : List.of(KEYS.grant(), KEYS.queue(), KEYS.entries())) {
+            StoredValue value = after.keys().get(key);
+            StoredValue old = before.keys().get(key);
+            boolean isNew = value != null && (old == null || (value instanceof StoredValue.Text && !value.equals(old)));
+            if (isNew && value.expiresAt().isEmpty()) {
+                return Optional.of("S17: " + key + " never expires");
+            }
+        }
+        Set<String> entries = new HashSet<>(RedisGrantHistory.entriesIn(after));
+        entries.remove(WAKE);
+        return RedisGrantHistory.queuedIn(after).equals(entries)
+                ? Optional.empty()
+                : Optional.of("S17: " + RedisGrantHistory.queuedIn(after) + " are queued, and there are entries of "
+                        + entries);
     }
 
     private static String withoutSignature(String message) {
@@ -1090,7 +1127,11 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         if (grants.broken().isPresent()) {
             return grants.broken();
         }
-        boolean done = isFinal();
+        if (haveAllEnded()
+                && contenders.stream().allMatch(each -> clientOf(each).alive && !each.abandoned)
+                && !stored().allMatch(key -> key.equals(KEYS.grant()) && grants.isKept())) {
+            return Optional.of("S08: all have ended, and the store has " + server.keys());
+        }
         int believer = -1;
         for (int i = 0; i < contenders.size(); i++) {
             Contender contender = contenders.get(i);
@@ -1105,8 +1146,7 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
                 }
             }
             RedisContenderState.Phase phase = contender.protocol.phase();
-            boolean hasNothing = done
-                    || phase instanceof RedisContenderState.Gone
+            boolean hasNothing = phase instanceof RedisContenderState.Gone
                     || (phase instanceof RedisContenderState.Idle
                             && !contender.protocol.inDoubt().mayStillExecute());
             if (hasNothing && clientOf(contender).alive && !contender.abandoned && grants.isStored(i, server)) {
@@ -1116,8 +1156,18 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         return Optional.empty();
     }
 
+    /** After expiry, the store has nothing of anybody. */
     @Override
     public boolean isFinal() {
+        return haveAllEnded() && stored().findAny().isEmpty();
+    }
+
+    /** Returns the keys in the store but the counter of tokens. */
+    private Stream<String> stored() {
+        return server.keys().keySet().stream().filter(key -> !key.equals(KEYS.counter()));
+    }
+
+    private boolean haveAllEnded() {
         return contenders.stream()
                         .allMatch(each -> each.core == CorePhase.DONE && each.cleanup == Cleanup.NONE && !each.expiring)
                 && clients.stream()
