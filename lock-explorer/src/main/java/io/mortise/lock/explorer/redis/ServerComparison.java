@@ -104,8 +104,8 @@ public final class ServerComparison implements AutoCloseable {
         history.add("advance " + micros);
     }
 
-    /** Runs a script on both. */
-    public void script(String name, String text, List<String> keys, List<String> args) {
+    /** Runs a script on both, and returns its reply. */
+    public @Nullable Object script(String name, String text, List<String> keys, List<String> args) {
         history.add(name + " " + keys + " " + args);
         List<String> command = new ArrayList<>(List.of("EVAL", SHADOW.formatted(text), String.valueOf(keys.size())));
         command.addAll(keys);
@@ -125,15 +125,17 @@ public final class ServerComparison implements AutoCloseable {
         } else {
             expect("the reply", real, modelled.reply());
         }
+        return modelled.reply();
     }
 
-    /** Runs one command on both. */
-    public void command(String... command) {
+    /** Runs one command on both, and returns its reply. */
+    public @Nullable Object command(String... command) {
         history.add(String.join(" ", command));
         Object real = reply(List.of(command));
         RedisModel.Result modelled = model.run(nowMicros, command);
         model = modelled.next();
         expect("the reply", real, modelled.reply());
+        return modelled.reply();
     }
 
     /** Compares all keys with their values and times to live. */
