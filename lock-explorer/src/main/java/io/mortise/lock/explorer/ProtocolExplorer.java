@@ -47,7 +47,8 @@ public final class ProtocolExplorer<C, W extends World<W>> {
         return sound.computeIfAbsent(scope, this::explore);
     }
 
-    private Exploration<W> explore(C scope) {
+    /** Asserts the same, and does not remember the exploration, which may be large. */
+    public Exploration<W> explore(C scope) {
         return assertRulesHold(scope, start.apply(scope));
     }
 
@@ -58,7 +59,7 @@ public final class ProtocolExplorer<C, W extends World<W>> {
     }
 
     /**
-     * Asserts the same of as many states as this explorer may explore, and prints how many these were. If they are not all, whether all can
+     * Asserts that the rules hold in as many states as this explorer may explore, and prints how many these were. If they are not all, whether all can
      * end is not known. Does not remember the exploration.
      */
     public void assertRulesHoldAsFarAsExplored(C scope) {

@@ -21,6 +21,7 @@ import io.mortise.lock.redis.RedisContenderState.Step;
 import io.mortise.lock.redis.RedisContenderState.Unsettled;
 import io.mortise.lock.redis.RedisWorld.Fault;
 import io.mortise.lock.redis.RedisWorld.Option;
+import io.mortise.lock.redis.RedisWorld.Renewal;
 import io.mortise.lock.redis.RedisWorld.Scope;
 import io.mortise.lock.redis.RedisWorld.Variant;
 import java.util.EnumSet;
@@ -46,6 +47,13 @@ class RedisExplorationTest {
     /** After these, and after the delay of a release, a grant may end by its expiry alone, which wakes nobody. */
     private static final Set<Fault> NEED_FALLBACK = Set.of(Fault.DEATH, Fault.ABANDONED);
 
+    /**
+     * The faults that are explored alone with contenders of one client. There, a restart with the data is a cut, and after a death
+     * nobody is left. The others need a second fault.
+     */
+    private static final Set<Fault> ON_ONE_CLIENT = EnumSet.complementOf(
+            EnumSet.of(Fault.RESTART, Fault.DEATH, Fault.REPLAY, Fault.LATE_EXECUTION, Fault.ABANDONED));
+
     private static final ProtocolExplorer<Scope, RedisWorld> EXPLORER = new ProtocolExplorer<>(
             RedisWorld::new,
             scope -> scope.with(Variant.PRODUCTION),
@@ -58,8 +66,14 @@ class RedisExplorationTest {
     void S11_withoutFaultsNoWakeUpIsLost(Scope scope) {
         Exploration<RedisWorld> explored = keepsTheRules(scope);
         assertThat(explored.situations()).containsKeys("Queued", "Holding", "given up");
+        boolean isHeldLong = scope.options().contains(Option.LONG_HOLDING); // that makes acquires late, as a clock does
         assertThat(explored.situations().containsKey("left free for a woken waiter"))
-                .isEqualTo(scope.options().contains(Option.LONG_HOLDING));
+                .isEqualTo(isHeldLong);
+        assertThat(explored.situations())
+                .doesNotContainKeys(ALL.stream()
+                        .filter(fault -> !isHeldLong || fault != Fault.CLOCK_SET_FORWARD)
+                        .map(RedisExplorationTest::leadsTo)
+                        .toArray(String[]::new));
     }
 
     static Stream<Scope> S11_withoutFaultsNoWakeUpIsLost() {
@@ -68,7 +82,6 @@ class RedisExplorationTest {
                 Scope.of("01").with(Option.CONFIRMATION),
                 Scope.of("0a"),
                 Scope.of("01").andAcquires(1),
-                Scope.of("000"),
                 Scope.of("000").with(Option.LONG_HOLDING));
     }
 
@@ -77,16 +90,39 @@ class RedisExplorationTest {
     void S01_S03_S08_S11_eachFaultKeepsTheRules(Fault fault) {
         Exploration<RedisWorld> explored = keepsTheRules(one(fault));
         assertThat(explored.stuck(Kind.PROGRESS).isPresent()).isEqualTo(NEED_FALLBACK.contains(fault));
+        assertThat(explored.situations()).containsKey(leadsTo(fault));
     }
 
+    /** Returns a scope in which the fault has an effect: with two clients, except for a cut, which is a part of LATE_EXECUTION. */
     private static Scope one(Fault fault) {
         Scope two = Scope.of("01").with(Option.CONFIRMATION);
         return switch (fault) {
-            case CUT, RESTART ->
-                Scope.of("00").with(Option.CONFIRMATION).faults(1, fault); // two clients: the deep mode
-            case LATE_EXECUTION -> two.faults(1, Fault.CUT, fault);
+            case CUT -> Scope.of("00").with(Option.CONFIRMATION).faults(1, ON_ONE_CLIENT);
+            case LATE_EXECUTION -> Scope.of("01").faults(1, Fault.CUT, fault);
+            case RESTART, HALF_OPEN -> Scope.of("01").faults(1, fault);
             case ABANDONED -> two.faults(2, Fault.ERROR_REPLY, fault);
+            case REPLAY -> Scope.of("00").andAcquires(1).faults(2, fault, Fault.UNUSABLE_TOKEN);
             default -> two.faults(1, fault);
+        };
+    }
+
+    /** Returns a situation that the fault leads to, and that does not occur without faults. */
+    private static String leadsTo(Fault fault) {
+        return switch (fault) {
+            case CUT, SLOW_REPLY, ERROR_REPLY -> "Unsettled";
+            case NOT_CONFIRMED, UNUSABLE_TOKEN -> "Undoing";
+            case ABANDONED -> "Abandoned";
+            case LATE_EXECUTION -> "an acquire is executed after the end";
+            case HALF_OPEN -> "handed off to a lost connection";
+            case SHORT_VALIDITY -> "a hand-off is asked for again";
+            case REPLAY -> "a message is older than the queue entry";
+            case FORCED_RELEASE -> "lost";
+            case RESTART -> "nobody is connected";
+            case DATA_LOSS -> "forgotten in the queue";
+            case CLOCK_SET_BACK -> "the clock is behind the tokens";
+            case CLOCK_SET_FORWARD -> "a late acquire is sent again";
+            case EXPIRY -> "a grant expires before it is used";
+            case DEATH -> "granted to a dead client";
         };
     }
 
@@ -104,6 +140,24 @@ class RedisExplorationTest {
                 Scope.of("0").andAcquires(1).with(Option.DELAYED_RELEASE).faults(1, ALL));
     }
 
+    /** A contender believes until the deadline that the code of production computes, and the grant expires by the server's clock. */
+    @ParameterizedTest
+    @MethodSource
+    void S01_S05_S06_S07_renewalsKeepTheRules(Scope scope) {
+        Exploration<RedisWorld> explored = keepsTheRules(scope);
+        assertThat(explored.situations()).containsKeys("renewed", "lost");
+    }
+
+    static Stream<Scope> S01_S05_S06_S07_renewalsKeepTheRules() {
+        return Stream.of(Scope.of("01").with(Option.RENEWAL), lateRenewals(1));
+    }
+
+    private static Scope lateRenewals(int faults) {
+        return Scope.of("0")
+                .with(Option.DELAYED_RELEASE, Option.RENEWAL)
+                .faults(faults, Fault.CUT, Fault.LATE_EXECUTION, Fault.SLOW_REPLY, Fault.FORCED_RELEASE);
+    }
+
     @Test
     void S01_S03_S08_twoFaultsKeepTheRules() {
         Exploration<RedisWorld> explored = keepsTheRules(
@@ -112,6 +166,38 @@ class RedisExplorationTest {
                 .containsAll(ProtocolPage.phases(RedisContenderState.Phase.class).stream()
                         .filter(phase -> !phase.equals("Claiming")) // only within a step
                         .toList());
+    }
+
+    /** The faults that cost few states with three contenders. */
+    private static final Set<Fault> OF_THREE = EnumSet.of(
+            Fault.SLOW_REPLY,
+            Fault.ERROR_REPLY,
+            Fault.UNUSABLE_TOKEN,
+            Fault.SHORT_VALIDITY,
+            Fault.FORCED_RELEASE,
+            Fault.DATA_LOSS,
+            Fault.CLOCK_SET_BACK,
+            Fault.CLOCK_SET_FORWARD,
+            Fault.EXPIRY);
+
+    @ParameterizedTest
+    @MethodSource
+    @Tag("long")
+    void S01_S03_S08_S11_largerScopesKeepTheRules(Scope scope) {
+        assertShown(scope, EXPLORER.explore(scope));
+    }
+
+    static Stream<Scope> S01_S03_S08_S11_largerScopesKeepTheRules() {
+        Scope one = Scope.of("00").with(Option.CONFIRMATION);
+        return Stream.of(
+                Scope.of("012"),
+                Scope.of("001").with(Option.LONG_HOLDING),
+                Scope.of("000").faults(1, OF_THREE),
+                one.faults(1, Fault.CUT, Fault.LATE_EXECUTION),
+                one.faults(2, Fault.ERROR_REPLY, Fault.ABANDONED),
+                Scope.of("01").with(Option.DELAYED_RELEASE, Option.CONFIRMATION).faults(1, ALL),
+                Scope.of("0a").with(Option.RENEWAL).faults(1, Fault.SLOW_REPLY, Fault.FORCED_RELEASE),
+                lateRenewals(2));
     }
 
     /** For {@code ./verify --deep}: minutes, and gigabytes of memory. */
@@ -125,22 +211,24 @@ class RedisExplorationTest {
 
     static Stream<Scope> S01_S03_S08_theDeepModeKeepsTheRules() {
         return Stream.of(
-                Scope.of("001").with(Option.LONG_HOLDING),
                 Scope.of("00").with(Option.DELAYED_RELEASE, Option.CONFIRMATION).faults(1, ALL),
-                Scope.of("01").with(Option.DELAYED_RELEASE, Option.CONFIRMATION).faults(1, ALL),
                 Scope.of("0").with(Option.DELAYED_RELEASE, Option.CONFIRMATION).faults(3, ALL),
-                Scope.of("012"));
+                Scope.of("000").faults(1, Fault.CUT));
     }
 
     private static Exploration<RedisWorld> keepsTheRules(Scope scope) {
         Exploration<RedisWorld> explored = EXPLORER.assertRulesHold(scope);
+        assertShown(scope, explored);
+        return explored;
+    }
+
+    private static void assertShown(Scope scope, Exploration<RedisWorld> explored) {
         String start = String.format(
                 "| `%s` | %s | %s |",
                 scope.contenders() + "+".repeat(scope.furtherAcquires()),
                 ProtocolPage.names(scope.options()),
                 ProtocolPage.faults(scope.faults(), scope.possible(), Fault.class));
         PAGE.assertShows(start, explored);
-        return explored;
     }
 
     private static boolean needsFallback(Scope scope) {
@@ -224,7 +312,7 @@ class RedisExplorationTest {
                 new Defect<>(
                         "a newcomer overtakes the queue of a free lock",
                         "S12",
-                        Scope.of("00a")
+                        Scope.of("0aa")
                                 .faults(1, Fault.EXPIRY)
                                 .with(script(
                                         RedisLockScript.ACQUIRE, "not first or first.attempt == attempt", "true"))),
@@ -249,7 +337,12 @@ class RedisExplorationTest {
                 new Defect<>(
                         "no wake-up on a new connection",
                         "S11",
-                        one(Fault.CUT).with(new Variant(RedisContenderState::on, Variant.PRODUCTION.script(), false))),
+                        one(Fault.DATA_LOSS)
+                                .with(new Variant(
+                                        RedisContenderState::on,
+                                        Variant.PRODUCTION.script(),
+                                        false,
+                                        Variant.PRODUCTION.renewal()))),
                 new Defect<>(
                         "a message from another connection is used",
                         "S02",
@@ -257,9 +350,7 @@ class RedisExplorationTest {
                 new Defect<>(
                         "a message that is older than the busy reply is used",
                         "S01",
-                        Scope.of("00")
-                                .andAcquires(1)
-                                .faults(2, Fault.REPLAY, Fault.UNUSABLE_TOKEN)
+                        one(Fault.REPLAY)
                                 .with(machine((state, event) -> RedisContenderState.on(
                                         state,
                                         event instanceof HandedOff message
@@ -296,6 +387,55 @@ class RedisExplorationTest {
                                             .map(each -> each instanceof ReportEnded ? new ReportEnded(true) : each)
                                             .toList());
                         }))),
+                new Defect<>(
+                        "a renewal creates a grant",
+                        "S06",
+                        Scope.of("0")
+                                .with(Option.RENEWAL)
+                                .with(
+                                        script(
+                                                RedisLockScript.RENEW,
+                                                "or 0",
+                                                "or (redis.call('SET', grant_key, attempt .. ' token=1', 'NX', 'PX', lease) and 1 or 0)"))),
+                new Defect<>(
+                        "a renewal extends any grant",
+                        "S05",
+                        Scope.of("01")
+                                .with(Option.RENEWAL)
+                                .with(script(
+                                        RedisLockScript.RENEW,
+                                        "local whose",
+                                        "redis.call('PEXPIRE', grant_key, lease) local whose"))),
+                new Defect<>(
+                        "a renewal extends the grant that is kept",
+                        "S05",
+                        lateRenewals(1)
+                                .with(script(
+                                        RedisLockScript.RENEW,
+                                        "whose == attempt",
+                                        "string.find(redis.call('GET', grant_key) or '', attempt, 1, true)"))),
+                new Defect<>(
+                        "a renewal extends nothing",
+                        "S01",
+                        Scope.of("0")
+                                .with(Option.RENEWAL)
+                                .with(script(RedisLockScript.RENEW, "redis.call('PEXPIRE', grant_key, lease)", "1"))),
+                new Defect<>(
+                        "a renewal does not notice that the grant is gone",
+                        "S07",
+                        Scope.of("0").with(Option.RENEWAL).with(script(RedisLockScript.RENEW, "or 0", "or 1"))),
+                new Defect<>(
+                        "a renewed deadline counts from the reply",
+                        "S01",
+                        Scope.of("0")
+                                .with(Option.RENEWAL)
+                                .with(renewal((before, sent, now) -> RedisLeaseTimes.renewed(before, now, now)))),
+                new Defect<>(
+                        "a reply after the deadline extends the lease",
+                        "S06",
+                        Scope.of("0")
+                                .with(Option.RENEWAL)
+                                .with(renewal((before, sent, now) -> RedisLeaseTimes.granted(sent)))),
                 // The following are defects that were mended.
                 new Defect<>(
                         "an attempt is used again although its removal had no reply",
@@ -336,7 +476,7 @@ class RedisExplorationTest {
                         "S05",
                         Scope.of("0")
                                 .with(Option.DELAYED_RELEASE)
-                                .faults(3, Fault.CUT, Fault.LATE_EXECUTION, Fault.FORCED_RELEASE)
+                                .faults(2, Fault.CUT, Fault.LATE_EXECUTION, Fault.FORCED_RELEASE)
                                 .with(script(RedisLockScript.RELEASE_AFTER, "token == ''", "true"))),
                 new Defect<>(
                         "a delayed release that finds no grant ends every doubt",
@@ -374,7 +514,11 @@ class RedisExplorationTest {
     }
 
     private static Variant machine(BiFunction<RedisContenderState, RedisContenderEvent, Step> machine) {
-        return new Variant(machine, Variant.PRODUCTION.script(), true);
+        return new Variant(machine, Variant.PRODUCTION.script(), true, Variant.PRODUCTION.renewal());
+    }
+
+    private static Variant renewal(Renewal renewal) {
+        return new Variant(RedisContenderState::on, Variant.PRODUCTION.script(), true, renewal);
     }
 
     private static Variant without(RedisContenderEffect effect) {
@@ -393,6 +537,7 @@ class RedisExplorationTest {
         return new Variant(
                 RedisContenderState::on,
                 each -> each == script ? changed : each.script().text(),
-                true);
+                true,
+                Variant.PRODUCTION.renewal());
     }
 }

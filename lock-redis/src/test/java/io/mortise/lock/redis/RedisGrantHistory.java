@@ -121,21 +121,22 @@ record RedisGrantHistory(@Nullable Grant present, List<Ended> ended, long highes
     /**
      * Returns the history after the store has executed a request.
      *
-     * @param before the store before, in which no key expires
-     * @param after the store after it, in which only those keys expire whose expiry the request has set
+     * @param before the store before the request
+     * @param after the store after it
      * @param delayed when a grant expires, in ms of the store's clock, if a delayed release keeps it now
      * @param live returns whether a contender can receive messages
      */
     RedisGrantHistory executed(
             RedisWorld.Request request, RedisModel before, RedisModel after, long delayed, Predicate<Integer> live) {
         Grant next = grantIn(after);
-        OptionalLong expiry = next == null
-                ? OptionalLong.empty()
-                : Objects.requireNonNull(after.keys().get(KEYS.grant())).expiresAt();
+        OptionalLong expiry = expiryOfGrant(after);
         if (Objects.equals(present, next)) {
-            return next != null && next.kept && expiry.isPresent()
-                    ? with(next, ended, "S05: " + request + " changes the delay of " + next)
+            return next != null && !isGrantedTo(request.contender()) && !expiry.equals(expiryOfGrant(before))
+                    ? with(next, ended, "S05: " + request + " changes the expiry of " + next)
                     : this;
+        }
+        if (request.script() == RedisWorld.Script.RENEWAL) {
+            return with(next, ended, "S06: " + request + " changes " + present + " to " + next);
         }
         if (present != null) {
             boolean delayedRight = new Grant(present.contender, present.token, true).equals(next)
@@ -150,6 +151,11 @@ record RedisGrantHistory(@Nullable Grant present, List<Ended> ended, long highes
             }
         }
         return granted(next, request, before, live);
+    }
+
+    private static OptionalLong expiryOfGrant(RedisModel server) {
+        StoredValue grant = server.keys().get(KEYS.grant());
+        return grant == null ? OptionalLong.empty() : grant.expiresAt();
     }
 
     private RedisGrantHistory granted(

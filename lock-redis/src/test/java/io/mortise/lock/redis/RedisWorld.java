@@ -25,8 +25,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -39,6 +39,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Time is the server's clock. It advances by 1 µs with each script, so that tokens differ, and by more than all limits of the
  * protocol in a step of its own. Whether a deadline has passed is a step too: a grant expires only when nobody believes in it.
+ * With {@link Option#RENEWAL} deadlines and expiry follow the clock instead, which advances by half a lease in a step.
  */
 final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
     private static final RedisKeyLayout.OfLock KEYS = RedisGrantHistory.KEYS;
@@ -54,7 +55,11 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
     private static final String WAKE = "wake";
 
     private static final Duration DELAY = Duration.ofHours(1);
-    private static final long LEASE_MILLIS = 30_000_000; // no key and no queue entry expires by itself
+    private static final long LEASE_MILLIS = RedisLeaseTimes.LEASE.toMillis();
+    private static final long HALF_LEASE = LEASE_MILLIS * 1_000 / 2;
+    private static final long ENTRY_MILLIS = 100 * LEASE_MILLIS; // a waiter's entry never expires by itself
+    private static final int RENEWALS = 1;
+    private static final int HALF_LEASES = 3; // until a lease that was renewed at its half is over
     private static final MonotonicInstant ANY_TIME = new MonotonicInstant(0);
     private static final int MOST_CACHED = 200_000;
 
@@ -67,6 +72,7 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
     private static final Map<Run, ScriptOutcome> RESULTS = new HashMap<>();
 
     private final Scope scope;
+    private final boolean timed;
     private final List<Client> clients = new ArrayList<>();
     private final List<Contender> contenders = new ArrayList<>();
     private RedisModel server;
@@ -75,6 +81,8 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
     private List<Request> stray; // requests of lost connections, which may still be executed
     private FaultBudget<Fault> faults;
     private int furtherAcquires;
+    private int renewals;
+    private int halfLeases;
     private Optional<String> broken = Optional.empty();
 
     /**
@@ -85,7 +93,9 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
      */
     private record ScriptOutcome(RedisModel.Result result, RedisModel server, Optional<String> broken) {}
 
-    private record Run(RedisModel server, long now, String script, List<String> args) {}
+    /** @param timed whether grants expire by the clock */
+    private record Run(
+            RedisModel server, long now, String script, List<String> keys, List<String> args, boolean timed) {}
 
     /**
      * The protocol that is explored: that of production, or one with a defect.
@@ -93,13 +103,20 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
      * @param machine the state machine of a contender
      * @param script returns the text of a script
      * @param wakesOnConnect whether a new connection wakes the contenders, which may have missed messages
+     * @param renewal returns until when a grant is valid after a renewal
      */
     record Variant(
             BiFunction<RedisContenderState, RedisContenderEvent, RedisContenderState.Step> machine,
             Function<RedisLockScript, String> script,
-            boolean wakesOnConnect) {
+            boolean wakesOnConnect,
+            Renewal renewal) {
         static final Variant PRODUCTION =
-                new Variant(RedisContenderState::on, script -> script.script().text(), true);
+                new Variant(RedisContenderState::on, script -> script.script().text(), true, RedisLeaseTimes::renewed);
+    }
+
+    /** See {@link RedisLeaseTimes#renewed}. */
+    interface Renewal {
+        long validUntil(long before, long sent, long now);
     }
 
     /**
@@ -164,7 +181,9 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         /** Replicas or sentinels must confirm each grant that is in a reply. */
         CONFIRMATION,
         /** The lock is held for longer than it is handed off in a row. */
-        LONG_HOLDING
+        LONG_HOLDING,
+        /** A holder may renew once, and leases end by the clock. */
+        RENEWAL
     }
 
     /** A fault, which happens once for each that is left. */
@@ -235,6 +254,7 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         ACQUIRE,
         REMOVAL,
         DELAYED_RELEASE,
+        RENEWAL,
         SWEEP
     }
 
@@ -242,6 +262,7 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
      * A request that the server has not executed.
      *
      * @param token the token of the grant that a delayed release is about
+     * @param sent when it was sent
      * @param notAfter the server's time after which it refuses an acquire
      * @param awaited whether its sender still waits for the reply
      */
@@ -252,10 +273,11 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
             boolean withTime,
             long token,
             int epoch,
+            long sent,
             long notAfter,
             boolean awaited) {
         Request unawaited() {
-            return new Request(client, contender, script, withTime, token, epoch, notAfter, false);
+            return new Request(client, contender, script, withTime, token, epoch, sent, notAfter, false);
         }
 
         boolean isOnConnectionOf(Request other) {
@@ -324,6 +346,8 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         Found found = Found.NOTHING;
         /** The token of the grant that is believed in; 0 if none. */
         long token;
+        /** Until when, where leases end by the clock. */
+        long validUntil;
 
         Contender(int client, boolean waits) {
             this.client = client;
@@ -342,6 +366,7 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
     /** Creates the start: contenders that have made no request. */
     RedisWorld(Scope scope) {
         this.scope = scope;
+        timed = scope.options.contains(Option.RENEWAL);
         Set<String> channels = new HashSet<>();
         for (int i = 0; i < scope.clients(); i++) {
             clients.add(new Client());
@@ -357,10 +382,13 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         stray = List.of();
         faults = new FaultBudget<>(scope.faults, scope.possible);
         furtherAcquires = scope.furtherAcquires;
+        renewals = timed ? RENEWALS : 0;
+        halfLeases = timed ? HALF_LEASES : 0;
     }
 
     private RedisWorld(RedisWorld before) {
         scope = before.scope;
+        timed = before.timed;
         before.clients.forEach(client -> clients.add(client.copy()));
         before.contenders.forEach(contender -> contenders.add(contender.copy()));
         server = before.server;
@@ -369,6 +397,8 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         stray = before.stray;
         faults = before.faults;
         furtherAcquires = before.furtherAcquires;
+        renewals = before.renewals;
+        halfLeases = before.halfLeases;
     }
 
     private static String channel(int client) {
@@ -422,6 +452,12 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
                     });
                 }
                 steps.fault(Fault.EXPIRY, () -> who + "does not renew until its deadline", next -> next.end(i));
+                if (renewals > 0 && contender.token != 0 && clientOf(contender).connected) {
+                    steps.add(() -> who + "renews", Kind.OPTIONAL, next -> {
+                        next.renewals--;
+                        next.send(i, Script.RENEWAL, false);
+                    });
+                }
             }
             case END_FAILED -> steps.fault(Fault.ABANDONED, () -> who + "is abandoned", next -> next.abandon(i));
             case DONE -> {
@@ -546,13 +582,16 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         } else if (scope.options.contains(Option.LONG_HOLDING) && rowSince() > now - StateKey.LONG_GAP_MICROS) {
             steps.add(() -> "the lock is held for a long time", Kind.OPTIONAL, next -> next.now += LONG_TIME);
         }
+        if (halfLeases > 0 && grants.present() != null && passesHalfLease()) {
+            steps.add(() -> "half a lease passes", Kind.OPTIONAL, RedisWorld::passHalfLease);
+        }
         steps.fault(Fault.CLOCK_SET_BACK, () -> "the server's clock is set back", next -> next.now -= CLOCK_STEP);
         steps.fault(Fault.CLOCK_SET_FORWARD, () -> "the server's clock is set forward", next -> next.now += LONG_TIME);
         steps.fault(Fault.RESTART, () -> "the server restarts", next -> next.restart(true));
         steps.fault(Fault.DATA_LOSS, () -> "the server restarts without its data", next -> next.restart(false));
-        // When nobody waits any more, expiry hides no lost message.
-        Kind expiry = haveAllEnded() ? Kind.PROGRESS : Kind.FALLBACK;
-        if (haveAllEnded() && stored().anyMatch(key -> !key.equals(KEYS.grant()))) {
+        boolean nobodyWaits = haveAllEnded();
+        Kind expiry = nobodyWaits ? Kind.PROGRESS : Kind.FALLBACK; // expiry hides no lost message then
+        if (nobodyWaits && stored().anyMatch(key -> !key.equals(KEYS.grant()))) {
             steps.add(
                     () -> "the queue expires",
                     expiry,
@@ -580,6 +619,32 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
                 Fault.FORCED_RELEASE,
                 () -> "an operator ends the grant of contender " + grant.contender(),
                 RedisWorld::force);
+    }
+
+    /** Returns whether half a lease passes: all requests but renewals have an outcome, and somebody believes, or a renewal is late. */
+    private boolean passesHalfLease() {
+        List<Request> unanswered = clients.stream().flatMap(Client::unanswered).toList();
+        return unanswered.stream().allMatch(request -> request.script == Script.RENEWAL || !request.awaited)
+                && (!unanswered.isEmpty()
+                        || !stray.isEmpty()
+                        || contenders.stream().anyMatch(contender -> contender.token != 0));
+    }
+
+    private void passHalfLease() {
+        halfLeases--;
+        now += HALF_LEASE;
+        for (Contender contender : contenders) {
+            if (contender.validUntil <= now) {
+                contender.token = 0;
+            }
+        }
+        StoredValue grant = Objects.requireNonNull(server.keys().get(KEYS.grant()));
+        if (grant.expiresAt().orElseThrow() <= now / 1000) {
+            int holder = Objects.requireNonNull(grants.present()).contender();
+            long believedIn = contenders.get(holder).token;
+            expireGrant();
+            contenders.get(holder).token = believedIn; // not right any more
+        }
     }
 
     /** Returns whether time passes in which nothing else happens, until a late request is refused or a woken waiter is too. */
@@ -652,6 +717,7 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         Contender contender = contenders.get(i);
         contender.core = CorePhase.ENDING;
         contender.token = 0;
+        contender.validUntil = 0;
         contender.found = Found.NOTHING;
         grants = grants.forget(i);
         feed(i, contender.delayed ? new RedisContenderEvent.EndAfter(DELAY) : new RedisContenderEvent.End());
@@ -698,11 +764,16 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         }
     }
 
-    private void granted(int i, long token) {
+    private void granted(int i, long token, MonotonicInstant validUntil) {
         expect(i, CorePhase.ATTEMPTING);
         Contender contender = contenders.get(i);
         contender.granted = token;
         Belief belief = grants.beliefIn(i, token);
+        if (timed && belief != Belief.WRONG) {
+            contender.validUntil = validUntil.nanos();
+            boolean inTime = now < contender.validUntil;
+            belief = !inTime ? Belief.REFUSED : belief == Belief.REFUSED ? Belief.WRONG : belief;
+        }
         if (belief == Belief.WRONG) {
             broken = Optional.of("S01: contender " + i + " believes in token " + token + ", and the store has "
                     + grants.present() + " and had " + grants.ended());
@@ -754,16 +825,19 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
             if (contender.messageEpoch != check.queued().epoch()) {
                 broken = Optional.of("S02: the deadline of contender " + i + " comes from two servers' clocks");
             }
-            boolean inTime = grants.beliefIn(i, check.handOff().token()) != Belief.REFUSED;
+            OptionalLong until = !timed
+                    ? OptionalLong.of(ANY_TIME.nanos())
+                    : RedisLeaseTimes.handedOff(check.queued(), check.handOff(), now);
+            boolean inTime = timed || grants.beliefIn(i, check.handOff().token()) != Belief.REFUSED;
             feed(
                     i,
-                    inTime && handOffsAreUsable
-                            ? new RedisContenderEvent.HandOffUsable(ANY_TIME)
+                    inTime && handOffsAreUsable && until.isPresent()
+                            ? new RedisContenderEvent.HandOffUsable(new MonotonicInstant(until.getAsLong()))
                             : new RedisContenderEvent.HandOffUnusable());
         } else if (effect instanceof RedisContenderEffect.Confirm) {
             contender.confirming = clientOf(contender).epoch;
         } else if (effect instanceof RedisContenderEffect.ReportGranted report) {
-            granted(i, report.token());
+            granted(i, report.token(), report.validUntil());
         } else if (effect instanceof RedisContenderEffect.ReportBusy) {
             attemptEnded(i, CorePhase.WAITING);
         } else if (effect instanceof RedisContenderEffect.FailAttempt) {
@@ -820,7 +894,7 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         Client client = clients.get(at);
         long latest = client.knowsTime ? now : ServerTime.UNKNOWN.micros();
         Request request = new Request(
-                at, i, script, withTime, token, client.epoch, latest + REQUEST_TIMEOUT, script != Script.SWEEP);
+                at, i, script, withTime, token, client.epoch, now, latest + REQUEST_TIMEOUT, script != Script.SWEEP);
         if (client.connected) {
             client.sent = with(client.sent, request);
         } else {
@@ -929,6 +1003,10 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
                             values.size() > 1 && values.get(1).equals(1L)));
             return;
         }
+        if (request.script == Script.RENEWAL) {
+            renewed(request, values.get(0).equals(1L));
+            return;
+        }
         ServerTime time = new ServerTime((Long) values.get(values.size() - 1));
         if (request.script == Script.DELAYED_RELEASE) {
             feed(i, new RedisContenderEvent.Delayed(epoch, time, values.get(0).equals(1L)));
@@ -940,12 +1018,36 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         } else if (arrival.isGrant()) {
             long token = values.size() == 1 ? time.micros() : (Long) values.get(1);
             boolean unconfirmed = scope.options.contains(Option.CONFIRMATION);
-            feed(i, new RedisContenderEvent.Granted(epoch, time, token, ANY_TIME, ANY_TIME, unconfirmed));
+            MonotonicInstant until = instant(RedisLeaseTimes.granted(request.sent));
+            feed(i, new RedisContenderEvent.Granted(epoch, time, token, instant(request.sent), until, unconfirmed));
         } else if (values.get(0).equals("busy")) {
-            feed(i, new RedisContenderEvent.Busy(epoch, time, ANY_TIME, contenders.get(i).waits, 0));
+            boolean waits = contenders.get(i).waits;
+            feed(i, new RedisContenderEvent.Busy(epoch, time, instant(request.sent), waits, 0));
         } else {
             feed(i, new RedisContenderEvent.Late(epoch, time));
         }
+    }
+
+    /** What the reply to a renewal means to the core, which ignores it once it has begun to release. */
+    private void renewed(Request request, boolean held) {
+        Contender contender = contenders.get(request.contender);
+        if (contender.core != CorePhase.HOLDING) {
+            return;
+        }
+        if (!held) {
+            contender.token = 0;
+            return;
+        }
+        long until = scope.variant.renewal.validUntil(contender.validUntil, request.sent, now);
+        if (contender.validUntil <= now && now < until) {
+            broken = Optional.of("S06: contender " + request.contender + " holds a lost lease again");
+        }
+        contender.validUntil = until;
+    }
+
+    /** Returns a time for the state machine, which counts only where leases end by the clock. */
+    private MonotonicInstant instant(long micros) {
+        return timed ? new MonotonicInstant(micros) : ANY_TIME;
     }
 
     private void receiveMessage(int at, String text) {
@@ -966,7 +1068,7 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
                         clients.get(at).epoch,
                         Long.parseLong(parts[2]),
                         new ServerTime(Long.parseLong(parts[3])),
-                        ANY_TIME));
+                        instant(now)));
     }
 
     private void arrive(int at, Arrival arrival) {
@@ -995,7 +1097,7 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
                         String.valueOf(LEASE_MILLIS),
                         String.valueOf(request.notAfter),
                         contender.waits ? channel(contender.client) : "",
-                        String.valueOf(LEASE_MILLIS),
+                        String.valueOf(ENTRY_MILLIS),
                         "nonce");
             case DELAYED_RELEASE ->
                 run(
@@ -1004,6 +1106,7 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
                         String.valueOf(DELAY.toMillis()),
                         String.valueOf(request.token));
             case REMOVAL -> run(RedisLockScript.RELEASE, attempt, request.withTime ? "1" : "0");
+            case RENEWAL -> run(RedisLockScript.RENEW, attempt, String.valueOf(LEASE_MILLIS));
             case SWEEP -> run(RedisLockScript.RELEASE, attempt + "-", "1"); // removes nothing, serves waiters
         };
         grants = grants.executed(
@@ -1014,6 +1117,12 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
                 each -> server.subscribed().contains(channel(contenders.get(each).client)));
         List<?> values =
                 result.reply() instanceof List<?> list ? list : List.of(Objects.requireNonNull(result.reply()));
+        boolean isRight = grants.broken().isEmpty();
+        if (request.script == Script.RENEWAL
+                && isRight
+                && values.get(0).equals(1L) != grants.isGrantedTo(request.contender)) {
+            broken = Optional.of("S07: the reply to " + request + " is " + values + " with " + grants.present());
+        }
         if (connected) {
             arrive(contender.client, new Arrival(request, values, ""));
             if (values.get(0).equals("busy")) {
@@ -1069,7 +1178,8 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
 
     private RedisModel.Result run(RedisLockScript script, String... args) {
         now++;
-        Run run = new Run(server, now, scope.variant.script.apply(script), List.of(args));
+        List<String> keys = script == RedisLockScript.RENEW ? List.of(KEYS.grant()) : List.of(KEYS.all());
+        Run run = new Run(server, now, scope.variant.script.apply(script), keys, List.of(args), timed);
         if (RESULTS.size() > MOST_CACHED) {
             RESULTS.clear();
         }
@@ -1090,17 +1200,19 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
     }
 
     private static ScriptOutcome execute(Run run) {
-        RedisModel.Result result = LUA.run(run.server, run.now, run.script, List.of(KEYS.all()), run.args);
-        return new ScriptOutcome(result, result.next().withoutExpiry(), leak(run.server, result.next()));
+        RedisModel.Result result = LUA.run(run.server, run.now, run.script, run.keys, run.args);
+        RedisModel next = result.next();
+        RedisModel lasting = run.timed ? next.withoutExpiry(KEYS.grant()) : next.withoutExpiry();
+        return new ScriptOutcome(result, lasting, leak(run.server, next));
     }
 
-    /** Returns whether a script has written what stays for ever, to a server on which no key had an expiry. */
+    /** Returns whether a script has written what stays for ever. */
     private static Optional<String> leak(RedisModel before, RedisModel after) {
         for (String key : List.of(KEYS.grant(), KEYS.queue(), KEYS.entries())) {
             StoredValue value = after.keys().get(key);
             StoredValue old = before.keys().get(key);
-            boolean isNew = value != null && (old == null || (value instanceof StoredValue.Text && !value.equals(old)));
-            if (isNew && value.expiresAt().isEmpty()) {
+            boolean isWritten = old == null || (value instanceof StoredValue.Text && !value.equals(old));
+            if (value != null && isWritten && value.expiresAt().isEmpty()) {
                 return Optional.of("S17: " + key + " never expires");
             }
         }
@@ -1168,21 +1280,21 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
     }
 
     private boolean haveAllEnded() {
-        return contenders.stream()
-                        .allMatch(each -> each.core == CorePhase.DONE && each.cleanup == Cleanup.NONE && !each.expiring)
-                && clients.stream()
-                        .allMatch(client -> !client.alive
-                                || (client.sent.isEmpty() && client.arriving.isEmpty() && client.connected));
+        for (Contender contender : contenders) {
+            if (contender.core != CorePhase.DONE || contender.cleanup != Cleanup.NONE || contender.expiring) {
+                return false;
+            }
+        }
+        return clients.stream()
+                .allMatch(client ->
+                        !client.alive || (client.sent.isEmpty() && client.arriving.isEmpty() && client.connected));
     }
 
     @Override
     public List<String> situations() {
-        Set<String> present = new TreeSet<>();
-        for (Contender contender : contenders) {
-            present.add(contender.protocol.phase().getClass().getSimpleName());
-            if (contender.gaveUp && contender.core == CorePhase.DONE) {
-                present.add("given up");
-            }
+        Set<String> present = new HashSet<>();
+        for (int i = 0; i < contenders.size(); i++) {
+            situationsOf(i, present);
         }
         if (grants.isKept()) {
             present.add("kept for a delay");
@@ -1190,7 +1302,63 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         if (wokenAt() > 0) {
             present.add("left free for a woken waiter");
         }
+        if (grants.present() != null
+                && !clientOf(contenders.get(grants.present().contender())).alive) {
+            present.add("granted to a dead client");
+        }
+        if (grants.ended().stream().anyMatch(each -> each.cause() == Cause.EXPIRY)) {
+            present.add("a grant expires before it is used");
+        }
+        if (now < grants.highestToken()) {
+            present.add("the clock is behind the tokens");
+        }
+        if (clients.stream().noneMatch(client -> client.connected)) {
+            present.add("nobody is connected");
+        }
         return List.copyOf(present);
+    }
+
+    private void situationsOf(int i, Set<String> present) {
+        Contender contender = contenders.get(i);
+        RedisContenderState.Phase phase = contender.protocol.phase();
+        present.add(phase.getClass().getSimpleName());
+        if (contender.core == CorePhase.DONE) {
+            if (contender.gaveUp) {
+                present.add("given up");
+            }
+            if (phase instanceof RedisContenderState.CleaningUp && grants.isStored(i, server)) {
+                present.add("an acquire is executed after the end");
+            }
+        } else if (contender.core == CorePhase.HOLDING) {
+            if (contender.token == 0) {
+                present.add("lost");
+            } else if (contender.validUntil > RedisLeaseTimes.granted(contender.token)) {
+                present.add("renewed");
+            }
+        } else if (phase instanceof RedisContenderState.Requesting requesting) {
+            if (requesting.triesLeft() < RedisContenderState.MOST_TRIES) {
+                present.add("a late acquire is sent again");
+            }
+            if (contender.messageEpoch != 0 && !contender.woken) {
+                present.add("a hand-off is asked for again");
+            }
+        } else if (phase instanceof RedisContenderState.Queued queued) {
+            if (!grants.isStored(i, server)) {
+                present.add("forgotten in the queue");
+            } else if (grants.isGrantedTo(i) && !clientOf(contender).connected) {
+                present.add("handed off to a lost connection");
+            }
+            if (clientOf(contender).arriving.stream().anyMatch(arrival -> isOlder(arrival, i, queued))) {
+                present.add("a message is older than the queue entry");
+            }
+        }
+    }
+
+    private static boolean isOlder(Arrival arrival, int contender, RedisContenderState.Queued queued) {
+        String[] parts = arrival.message.split(" ", -1);
+        return parts[0].equals("G")
+                && RedisGrantHistory.contender(parts[1]) == contender
+                && Long.parseLong(parts[3]) < queued.time().micros();
     }
 
     // ---- the key
@@ -1202,10 +1370,10 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
             Client client = clients.get(i);
             key.value("\nclient").flags(client.alive, client.connected, client.knowsTime);
             key.number(client.epoch);
-            key.value(" sent").list(client.sent, RedisWorld::describe);
-            key.value(" arriving").list(client.arriving, RedisWorld::describe);
+            key.value(" sent").list(client.sent, this::describe);
+            key.value(" arriving").list(client.arriving, this::describe);
         }
-        key.value("\nlate").list(stray, RedisWorld::describe);
+        key.value("\nlate").list(stray, this::describe);
         key.value(" ended")
                 .list(
                         grants.ended(),
@@ -1213,6 +1381,9 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
                                 .value(ended.cause())
                                 .number(ended.token()));
         key.number(faults.left()).number(furtherAcquires).number(grants.highestToken());
+        if (timed) {
+            key.number(renewals).number(halfLeases);
+        }
         key.participants(contenders.size(), (view, i) -> describe(contenders.get(i), view), (details, i) -> {});
     }
 
@@ -1226,6 +1397,9 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
             key.number((long) Collections.max(queue.scores().values()).doubleValue());
         }
         key.number(wokenAt()).number(now);
+        if (timed && server.keys().get(KEYS.grant()) instanceof StoredValue.Text grant) {
+            key.number(grant.expiresAt().orElseThrow() * 1_000);
+        }
         for (int i = 0; i < clients.size(); i++) {
             key.flags(server.subscribed().contains(channel(i)));
         }
@@ -1244,20 +1418,26 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
                 contender.expiring);
         key.number(contender.granted).number(contender.confirming).value(contender.found);
         key.number(contender.messageEpoch).number(contender.token);
+        if (timed) {
+            key.number(contender.validUntil);
+        }
         boolean mayBeRepeated = faults.left() > 0 && !contender.lastMessage.isEmpty();
         key.value(mayBeRepeated ? contender.lastMessage.substring(2 + 32) : null);
     }
 
-    private static void describe(StateKey key, Arrival arrival) {
+    private void describe(StateKey key, Arrival arrival) {
         key.value(arrival.message).value(arrival.values).flags(arrival.request != null);
         if (arrival.request != null) {
             describe(key, arrival.request);
         }
     }
 
-    private static void describe(StateKey key, Request request) {
+    private void describe(StateKey key, Request request) {
         key.number(request.client).participant(request.contender).value(request.script);
         key.flags(request.withTime, request.awaited).number(request.token).number(request.epoch);
         key.number(request.notAfter);
+        if (timed) {
+            key.number(request.sent);
+        }
     }
 }

@@ -35,10 +35,11 @@ public record RedisModel(Map<String, StoredValue> keys, Set<String> subscribed) 
     /** A published message. */
     public record Message(String channel, String text) {}
 
-    /** Returns the server with the same keys, none of which expires by itself. */
-    public RedisModel withoutExpiry() {
+    /** Returns the server with the same keys, none of which expires by itself, except some. */
+    public RedisModel withoutExpiry(String... except) {
+        List<String> expiring = List.of(except);
         Map<String, StoredValue> lasting = new HashMap<>(keys);
-        lasting.replaceAll((key, value) -> value.expiringAt(OptionalLong.empty()));
+        lasting.replaceAll((key, value) -> expiring.contains(key) ? value : value.expiringAt(OptionalLong.empty()));
         return new RedisModel(lasting, subscribed);
     }
 
