@@ -209,7 +209,7 @@ public final class ZooKeeperContender
         if (effect instanceof Plain plain) {
             perform(plain);
         } else if (effect instanceof SendList send) {
-            requests().list(send.syncFirst());
+            requests().list(send.commitFirst());
         } else if (effect instanceof SendRead send) {
             requests().read(send.path());
         } else if (effect instanceof SendRemoval send) {

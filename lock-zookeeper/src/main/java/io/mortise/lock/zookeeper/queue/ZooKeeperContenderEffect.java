@@ -61,10 +61,11 @@ sealed interface ZooKeeperContenderEffect {
     /**
      * List the lock's nodes. Leads to {@link ZooKeeperContenderEvent.Listed} or {@link ZooKeeperContenderEvent.ListFailed}.
      *
-     * @param syncFirst whether to send a sync before, so that the list shows all that was committed until then. If the
-     *     connection is lost between the two, the next server still has no less than the sync has shown
+     * @param commitFirst whether to send a write before, so that the list shows all that was committed until then. A {@code sync}
+     *     is not enough: a leader that was cut off replies to it too. If the connection is lost between the two, the next server
+     *     still has no less than the write
      */
-    record SendList(boolean syncFirst) implements ZooKeeperContenderEffect {}
+    record SendList(boolean commitFirst) implements ZooKeeperContenderEffect {}
 
     /**
      * Read the status of the contender's node. Leads to {@link ZooKeeperContenderEvent.NodeRead} or

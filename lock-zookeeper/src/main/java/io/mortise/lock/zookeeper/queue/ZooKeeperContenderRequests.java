@@ -87,16 +87,16 @@ final class ZooKeeperContenderRequests {
         }
     }
 
-    void list(boolean syncFirst) {
-        if (!syncFirst) {
+    void list(boolean commitFirst) {
+        if (!commitFirst) {
             session.zooKeeper().children(lockNode, this::onList);
             return;
         }
         boolean[] failed = {false}; // used on the event thread only
-        session.zooKeeper().sync(lockNode, (done, failure) -> {
-            failed[0] = failure != null;
-            if (failure != null) {
-                fail(new ListFailed(failure));
+        session.zooKeeper().commitNoOp(lockNodes.paths().base(), (done, failure) -> {
+            failed[0] = failure != null && !ZooKeeperErrors.hasCode(failure, Code.NONODE);
+            if (failed[0]) {
+                fail(new ListFailed(cause(failure)));
             }
         });
         session.zooKeeper().children(lockNode, (children, failure) -> {

@@ -141,7 +141,7 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
     }
 
     /**
-     * Lists the queue, without a sync: a server that lags behind shows no fewer predecessors than there are, and its watches on them
+     * Lists the queue, without a write before: a server that lags behind shows no fewer predecessors than there are, and its watches on them
      * will be triggered.
      */
     private static Move list(Node node, WatchedQueue queue, int rounds) {

@@ -197,14 +197,13 @@ public final class AsyncZooKeeper {
         return future(handler -> delete(path, handler));
     }
 
-    /** Makes later reads on this connection see every write that was committed before on any server. */
-    public void sync(String path, ResponseHandler<Boolean> handler) {
-        handle.sync(path, (rc, requested, context) -> respond(handler, rc, requested, true), null);
-    }
-
-    /** Makes later reads on this connection see every write that was committed before on any server. */
+    /**
+     * Makes later reads on this connection see every write that was committed before on any server, unless the leader that
+     * replies has been cut off and another one elected. If that matters, use {@link #commitNoOp}.
+     */
     public CompletableFuture<Boolean> sync(String path) {
-        return future(handler -> sync(path, handler));
+        return future(
+                handler -> handle.sync(path, (rc, requested, context) -> respond(handler, rc, requested, true), null));
     }
 
     /**
@@ -212,10 +211,15 @@ public final class AsyncZooKeeper {
      * was alive then. The write needs only the permission to read the node.
      */
     public CompletableFuture<Boolean> commitNoOp(String path) {
-        return future(handler -> handle.multi(
+        return future(handler -> commitNoOp(path, handler));
+    }
+
+    /** Sends the same write. It is committed too if it fails since the node does not exist. */
+    public void commitNoOp(String path, ResponseHandler<Boolean> handler) {
+        handle.multi(
                 List.of(Op.check(path, -1)),
                 (rc, requested, context, results) -> respond(handler, rc, path, true),
-                null));
+                null);
     }
 
     /** Removes a data watch that is no longer needed. Does not report failures, since a remaining watch is only superfluous. */

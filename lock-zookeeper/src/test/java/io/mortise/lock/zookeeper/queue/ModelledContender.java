@@ -19,6 +19,7 @@ final class ModelledContender {
     boolean revoked; // an operator deleted the node while it was the head of the queue
     boolean deferredWatch;
     boolean dropsList; // whether the next response to a paired list is dropped
+    boolean removed; // whether its last removal deleted the node
     boolean working; // the machine is taking an event
 
     @Nullable
@@ -44,6 +45,7 @@ final class ModelledContender {
         revoked = from.revoked;
         deferredWatch = from.deferredWatch;
         dropsList = from.dropsList;
+        removed = from.removed;
         working = from.working;
         unsentList = from.unsentList;
         token = from.token;

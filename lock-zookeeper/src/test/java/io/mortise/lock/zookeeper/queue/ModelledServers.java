@@ -28,6 +28,7 @@ final class ModelledServers {
     final List<Server> all = new ArrayList<>();
     final List<Stray> strays;
     final TreeSet<Long> openSessions;
+    final TreeSet<Long> sessionsOfOldLeader; // that it may still serve, since it is cut off; empty if it is not
     private final List<ModelledClient> clients;
     private final boolean executesLate;
 
@@ -41,6 +42,7 @@ final class ModelledServers {
         this.executesLate = executesLate;
         strays = new ArrayList<>();
         openSessions = new TreeSet<>();
+        sessionsOfOldLeader = new TreeSet<>();
         for (int i = 0; i < servers; i++) {
             all.add(new Server());
         }
@@ -52,6 +54,7 @@ final class ModelledServers {
         executesLate = from.executesLate;
         strays = new ArrayList<>(from.strays);
         openSessions = new TreeSet<>(from.openSessions);
+        sessionsOfOldLeader = new TreeSet<>(from.sessionsOfOldLeader);
         from.all.forEach(each -> all.add(new Server(each)));
     }
 
@@ -99,9 +102,21 @@ final class ModelledServers {
         return clients.stream().anyMatch(client -> client.connected && client.server == server);
     }
 
-    /** The follower serves a client in order, so what the client has sent waits for its transactions. */
+    /** Returns whether this is the former leader, which does not know yet that the others have elected a new one. */
+    boolean isCutOff(int server) {
+        return server == 1 && !sessionsOfOldLeader.isEmpty();
+    }
+
+    /**
+     * Returns whether what the client has sent has to wait. A follower serves a client in order, so its reads wait for its
+     * transactions; a leader that is cut off executes no transaction.
+     */
     boolean isBlocked(int i) {
         ModelledClient client = clients.get(i);
+        Request first = client.sent.get(0);
+        if (isCutOff(client.server) && first.isOrdered() && first.kind() != RequestKind.SYNC) {
+            return true;
+        }
         return all.get(client.server).backlog.stream()
                 .anyMatch(each -> each.client() == i && each.connection() == client.connection);
     }
@@ -118,7 +133,11 @@ final class ModelledServers {
                 boolean needed = mayBeCut || clients.stream().anyMatch(each -> !each.connected && !each.ended);
                 long seen =
                         clients.stream().mapToLong(each -> each.lastZxid).min().orElse(0);
-                while (!follower.backlog.isEmpty()
+                if (!needed) {
+                    sessionsOfOldLeader.clear();
+                }
+                while (!isCutOff(i)
+                        && !follower.backlog.isEmpty()
                         && (!needed || follower.tree().zxid() < seen)) {
                     apply(i, follower.backlog.remove(0));
                 }
@@ -126,14 +145,28 @@ final class ModelledServers {
         }
     }
 
+    /** A server gets all that it lacks before it serves clients of a new leader. */
+    void joinLeader() {
+        sessionsOfOldLeader.clear();
+        all.stream().skip(1).forEach(follower -> {
+            while (!follower.backlog.isEmpty()) {
+                apply(1, follower.backlog.remove(0));
+            }
+        });
+    }
+
     void execute(int at, Request request) {
         ModelledClient client = clients.get(at);
         Server server = all.get(client.server);
+        if (isCutOff(client.server) && request.kind() == RequestKind.SYNC) { // it asks no other server
+            apply(client.server, new Commit(null, at, client.session, client.connection, request));
+            return;
+        }
         if (request.isOrdered()) {
             // What the client sent on an earlier connection is executed before, or not at all.
             strays.removeIf(stray -> stray.session() == client.session);
             commit(
-                    request.kind() == RequestKind.SYNC ? null : write(request, client.session),
+                    request.isBarrier() ? null : write(request, client.session),
                     at,
                     client.session,
                     client.connection,
@@ -188,7 +221,7 @@ final class ModelledServers {
         int at = (int) (session / 10);
         openSessions.remove(session);
         strays.removeIf(stray -> stray.session() == session);
-        if (clients.get(at).session == session && !clients.get(at).ended) {
+        if (clients.get(at).session == session && !clients.get(at).ended && !isCutOff(clients.get(at).server)) {
             disconnect(at);
             clients.get(at).connected = false;
         }
@@ -198,10 +231,10 @@ final class ModelledServers {
     /** Drops what is on its way on a connection. */
     void disconnect(int at) {
         ModelledClient client = clients.get(at);
-        if (executesLate && openSessions.contains(client.session)) {
+        if (executesLate && openSessions.contains(client.session) && !isCutOff(client.server)) {
             client.sent.stream()
                     .filter(Request::isOrdered)
-                    .filter(request -> request.kind() != RequestKind.SYNC)
+                    .filter(request -> !request.isBarrier())
                     .forEach(request -> strays.add(new Stray(at, client.session, request)));
         }
         client.sent.clear();

@@ -319,7 +319,7 @@ class ZooKeeperContenderStateTest {
         }
 
         @Test
-        void aSpuriousWakeUpNeedsNeitherASyncNorAWatch() {
+        void aSpuriousWakeUpNeedsNeitherAWriteNorAWatch() {
             on(attempt(), new SendList(false));
             on(listed(1, NEXT, OWN), Plain.REPORT_WAITING);
         }

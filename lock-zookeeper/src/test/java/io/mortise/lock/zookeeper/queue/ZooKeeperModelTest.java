@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -32,14 +33,15 @@ import org.apache.zookeeper.Watcher.WatcherType;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * Tests that the model of ZooKeeper, which the exploration uses, answers as a real server does: random requests of two sessions,
  * with their watches, events and ends.
  */
 class ZooKeeperModelTest {
-    private static final int SEQUENCES = 40;
     private static final int STEPS = 40;
     private static final String LOCK = "/a";
 
@@ -52,9 +54,20 @@ class ZooKeeperModelTest {
 
     @Test
     void theModelAnswersAsTheServerDoes() throws Exception {
+        compare(0, 40);
+    }
+
+    @Test
+    @Tag("long")
+    @Timeout(value = 10, unit = TimeUnit.MINUTES) // on a busy machine
+    void theModelAnswersAsTheServerDoesInHundredsOfSequences() throws Exception {
+        compare(40, 400);
+    }
+
+    private void compare(int firstSeed, int sequences) throws Exception {
         try (ZooKeeperTestServer server = ZooKeeperTestServer.start();
                 ZooKeeper operator = ZooKeeperTestSupport.openHandle(server.connectString())) {
-            for (int seed = 0; seed < SEQUENCES; seed++) {
+            for (int seed = firstSeed; seed < firstSeed + sequences; seed++) {
                 Random random = new Random(seed);
                 base = "/m" + seed;
                 operator.create(base, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
@@ -177,8 +190,10 @@ class ZooKeeperModelTest {
         }
         trace.add(client + ": " + expected);
         assertThat(actual).as("%s", trace).isEqualTo(expected);
-        for (RealClient each : clients) {
-            drain(each.handle);
+        List<CompletableFuture<Void>> answered =
+                clients.stream().map(each -> drained(each.handle)).toList();
+        for (CompletableFuture<Void> each : answered) {
+            each.get(30, TimeUnit.SECONDS);
         }
         assertThat(realEvents).as("events after %s", trace).containsExactlyInAnyOrderElementsOf(modelEvents);
         compareNodes(clients.get(client).handle);
@@ -212,31 +227,40 @@ class ZooKeeperModelTest {
                         : children.get(random.nextInt(children.size())));
     }
 
-    /** Waits until all events that the server has sent before have been handled. */
-    private static void drain(ZooKeeper handle) throws Exception {
+    /** Completes when all events that the server has sent before have been handled. */
+    private static CompletableFuture<Void> drained(ZooKeeper handle) {
         CompletableFuture<Void> answered = new CompletableFuture<>();
         handle.exists("/", false, (rc, path, context, stat) -> answered.complete(null), null);
-        answered.get(30, TimeUnit.SECONDS);
+        return answered;
     }
 
-    /** Compares names, owners and the order of creation. */
+    /** Compares names, owners and the order of creation. The requests are sent at once. */
     private void compareNodes(ZooKeeper handle) throws Exception {
-        List<String> expected = model.tree().children(LOCK).orElse(List.of());
-        List<String> actual;
-        try {
-            actual = handle.getChildren(base + LOCK, false);
-        } catch (KeeperException e) {
-            assertThat(e.code()).isEqualTo(Code.NONODE);
-            assertThat(model.tree().nodes()).as("%s", trace).doesNotContainKey(LOCK);
-            return;
+        Optional<List<String>> expected = model.tree().children(LOCK);
+        CompletableFuture<Optional<List<String>>> listed = new CompletableFuture<>();
+        handle.getChildren(
+                base + LOCK,
+                false,
+                (int rc, String path, Object context, List<String> children) -> listed.complete(
+                        rc == Code.NONODE.intValue()
+                                ? Optional.empty()
+                                : Optional.of(children.stream().sorted().toList())),
+                null);
+        List<CompletableFuture<Stat>> stats = new ArrayList<>();
+        for (String child : expected.orElse(List.of())) {
+            CompletableFuture<Stat> read = new CompletableFuture<>();
+            handle.exists(base + LOCK + "/" + child, false, (rc, path, context, stat) -> read.complete(stat), null);
+            stats.add(read);
         }
-        assertThat(model.tree().nodes()).as("%s", trace).containsKey(LOCK);
-        assertThat(actual).as("%s", trace).containsExactlyInAnyOrderElementsOf(expected);
+        assertThat(listed.get(30, TimeUnit.SECONDS))
+                .as("%s", trace)
+                .isEqualTo(expected.map(names -> names.stream().sorted().toList()));
         long before = 0;
-        for (String child : expected) {
-            Stat stat = handle.exists(base + LOCK + "/" + child, false);
+        for (int i = 0; i < stats.size(); i++) {
+            Stat stat = stats.get(i).get(30, TimeUnit.SECONDS);
+            String path = LOCK + "/" + expected.orElseThrow().get(i);
             assertThat(stat.getEphemeralOwner())
-                    .isEqualTo(Objects.requireNonNull(model.tree().nodes().get(LOCK + "/" + child))
+                    .isEqualTo(Objects.requireNonNull(model.tree().nodes().get(path))
                             .owner());
             assertThat(stat.getCzxid())
                     .as("the tokens rise in the order of the queue")

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.zookeeper.queue;
 
+import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.RequestKind;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiFunction;
@@ -30,11 +32,18 @@ record ZooKeeperScope(
      *
      * @param machine the state machine of a contender
      * @param provesSessions whether a server ends a session only after the client's deadline
+     * @param barrier what is sent before a list that must show all that was committed
      */
     record Variant(
             BiFunction<ZooKeeperContenderState, ZooKeeperContenderEvent, ZooKeeperContenderState.Step> machine,
-            boolean provesSessions) {
-        static final Variant PRODUCTION = new Variant(ZooKeeperContenderState::on, true);
+            boolean provesSessions,
+            RequestKind barrier) {
+        static final Variant PRODUCTION = of(ZooKeeperContenderState::on);
+
+        static Variant of(
+                BiFunction<ZooKeeperContenderState, ZooKeeperContenderEvent, ZooKeeperContenderState.Step> machine) {
+            return new Variant(machine, true, RequestKind.COMMIT_NO_OP);
+        }
     }
 
     /** A fault, which happens once for each that is left. */
@@ -45,6 +54,10 @@ record ZooKeeperScope(
         LATE_EXECUTION,
         /** The client may not register its watches again on a new connection. Needs a cut. */
         WATCHES_FORGOTTEN,
+        /** The servers restart, or elect another leader: all connections are lost at once. */
+        ELECTION,
+        /** An election, of which the leader until then hears later: it is cut off, and serves clients as before. */
+        LEADER_CUT_OFF,
         /** A response does not come in time for the core. */
         SLOW_RESPONSE,
         /** The session has not been proved alive until its deadline. */
@@ -52,7 +65,9 @@ record ZooKeeperScope(
         /** An operator deletes a node. */
         OPERATOR,
         /** A thread stands still before it sends a list, so that the connection may be another than it believes. Free. */
-        PAUSE
+        PAUSE;
+
+        static final Set<Fault> LOSING_CONNECTIONS = EnumSet.of(CUT, ELECTION, LEADER_CUT_OFF);
     }
 
     static ZooKeeperScope of(
@@ -74,6 +89,13 @@ record ZooKeeperScope(
 
     private static List<Integer> digits(String text) {
         return Arrays.stream(text.split("")).map(Integer::parseInt).toList();
+    }
+
+    /** Returns whether each client has one contender, and all clients are connected to the same server at first. */
+    boolean clientsAreAlike() {
+        return clientOfContender.size() == serverOfClient.size()
+                && Set.copyOf(clientOfContender).size() == clientOfContender.size()
+                && Set.copyOf(serverOfClient).size() == 1;
     }
 
     ZooKeeperScope with(Variant other) {

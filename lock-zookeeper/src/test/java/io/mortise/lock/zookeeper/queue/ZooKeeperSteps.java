@@ -83,9 +83,8 @@ final class ZooKeeperSteps {
             return;
         }
         if (!client.sent.isEmpty() && !world.servers.isBlocked(i)) {
-            steps.progress(() -> "server " + client.server + " executes " + client.sent.get(0), next -> {
-                next.servers.execute(i, next.clients.get(i).sent.remove(0));
-            });
+            steps.progress(
+                    () -> "server " + client.server + " executes " + client.sent.get(0), next -> next.execute(i));
         }
         if (!client.arriving.isEmpty()) {
             steps.progress(() -> who + " receives " + client.arriving.get(0), next -> {
@@ -98,7 +97,7 @@ final class ZooKeeperSteps {
     /** A follower without a client applies what it lags behind when a client connects, or some of it. */
     private void stepsOfReconnect(int i, int server) {
         stepsOfReconnectNow(i, server);
-        if (!world.servers.hasClient(server)) {
+        if (!world.servers.hasClient(server) && !world.servers.isCutOff(server)) {
             ZooKeeperWorld ahead = new ZooKeeperWorld(world);
             while (!ahead.servers.get(server).backlog.isEmpty()) {
                 ahead.servers.apply(server, ahead.servers.get(server).backlog.remove(0));
@@ -112,7 +111,9 @@ final class ZooKeeperSteps {
     private void stepsOfReconnectNow(int i, int server) {
         ModelledClient client = world.clients.get(i);
         ZooKeeperTree tree = world.servers.get(server).tree();
-        if (tree.zxid() < client.lastZxid) {
+        boolean knowsSession =
+                !world.servers.isCutOff(server) || world.servers.sessionsOfOldLeader.contains(client.session);
+        if (tree.zxid() < client.lastZxid || !knowsSession) {
             return; // the server refuses clients that have seen more than it has
         }
         String label = "client " + i + " connects to server " + server + " after transaction " + tree.zxid();
@@ -184,7 +185,7 @@ final class ZooKeeperSteps {
         }
         for (int i = 1; i < world.servers.all.size(); i++) {
             int follower = i;
-            if (!world.servers.get(i).backlog.isEmpty() && world.servers.hasClient(i)) {
+            if (!world.servers.get(i).backlog.isEmpty() && world.servers.hasClient(i) && !world.servers.isCutOff(i)) {
                 steps.progress(
                         () -> "the follower applies "
                                 + world.servers.get(follower).backlog.get(0),
@@ -194,6 +195,7 @@ final class ZooKeeperSteps {
                         });
             }
         }
+        stepsOfElections();
         for (int i = 0; i < world.servers.strays.size(); i++) {
             Stray stray = world.servers.strays.get(i);
             boolean isFirst =
@@ -220,6 +222,21 @@ final class ZooKeeperSteps {
                 next.contenders.get(contenderOf(name)).revoked |= isHead;
                 next.servers.commit(new Delete(ZooKeeperWorld.LOCK + "/" + name), -1, 0, -1, null);
             });
+        }
+    }
+
+    private void stepsOfElections() {
+        if (world.servers.isCutOff(1)) {
+            steps.progress(() -> "the cut-off leader steps down", ZooKeeperWorld::oldLeaderStepsDown);
+            return;
+        }
+        steps.fault(Fault.ELECTION, () -> "the servers elect a leader", next -> next.electLeader(false));
+        // Syncs, too, wait for transactions that the old leader has proposed and that no other has confirmed to it.
+        if (world.servers.all.size() > 1 && world.servers.get(1).backlog.isEmpty()) {
+            steps.fault(
+                    Fault.LEADER_CUT_OFF,
+                    () -> "the servers elect a leader, of which server 1, which is cut off, does not hear",
+                    next -> next.electLeader(true));
         }
     }
 

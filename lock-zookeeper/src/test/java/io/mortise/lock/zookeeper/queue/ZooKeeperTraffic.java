@@ -14,6 +14,7 @@ final class ZooKeeperTraffic {
         CREATE,
         CREATE_WITH_LOCK_NODE,
         SYNC,
+        COMMIT_NO_OP,
         LIST,
         READ,
         WATCH,
@@ -32,10 +33,15 @@ final class ZooKeeperTraffic {
             return kind != RequestKind.REMOVE_WATCH && kind != RequestKind.DELETE_LOCK_NODE;
         }
 
+        /** Returns whether it only makes the server wait for what was committed before. */
+        boolean isBarrier() {
+            return kind == RequestKind.SYNC || kind == RequestKind.COMMIT_NO_OP;
+        }
+
         /** Returns whether it goes through the leader. */
         boolean isOrdered() {
             return switch (kind) {
-                case CREATE, CREATE_WITH_LOCK_NODE, SYNC, DELETE, DELETE_LOCK_NODE -> true;
+                case CREATE, CREATE_WITH_LOCK_NODE, SYNC, COMMIT_NO_OP, DELETE, DELETE_LOCK_NODE -> true;
                 case LIST, READ, WATCH, REMOVE_WATCH -> false;
             };
         }
@@ -64,7 +70,7 @@ final class ZooKeeperTraffic {
         }
     }
 
-    /** A transaction, or a sync if it writes nothing, on its way to the follower; with whom to respond to. */
+    /** A transaction, without effect if it writes nothing, on its way to the follower; with whom to respond to. */
     record Commit(
             @Nullable Write write,
             int client,

@@ -96,7 +96,7 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld>, CorePhase.Calls {
 
     /** Returns this world after a step. */
     ZooKeeperWorld settled() {
-        servers.catchUp(faults.allows(Fault.CUT));
+        servers.catchUp(Fault.LOSING_CONNECTIONS.stream().anyMatch(faults::allows));
         return this;
     }
 
@@ -121,6 +121,9 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld>, CorePhase.Calls {
         contender.core = CorePhase.ENDING;
         contender.token = 0;
         contender.deferredWatch = false;
+        if (contender.protocol.phase() instanceof ZooKeeperContenderState.Gone) {
+            contender.removed = false; // the response came too late for the first try, and this one finds nothing
+        }
         feed(i, new ZooKeeperContenderEvent.End());
     }
 
@@ -180,6 +183,7 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld>, CorePhase.Calls {
         contender.protocol = ModelledContender.initial(i, contender.incarnation);
         contender.inbox.clear();
         contender.dropsList = false;
+        contender.removed = false;
     }
 
     private void granted(int i, long token) {
@@ -243,10 +247,10 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld>, CorePhase.Calls {
         if (effect instanceof Plain plain) {
             performPlain(i, plain);
         } else if (effect instanceof SendList list) {
-            if (list.syncFirst()) {
-                send(at, request(i, RequestKind.SYNC, LOCK));
+            if (list.commitFirst()) {
+                send(at, request(i, scope.variant().barrier(), LOCK));
             }
-            Request request = new Request(RequestKind.LIST, i, contender.incarnation, LOCK, list.syncFirst());
+            Request request = new Request(RequestKind.LIST, i, contender.incarnation, LOCK, list.commitFirst());
             if (scope.possible().contains(Fault.PAUSE)) {
                 contender.unsentList = request;
             } else {
@@ -276,7 +280,11 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld>, CorePhase.Calls {
             granted(i, report.token());
         } else if (effect instanceof FailAttempt) {
             attemptEnded(i, CorePhase.RETRYING);
-        } else if (effect instanceof ReportEnded) {
+        } else if (effect instanceof ReportEnded report) {
+            if (report.existed() != contender.removed && (report.existed() || !client.ended)) {
+                broken = Optional.of("S05: the end of contender " + i + " says " + report.existed()
+                        + ", and the last removal found " + contender.removed);
+            }
             if (awaits(i, CorePhase.ENDING)) {
                 contender.core = CorePhase.DONE;
             }
@@ -365,6 +373,16 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld>, CorePhase.Calls {
         }
     }
 
+    void execute(int at) {
+        Request request = clients.get(at).sent.remove(0);
+        if (request.kind() == RequestKind.DELETE
+                && contenders.get(request.contender()).incarnation == request.incarnation()) {
+            contenders.get(request.contender()).removed =
+                    servers.leaderTree().nodes().containsKey(request.path());
+        }
+        servers.execute(at, request);
+    }
+
     void receive(int at, Arrival arrival) {
         ModelledClient client = clients.get(at);
         if (arrival.request() == null) { // ZooKeeper's client takes the last transaction from responses only
@@ -400,7 +418,7 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld>, CorePhase.Calls {
             return;
         }
         long connection = client.connection;
-        if (request.kind() == RequestKind.SYNC) {
+        if (request.isBarrier()) {
             return; // only its failure counts
         }
         feed(
@@ -431,12 +449,12 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld>, CorePhase.Calls {
             contender.dropsList = false;
             return;
         }
-        contender.dropsList |= request.kind() == RequestKind.CREATE || request.kind() == RequestKind.SYNC;
+        contender.dropsList |= request.kind() == RequestKind.CREATE || request.isBarrier();
         feed(
                 request.contender(),
                 switch (request.kind()) {
                     case CREATE, CREATE_WITH_LOCK_NODE -> new ZooKeeperContenderEvent.CreateFailed(failure);
-                    case SYNC, LIST -> new ZooKeeperContenderEvent.ListFailed(failure);
+                    case SYNC, COMMIT_NO_OP, LIST -> new ZooKeeperContenderEvent.ListFailed(failure);
                     case READ -> new ZooKeeperContenderEvent.ReadFailed(failure);
                     case WATCH -> new ZooKeeperContenderEvent.WatchFailed(request.path(), client.connection, failure);
                     default -> new ZooKeeperContenderEvent.RemovalFailed(failure);
@@ -452,6 +470,35 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld>, CorePhase.Calls {
         client.connected = false;
         lost.forEach(request -> fail(at, request, KeeperException.Code.CONNECTIONLOSS));
         client.connection++;
+    }
+
+    /**
+     * The servers elect a leader, maybe after a restart. All connections are lost, and what was sent on them is executed before
+     * or never.
+     *
+     * @param oldLeaderServes whether the second server was the leader, is cut off, and serves its clients until it notices
+     */
+    void electLeader(boolean oldLeaderServes) {
+        for (int i = 0; i < clients.size(); i++) {
+            if (clients.get(i).connected && !(oldLeaderServes && clients.get(i).server == 1)) {
+                cut(i);
+            }
+        }
+        servers.strays.clear();
+        servers.joinLeader();
+        if (oldLeaderServes) {
+            servers.sessionsOfOldLeader.addAll(servers.openSessions);
+        }
+    }
+
+    /** The old leader notices that it is cut off, and becomes a follower. What was sent to it is lost. */
+    void oldLeaderStepsDown() {
+        for (int i = 0; i < clients.size(); i++) {
+            if (clients.get(i).connected && clients.get(i).server == 1) {
+                cut(i);
+            }
+        }
+        servers.joinLeader();
     }
 
     void reconnect(int at, int server, List<String> deleted) {
@@ -491,8 +538,8 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld>, CorePhase.Calls {
 
     private void openSession(int at) {
         ModelledClient before = clients.get(at);
-        ModelledClient client =
-                new ModelledClient(before.session + 1, scope.serverOfClient().get(at));
+        int server = scope.serverOfClient().get(at);
+        ModelledClient client = new ModelledClient(before.session + 1, servers.isCutOff(server) ? 0 : server);
         clients.set(at, client);
         servers.openSessions.add(client.session);
     }
