@@ -7,6 +7,8 @@ import io.mortise.lock.explorer.Defect;
 import io.mortise.lock.explorer.Exploration;
 import io.mortise.lock.explorer.ProtocolExplorer;
 import io.mortise.lock.explorer.ProtocolPage;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.ReportEnded;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.Removed;
 import io.mortise.lock.redlock.grant.RedlockContenderState.Step;
 import io.mortise.lock.redlock.grant.RedlockWorld.Fault;
 import io.mortise.lock.redlock.grant.RedlockWorld.Scope;
@@ -18,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -31,12 +34,13 @@ import org.junit.jupiter.params.provider.MethodSource;
 class RedlockExplorationTest {
     private static final ProtocolPage PAGE = new ProtocolPage("redlock");
     private static final ProtocolExplorer<Scope, RedlockWorld> EXPLORER = new ProtocolExplorer<>(
-            RedlockWorld::start, scope -> scope.with(Variant.PRODUCTION), scope -> true, 1_000_000);
+            RedlockWorld::start, scope -> scope.with(Variant.PRODUCTION), scope -> false, 1_000_000);
 
     /** No limit of rounds. */
     private static final int ANY = Integer.MAX_VALUE;
 
     private static final Scope WAITERS = scope("ww", 2);
+    private static final Scope TRIERS = scope("tt", 2);
     private static final Scope SPLIT = scope("tt", ANY).withSilent(1);
     private static final Scope SPLIT_WAITERS = scope("ww", ANY).withSilent(1);
 
@@ -44,6 +48,7 @@ class RedlockExplorationTest {
     private static final Scope HELD = scope("tt", 2).withForeign(2);
 
     private static final Scope LATE = scope("w", 2).withFaults(2, Fault.LATE_EXECUTION);
+    private static final Scope LOST_REPLIES = scope("t", 1).withFaults(2, Fault.LOST_REPLY);
     private static final Scope RESTART = scope("tt", 1).withFaults(1, Fault.RESTART);
 
     /**
@@ -70,7 +75,7 @@ class RedlockExplorationTest {
                 Arguments.of("two wait, 2 rounds", WAITERS, List.of("Holding", "StoringToken")),
                 Arguments.of("two wait and may give up, 1 round", scope("ww", 1).withGivingUp(), List.of("given up")),
                 Arguments.of("two wait, a master is silent", SPLIT_WAITERS, List.of("Holding")),
-                Arguments.of("two try, 2 rounds", scope("tt", 2), List.of("Holding")),
+                Arguments.of("two try, 2 rounds", TRIERS, List.of("Holding")),
                 Arguments.of("two try, a master is silent", SPLIT, List.of("Pausing", "Holding")),
                 Arguments.of("two try, another has the lock first, 2 rounds", HELD, List.of("Pausing", "Holding")),
                 Arguments.of(
@@ -89,6 +94,7 @@ class RedlockExplorationTest {
                         "two try, 1 round, a lost reply",
                         scope("tt", 1).withFaults(1, Fault.LOST_REPLY),
                         List.of("cleanup", "release repeated")),
+                Arguments.of("one tries, 1 round, two lost replies", LOST_REPLIES, List.of("release repeated")),
                 Arguments.of("two try, 1 round, a restart", RESTART, List.of("Holding")),
                 Arguments.of(
                         "one waits, one tries, 1 round, a restart",
@@ -145,31 +151,57 @@ class RedlockExplorationTest {
                         "the votes of a lost round are kept",
                         "S11",
                         SPLIT_WAITERS.with(without(RedlockContenderEffect.SendYield.class))),
-                new Defect<>("split votes are not repeated", "S09", SPLIT.with(withoutPauses())));
-    }
-
-    private static Variant without(Class<? extends RedlockContenderEffect> dropped) {
-        return new Variant(
-                (state, event) -> {
+                new Defect<>("split votes are not repeated", "S09", SPLIT.with(withoutPauses())),
+                new Defect<>(
+                        "a release wakes nobody",
+                        "S11",
+                        WAITERS.with(script(RedlockScript.RELEASE, "more_dead = wake_first(now)", ""))),
+                new Defect<>("each end says that there was a grant", "S05", TRIERS.with(machine((state, event) -> {
                     Step step = RedlockContenderState.on(state, event);
                     return new Step(
                             step.state(),
                             step.effects().stream()
-                                    .filter(effect -> !dropped.isInstance(effect))
+                                    .map(each -> each instanceof ReportEnded ? new ReportEnded(true) : each)
                                     .toList());
-                },
-                Variant.PRODUCTION.script());
+                }))),
+                new Defect<>(
+                        "a repeated release that finds nothing says so",
+                        "S05",
+                        LOST_REPLIES.with(machine((state, event) -> RedlockContenderState.on(
+                                state,
+                                event instanceof Removed removed
+                                        ? new Removed(
+                                                removed.master(),
+                                                removed.forCleanup(),
+                                                false,
+                                                removed.held(),
+                                                removed.epoch(),
+                                                removed.time())
+                                        : event)))));
+    }
+
+    private static Variant machine(BiFunction<RedlockContenderState, RedlockContenderEvent, Step> machine) {
+        return new Variant(machine, Variant.PRODUCTION.script());
+    }
+
+    private static Variant without(Class<? extends RedlockContenderEffect> dropped) {
+        return machine((state, event) -> {
+            Step step = RedlockContenderState.on(state, event);
+            return new Step(
+                    step.state(),
+                    step.effects().stream()
+                            .filter(effect -> !dropped.isInstance(effect))
+                            .toList());
+        });
     }
 
     /** An attempt that does not wait has no time to repeat a round. */
     private static Variant withoutPauses() {
-        return new Variant(
-                (state, event) -> RedlockContenderState.on(
-                        state,
-                        event instanceof RedlockContenderEvent.Attempt attempt
-                                ? new RedlockContenderEvent.Attempt(attempt.validUntil(), new MonotonicInstant(-1))
-                                : event),
-                Variant.PRODUCTION.script());
+        return machine((state, event) -> RedlockContenderState.on(
+                state,
+                event instanceof RedlockContenderEvent.Attempt attempt
+                        ? new RedlockContenderEvent.Attempt(attempt.validUntil(), new MonotonicInstant(-1))
+                        : event));
     }
 
     /** A change of this script, and of each other one that has the code too. */

@@ -23,6 +23,7 @@ import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.MonotonicInstant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -179,6 +180,18 @@ record RedlockWorld(
         RUNNING
     }
 
+    /** What an end has found at a master. */
+    enum Found {
+        NOT_ASKED,
+        ASKED,
+        /** The request was executed, and there was no vote, but the contender does not know. */
+        NOTHING_UNSEEN,
+        NOTHING,
+        VOTE,
+        /** An earlier end may have deleted the vote: the core knows that this one says nothing about it. */
+        UNKNOWN
+    }
+
     /** Something that a timer does later. */
     enum Timer {
         WAKE_SOON,
@@ -190,6 +203,7 @@ record RedlockWorld(
      * One contender, and the core's view of it.
      *
      * @param token the token of the grant that is believed in; 0 if none
+     * @param found what its end has found at each master so far
      */
     record Contender(
             RedlockContenderState protocol,
@@ -198,7 +212,8 @@ record RedlockWorld(
             boolean gaveUp,
             Set<Timer> timers,
             Set<Integer> removalsDue,
-            long token) {}
+            long token,
+            List<Found> found) {}
 
     /** Returns the start: contenders that have made no request. */
     static RedlockWorld start(Scope scope) {
@@ -229,7 +244,8 @@ record RedlockWorld(
                         false,
                         Set.of(),
                         Set.of(),
-                        0))
+                        0,
+                        Collections.nCopies(scope.masters, Found.NOT_ASKED)))
                 .toList();
         return new RedlockWorld(
                 masters,
@@ -280,7 +296,7 @@ record RedlockWorld(
             steps.add(() -> "the foreign holder releases", Kind.PROGRESS, Draft::releaseForeign);
         }
         if (mayBecomeLate) {
-            steps.add(() -> "time passes", Kind.FALLBACK, next -> next.now += 2 * REQUEST_TIMEOUT);
+            steps.add(() -> "time passes", Kind.PROGRESS, next -> next.now += 2 * REQUEST_TIMEOUT);
         }
         return steps.all();
     }
@@ -291,17 +307,12 @@ record RedlockWorld(
         switch (contender.core) {
             case NEW -> steps.add(() -> who + "makes its first attempt", Kind.PROGRESS, next -> next.attempt(c));
             case WAITING, RETRYING -> {
-                if (contender.protocol.round() >= scope.rounds) {
-                    steps.add(() -> who + "gives up after its last round", Kind.PROGRESS, next -> next.end(c));
-                    return;
-                }
-                boolean soon =
-                        contender.woken || contender.core == CorePhase.RETRYING || contender.protocol.splitRounds() > 0;
+                boolean last = contender.protocol.round() >= scope.rounds;
+                String what = last ? "gives up after its last round" : "tries again";
                 steps.add(
-                        () -> who
-                                + (contender.woken ? "tries again, since it was woken" : "tries again after its delay"),
-                        soon ? Kind.PROGRESS : Kind.FALLBACK,
-                        next -> next.attempt(c));
+                        () -> who + what + (contender.woken ? ", since it was woken" : " after its delay"),
+                        awaitsWakeUp(contender) ? Kind.FALLBACK : Kind.PROGRESS,
+                        last ? next -> next.end(c) : next -> next.attempt(c));
             }
             case HOLDING -> steps.add(() -> who + "releases", Kind.PROGRESS, next -> next.end(c));
             case END_FAILED -> steps.add(() -> who + "ends again", Kind.PROGRESS, next -> next.end(c));
@@ -320,6 +331,11 @@ record RedlockWorld(
                 next.feed(c, new RedlockContenderEvent.RemovalDue(m));
             });
         }
+    }
+
+    /** Returns whether it has seen a holder, and only its fallback time leads on if nobody wakes it. */
+    private static boolean awaitsWakeUp(Contender contender) {
+        return contender.core == CorePhase.WAITING && !contender.woken && contender.protocol.splitRounds() == 0;
     }
 
     private void stepsOfLink(int m, int c, Steps<RedlockWorld, Draft, Fault> steps) {
@@ -471,6 +487,7 @@ record RedlockWorld(
         final Set<Timer> timers;
         final Set<Integer> removalsDue;
         long token;
+        List<Found> found;
         final Queue<RedlockContenderEvent> events = new ArrayDeque<>();
         boolean busy;
 
@@ -482,10 +499,12 @@ record RedlockWorld(
             timers = new TreeSet<>(from.timers);
             removalsDue = new TreeSet<>(from.removalsDue);
             token = from.token;
+            found = from.found;
         }
 
         Contender contender() {
-            return new Contender(protocol, core, woken, gaveUp, Set.copyOf(timers), Set.copyOf(removalsDue), token);
+            return new Contender(
+                    protocol, core, woken, gaveUp, Set.copyOf(timers), Set.copyOf(removalsDue), token, found);
         }
     }
 
@@ -523,9 +542,9 @@ record RedlockWorld(
         }
 
         void releaseForeign() {
-            for (MasterDraft master : masters) {
-                if (isForeign(master.master())) {
-                    master.server = master.server.run(now, "DEL", KEYS.grant()).next();
+            for (int m = 0; m < masters.size(); m++) {
+                if (isForeign(masters.get(m).master())) {
+                    run(m, RedlockScript.RELEASE, List.of(FOREIGN, "0"));
                 }
             }
         }
@@ -539,8 +558,10 @@ record RedlockWorld(
         }
 
         void end(int c) {
+            boolean repeated = contenders.get(c).core == CorePhase.END_FAILED;
             contenders.get(c).core = CorePhase.ENDING;
             contenders.get(c).token = 0;
+            contenders.get(c).found = Collections.nCopies(masters.size(), repeated ? Found.UNKNOWN : Found.NOT_ASKED);
             feed(c, new RedlockContenderEvent.End(LATER));
         }
 
@@ -574,8 +595,41 @@ record RedlockWorld(
             contender.core = next;
             if (contender.gaveUp || (next != CorePhase.HOLDING && !contender.protocol.mayWait())) {
                 contender.token = 0;
+                contender.found = Collections.nCopies(masters.size(), Found.NOT_ASKED);
                 contender.core = CorePhase.ENDING;
                 contender.events.add(new RedlockContenderEvent.End(LATER));
+            }
+        }
+
+        /** Compares the outcome of an end with what it has found, as far as the contender can know it. */
+        private void ended(int c, boolean existed) {
+            List<Found> found = contenders.get(c).found;
+            int had = 0;
+            int hadNot = 0;
+            for (int m = 0; m < masters.size(); m++) {
+                boolean isThere = found.get(m).compareTo(Found.ASKED) <= 0 && hasVote(m, c);
+                had += found.get(m) == Found.VOTE || isThere ? 1 : 0;
+                hadNot += found.get(m) == Found.NOTHING || found.get(m) == Found.NOT_ASKED ? 1 : 0;
+            }
+            int certain = existed ? hadNot : had;
+            if (certain > masters.size() / 2) {
+                broken = Optional.of(
+                        "S05: the end of contender " + c + " says " + existed + ", and the masters had " + found);
+            }
+            ended(c, CorePhase.DONE);
+        }
+
+        private boolean hasVote(int m, int c) {
+            return masters.get(m).server.keys().get(KEYS.grant()) instanceof StoredValue.Text vote
+                    && vote.text().startsWith(attemptId(c));
+        }
+
+        private void found(int m, int c, Found what) {
+            ContenderDraft contender = contenders.get(c);
+            if (contender.core == CorePhase.ENDING && contender.found.get(m).compareTo(Found.VOTE) < 0) {
+                List<Found> found = new ArrayList<>(contender.found);
+                found.set(m, what);
+                contender.found = List.copyOf(found);
             }
         }
 
@@ -586,6 +640,7 @@ record RedlockWorld(
             contenders.get(c).core = next;
             contenders.get(c).timers.clear();
             contenders.get(c).woken = false;
+            contenders.get(c).found = Collections.nCopies(masters.size(), Found.NOT_ASKED);
         }
 
         // ---- the machine
@@ -623,8 +678,8 @@ record RedlockWorld(
             } else if (effect instanceof RedlockContenderEffect.FailWithoutQuorum
                     || effect instanceof RedlockContenderEffect.FailAttempt) {
                 attempted(c, CorePhase.RETRYING);
-            } else if (effect instanceof RedlockContenderEffect.ReportEnded) {
-                ended(c, CorePhase.DONE);
+            } else if (effect instanceof RedlockContenderEffect.ReportEnded ended) {
+                ended(c, ended.existed());
             } else if (effect instanceof RedlockContenderEffect.FailEnd) {
                 ended(c, CorePhase.END_FAILED);
             } else if (effect instanceof RedlockContenderEffect.RepeatRemoval repeat) {
@@ -662,6 +717,9 @@ record RedlockWorld(
                 feed(c, new RedlockContenderEvent.TokenStored(m, token.round(), Answer.NONE, SOON));
             } else {
                 link.sent.add(new Request(c, effect, link.epoch, now + REQUEST_TIMEOUT));
+                if (effect instanceof RedlockContenderEffect.SendRemoval removal && !removal.repeated()) {
+                    found(m, c, Found.ASKED);
+                }
             }
         }
 
@@ -738,6 +796,7 @@ record RedlockWorld(
                 }
                 run(m, RedlockScript.YIELD_VOTE, args);
             } else if (request.effect instanceof RedlockContenderEffect.SendRemoval removal) {
+                found(m, c, hasVote(m, c) ? Found.VOTE : replied ? Found.NOTHING : Found.NOTHING_UNSEEN);
                 List<?> reply = run(m, RedlockScript.RELEASE, List.of(id, removal.withTime() ? "1" : "0"));
                 event = Optional.of(new RedlockContenderEvent.Removed(
                         m,
@@ -820,6 +879,9 @@ record RedlockWorld(
         if (contenders.stream().filter(each -> each.token != 0).count() > 1) {
             return Optional.of("S01: two contenders hold the lock");
         }
+        if (isWakeUpLost()) {
+            return Optional.of("S11: the lock is free, and a contender waits that nothing will wake");
+        }
         if (!isFinal()) {
             return Optional.empty();
         }
@@ -839,13 +901,44 @@ record RedlockWorld(
         return Optional.empty();
     }
 
-    @Override
-    public boolean isFinal() {
-        return contenders.stream().allMatch(each -> each.core == CorePhase.DONE && each.removalsDue.isEmpty())
+    /**
+     * Returns whether a contender awaits a wake-up while no other has the lock or acquires it, and nothing is on its way. One that
+     * tries again after a failure does so later, and must not keep the others waiting.
+     */
+    private boolean isWakeUpLost() {
+        boolean awaited = false;
+        for (Contender contender : contenders) {
+            boolean awaits = awaitsWakeUp(contender);
+            awaited |= awaits;
+            if (!(awaits
+                    || contender.core == CorePhase.NEW
+                    || contender.core == CorePhase.RETRYING
+                    || contender.core == CorePhase.DONE)) {
+                return false;
+            }
+        }
+        return awaited
+                && isQuiet()
+                && contenders.stream().allMatch(each -> each.timers.isEmpty())
+                && masters.stream()
+                                .filter(master ->
+                                        master.voting && !master.server.keys().containsKey(KEYS.grant()))
+                                .count()
+                        > masters.size() / 2;
+    }
+
+    /** Returns whether nothing is on its way to a master. */
+    private boolean isQuiet() {
+        return contenders.stream().allMatch(each -> each.removalsDue.isEmpty())
                 && masters.stream()
                         .allMatch(master -> master.stray.isEmpty()
                                 && master.links.stream()
                                         .allMatch(link -> link.sent.isEmpty() && link.cleanup == Cleanup.NONE));
+    }
+
+    @Override
+    public boolean isFinal() {
+        return contenders.stream().allMatch(each -> each.core == CorePhase.DONE) && isQuiet();
     }
 
     @Override
@@ -919,6 +1012,7 @@ record RedlockWorld(
                     attempt.queued(),
                     attempt.cleaning(),
                     (protocol.hinting() & 1L << m) != 0);
+            key.value(contenders.get(c).found.get(m));
             key.value(attempt.lost().anyLost() ? attempt.lost() : null);
             describe(key, protocol, m);
             key.value(answer(protocol.phase(), m)).list(link.sent, this::describe);
