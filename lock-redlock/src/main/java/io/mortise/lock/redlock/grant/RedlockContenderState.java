@@ -317,7 +317,7 @@ record RedlockContenderState(
                     || phase instanceof WithoutQuorum
                     || phase instanceof Pausing;
             if (lost && goesOn()) {
-                yieldVote(voted.master(), voted.round(), voted.vote(), false);
+                yieldVote(voted.master(), voted.round(), voted.vote());
             }
         }
 
@@ -337,7 +337,7 @@ record RedlockContenderState(
                 case BUSY -> busy(now);
                 case NO_QUORUM -> {
                     phase = new WithoutQuorum();
-                    yieldVotes(false);
+                    yieldVotes();
                     failOnceComplete();
                 }
             }
@@ -379,10 +379,9 @@ record RedlockContenderState(
             }
         }
 
-        /** Other contenders saw this attempt as the holder, and wait until they are woken. */
         private void failAfterMajority(String why) {
             phase = new Idle();
-            yieldVotes(true);
+            yieldVotes();
             effects.add(new FailAttempt(why));
         }
 
@@ -394,7 +393,7 @@ record RedlockContenderState(
                     && splitRounds < MOST_SPLIT_ROUNDS
                     && now.isBefore(repeatUntil);
             phase = repeats ? new Pausing() : new Idle();
-            yieldVotes(false);
+            yieldVotes();
             effects.add(repeats ? new Pause(votes, splitRounds) : new ReportBusy(votes, splitRounds));
         }
 
@@ -406,15 +405,16 @@ record RedlockContenderState(
         }
 
         /** Deletes the votes of the lost round. The vote of a master that has not replied is deleted when it replies. */
-        private void yieldVotes(boolean wakes) {
+        private void yieldVotes() {
             for (int master = 0; master < masters.size() && goesOn(); master++) {
-                yieldVote(master, round, votes.of(master), wakes);
+                yieldVote(master, round, votes.of(master));
             }
         }
 
-        private void yieldVote(int master, int ofRound, MasterVote vote, boolean wakes) {
+        /** Wakes other contenders that may have seen this attempt as the holder, and would wait for its release. */
+        private void yieldVote(int master, int ofRound, MasterVote vote) {
             if (vote.mayBeGranted()) {
-                effects.add(new SendYield(master, ofRound, wakes));
+                effects.add(new SendYield(master, ofRound, ofRound == round && votes.mayHaveMajority()));
             }
         }
 
@@ -514,6 +514,7 @@ record RedlockContenderState(
                 effects.add(removal(master, true, true));
             } else if (event instanceof CleanupEnded) {
                 set(master, masters.get(master).cleaning(false));
+                deleteUnlessKept(master);
             } else {
                 throw impossible(event, phase);
             }
@@ -603,8 +604,17 @@ record RedlockContenderState(
         /** Deletes what the attempt has left at a master, but no vote that a majority keeps. */
         private void cleanUpAfterDelay(int master, Answer answer) {
             cleanUpUnless(answer != Answer.NONE, master);
-            boolean mayBeKept = answer == Answer.YES || answer == Answer.NONE;
-            if (phase instanceof Ended ended && ended.notKept != null && mayBeKept) {
+            if (answer != Answer.PENDING) {
+                deleteUnlessKept(master);
+            }
+        }
+
+        /**
+         * Deletes a vote that no majority keeps, whatever the master has answered: an earlier try of the delayed release may have had
+         * no reply. Repeated when a cleanup has ended, since until then that may find a vote to keep.
+         */
+        private void deleteUnlessKept(int master) {
+            if (phase instanceof Ended ended && ended.notKept != null) {
                 effects.add(new DeleteKeptVote(master, ended.notKept));
             }
         }

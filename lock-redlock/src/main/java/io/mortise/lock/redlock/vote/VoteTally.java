@@ -101,6 +101,11 @@ public record VoteTally(Quorum quorum, List<MasterVote> votes, Result result, lo
                 .findFirst();
     }
 
+    /** Returns whether a majority has granted the lock to this attempt, or may have done so although it did not reply. */
+    public boolean mayHaveMajority() {
+        return votes.stream().filter(MasterVote::mayBeGranted).count() >= quorum.majority();
+    }
+
     /** Returns whether several contenders share the votes, and this attempt may have some of them. */
     public boolean isSplitWithOwnVote() {
         boolean mayHaveVote =

@@ -229,12 +229,32 @@ class RedlockContenderStateTest {
         vote(2, GRANTED, VOTED, EARLY);
         on(new RedlockContenderEvent.EndAfter(delay));
         on(new RedlockContenderEvent.KeepFailed(0, "no reply"));
+        on(new RedlockContenderEvent.Kept(1, true, 1, 0));
+        on(new RedlockContenderEvent.KeepFailed(2, "no reply"));
+        assertThat(effects).singleElement().isInstanceOf(RedlockContenderEffect.FailEnd.class);
+        on(new RedlockContenderEvent.EndAfter(delay));
+        on(new RedlockContenderEvent.KeepFailed(0, "no reply"));
         on(new RedlockContenderEvent.Kept(1, false, 1, 0));
         on(new RedlockContenderEvent.Kept(2, false, 1, 0));
         assertThat(effects)
                 .containsExactly(
                         new RedlockContenderEffect.ReportEnded(false),
                         new RedlockContenderEffect.StartCleanup(0, false),
-                        new RedlockContenderEffect.DeleteKeptVote(0, delay));
+                        new RedlockContenderEffect.DeleteKeptVote(0, delay),
+                        new RedlockContenderEffect.DeleteKeptVote(1, delay),
+                        new RedlockContenderEffect.DeleteKeptVote(2, delay));
+        on(new RedlockContenderEvent.CleanupEnded(0));
+        assertThat(effects).containsExactly(new RedlockContenderEffect.DeleteKeptVote(0, delay));
+    }
+
+    /** Another contender may have seen both votes, and would wait for a release. */
+    @Test
+    void S11_aRoundThatMayHaveHadAMajorityWakesTheOthers() {
+        waiting();
+        vote(0, GRANTED, VOTED, EARLY);
+        MasterVote failed = new MasterVote.Failed(new BackendUnavailableException("no reply"), true);
+        vote(1, failed, new RedlockContenderEvent.InDoubt(1, 1), EARLY);
+        vote(2, failed, new RedlockContenderEvent.InDoubt(1, 1), EARLY);
+        assertThat(effects).contains(new SendYield(0, 1, true), new SendYield(1, 1, true), new SendYield(2, 1, true));
     }
 }
