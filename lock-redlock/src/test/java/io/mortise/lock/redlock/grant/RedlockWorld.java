@@ -15,15 +15,22 @@ import io.mortise.lock.redlock.grant.RedlockContenderEvent.Execution;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.InDoubt;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.NotExecuted;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.Refused;
+import io.mortise.lock.redlock.grant.RedlockScope.Fault;
+import io.mortise.lock.redlock.grant.RedlockScope.Option;
 import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.redlock.vote.MasterVote;
+import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.redlock.vote.VoteTally;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.MonotonicInstant;
+import io.mortise.lock.spi.OwnerRecordCodec;
+import io.mortise.lock.spi.support.InDoubtRequests;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,10 +41,10 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.BiFunction;
-import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,8 +53,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A request waits on its connection until the master executes it, and its reply arrives in the same step, unless a fault
  * parts the two: since masters share nothing, a later reply only looks like a later execution. Time is the masters' clock, which
- * stands still but for a step that makes late requests late. A key does not expire by itself, a restarted master stays in
- * quarantine, and a lease is not renewed.
+ * stands still but for the steps that make late requests late and that end a quarantine. A key expires by a step of its own, and
+ * not while a round counts on it. A lease is not renewed: it is valid until the step in which its deadline passes.
  *
  * <p>What a contender believes is recorded here when the machine reports it, and not read from the masters.
  */
@@ -58,8 +65,9 @@ record RedlockWorld(
         FaultBudget<Fault> faults,
         long highestToken,
         boolean everHeld,
+        boolean expired,
         Optional<String> broken,
-        Scope scope)
+        RedlockScope scope)
         implements World<RedlockWorld> {
     private static final RedlockKeys.LockKeys KEYS = new RedlockKeys("").of(new LockName("x"));
     private static final long START = 1_700_000_000_000_000L;
@@ -73,7 +81,15 @@ record RedlockWorld(
     private static final MonotonicInstant SOON = new MonotonicInstant(0);
     private static final MonotonicInstant LATER = new MonotonicInstant(1);
     private static final MonotonicInstant MUCH_LATER = new MonotonicInstant(2);
+    private static final MonotonicInstant AFTER_DEADLINE = new MonotonicInstant(3);
     private static final String FOREIGN = "foreign";
+    private static final String CHANNEL = "channel";
+    private static final String QUARANTINED = "Q";
+    private static final String MAX_LEASE = "60000";
+    private static final String WRONG_MAX_LEASE = "1000";
+    private static final long QUARANTINE = 60_000_000;
+    private static final Duration DELAY = Duration.ofMinutes(1);
+    private static final int NOBODY = -1;
     private static final String ID_START = "a".repeat(31);
 
     @SuppressWarnings("StaticAssignmentOfThrowable") // never thrown; a new one in each step would be slow
@@ -87,6 +103,9 @@ record RedlockWorld(
     private static final String RECORD = " m1 record";
     private static final String ROUND = " round=";
 
+    /** The orders of contenders by which of them wait. */
+    private static final Map<List<Boolean>, List<int[]>> ORDERS = new HashMap<>();
+
     /** The parts of texts in the store. */
     private static final Map<String, List<TextPart>> TEXT_PARTS = new HashMap<>();
 
@@ -96,82 +115,54 @@ record RedlockWorld(
     /** The result of a script, and the master's data afterwards, which do not expire by themselves. */
     private record ScriptOutcome(RedisModel.Result result, RedisModel server) {}
 
-    private record Run(RedisModel server, long now, String script, List<String> args) {}
+    private record Run(RedisModel server, long now, String script, List<String> keys, List<String> args) {}
 
     /**
-     * The protocol that is explored: that of production, or one with a defect.
+     * A master.
      *
-     * @param machine the state machine of a contender
-     * @param script returns the text of a script
+     * @param server its data
+     * @param run the number of times that it was restarted
+     * @param silent whether it never votes
+     * @param links the connection of each contender
+     * @param stray requests of lost connections
+     * @param hints the contenders to which a hint is on its way
+     * @param forced the contender that an operator is about to release here; {@link #NOBODY} if none
      */
-    record Variant(
-            BiFunction<RedlockContenderState, RedlockContenderEvent, RedlockContenderState.Step> machine,
-            Function<RedlockScript, String> script) {
-        static final Variant PRODUCTION =
-                new Variant(RedlockContenderState::on, script -> script.script().text());
-    }
-
-    /** A fault, which happens once for each that is left. */
-    enum Fault {
-        /** A master executes a request, and the reply is lost. */
-        LOST_REPLY,
-        /** A connection is lost; the master executes its requests later, in any order, or never. */
-        LATE_EXECUTION,
-        /** A master is restarted without its data. */
-        RESTART,
-        /** A vote expires at a master, but not while its round counts on it. */
-        EXPIRY
-    }
+    record Master(
+            RedisModel server,
+            int run,
+            boolean silent,
+            List<Link> links,
+            List<Request> stray,
+            List<Integer> hints,
+            int forced) {}
 
     /**
-     * The scope of an exploration.
+     * A connection of a contender to a master.
      *
-     * @param masters the number of masters
-     * @param waits whether each contender waits
-     * @param givesUp whether a contender may give up
-     * @param rounds the number of rounds after which a contender gives up
-     * @param silent the number of masters that do not vote from the start
-     * @param foreign the number of masters at which somebody else has the lock at the start
+     * @param eligible whether the contender knows that the master votes
+     * @param since the start of the quarantine that the contender knows; 0 if none
+     * @param differs whether the master stores another {@code maxLease} than the contender's client has
+     * @param sent the requests, in order
      */
-    record Scope(
-            int masters,
-            List<Boolean> waits,
-            boolean givesUp,
-            int rounds,
-            int silent,
-            int foreign,
-            int faults,
-            Set<Fault> possible,
-            Variant variant) {
-        Scope withGivingUp() {
-            return new Scope(masters, waits, true, rounds, silent, foreign, faults, possible, variant);
+    record Link(int epoch, boolean eligible, long since, boolean differs, List<Request> sent, Cleanup cleanup) {}
+
+    /**
+     * A request that the master has not executed, and the effect that sent it.
+     *
+     * @param awaited whether its reply is awaited
+     * @param again whether it was sent again, since the master did not know its script
+     */
+    record Request(
+            int contender, RedlockContenderEffect effect, int epoch, long notAfter, boolean awaited, boolean again) {
+        Request givenUp() {
+            return new Request(contender, effect, epoch, notAfter, false, again);
         }
 
-        Scope withSilent(int number) {
-            return new Scope(masters, waits, givesUp, rounds, number, foreign, faults, possible, variant);
-        }
-
-        Scope withForeign(int number) {
-            return new Scope(masters, waits, givesUp, rounds, silent, number, faults, possible, variant);
-        }
-
-        Scope withFaults(int number, Fault... kinds) {
-            return new Scope(masters, waits, givesUp, rounds, silent, foreign, number, Set.of(kinds), variant);
-        }
-
-        Scope with(Variant other) {
-            return new Scope(masters, waits, givesUp, rounds, silent, foreign, faults, possible, other);
+        Request sentAgain() {
+            return new Request(contender, effect, epoch, notAfter, awaited, true);
         }
     }
-
-    /** A master: its data, whether it votes, and what is on its way to it. */
-    record Master(RedisModel server, boolean voting, List<Link> links, List<Request> stray) {}
-
-    /** A connection of a contender to a master: its requests, in order, and what the contender knows of the master. */
-    record Link(int epoch, boolean eligible, List<Request> sent, Cleanup cleanup) {}
-
-    /** A request that the master has not executed, and the effect that sent it. */
-    record Request(int contender, RedlockContenderEffect effect, int epoch, long notAfter) {}
 
     /** The repetition of a release in the background. */
     enum Cleanup {
@@ -186,6 +177,7 @@ record RedlockWorld(
         ASKED,
         /** The request was executed, and there was no vote, but the contender does not know. */
         NOTHING_UNSEEN,
+        /** The contender knows it: a vote that comes later is none of the grant that ends. */
         NOTHING,
         VOTE,
         /** An earlier end may have deleted the vote: the core knows that this one says nothing about it. */
@@ -204,6 +196,12 @@ record RedlockWorld(
      *
      * @param token the token of the grant that is believed in; 0 if none
      * @param found what its end has found at each master so far
+     * @param delayed whether it ends with a delay
+     * @param overdue whether the deadline of its round or its grant is over
+     * @param displaced whether an operator has released its grant
+     * @param atRisk the masters that have lost a vote of its round, or may not have it any more
+     * @param kept the masters that keep its vote for the delay of its release
+     * @param keptForGood whether its release has said that a majority keeps its votes
      */
     record Contender(
             RedlockContenderState protocol,
@@ -213,53 +211,80 @@ record RedlockWorld(
             Set<Timer> timers,
             Set<Integer> removalsDue,
             long token,
-            List<Found> found) {}
+            List<Found> found,
+            boolean delayed,
+            boolean overdue,
+            boolean displaced,
+            Set<Integer> atRisk,
+            Set<Integer> kept,
+            boolean keptForGood) {}
 
     /** Returns the start: contenders that have made no request. */
-    static RedlockWorld start(Scope scope) {
+    static RedlockWorld start(RedlockScope scope) {
         List<Master> masters = new ArrayList<>();
-        Set<String> channels = IntStream.range(0, scope.waits.size())
+        Set<String> channels = IntStream.range(0, scope.waits().size())
                 .mapToObj(RedlockWorld::channel)
                 .collect(Collectors.toSet());
-        for (int m = 0; m < scope.masters; m++) {
-            boolean voting = m >= scope.silent;
+        for (int m = 0; m < RedlockScope.MASTERS; m++) {
+            boolean silent = m < scope.silent();
             RedisModel server = RedisModel.EMPTY.withSubscribed(channels);
-            if (voting) {
-                server = server.run(START, "HSET", KEYS.state(), "run", "r", KEYS.bucket(), String.valueOf(FIRST_TOKEN))
+            if (!silent) {
+                server = server.run(
+                                START,
+                                "HSET",
+                                KEYS.state(),
+                                "run",
+                                runId(0),
+                                "maxLease",
+                                MAX_LEASE,
+                                KEYS.bucket(),
+                                String.valueOf(FIRST_TOKEN))
                         .next();
             }
-            if (m >= scope.masters - scope.foreign) {
+            if (m >= RedlockScope.MASTERS - scope.foreign()) {
                 server = server.run(START, "SET", KEYS.grant(), FOREIGN).next();
             }
-            List<Link> links = scope.waits.stream()
-                    .map(waits -> new Link(1, voting, List.of(), Cleanup.NONE))
+            List<Link> links = IntStream.range(0, scope.waits().size())
+                    .mapToObj(
+                            c -> new Link(1, !silent && !scope.hasWrongMaxLease(c), 0, false, List.of(), Cleanup.NONE))
                     .toList();
-            masters.add(new Master(server, voting, links, List.of()));
+            masters.add(new Master(server, 0, silent, links, List.of(), List.of(), NOBODY));
         }
-        List<Contender> contenders = scope.waits.stream()
+        List<Contender> contenders = scope.waits().stream()
                 .map(waits -> new Contender(
-                        RedlockContenderState.initial(scope.masters, waits),
+                        RedlockContenderState.initial(RedlockScope.MASTERS, waits),
                         CorePhase.NEW,
                         false,
                         false,
                         Set.of(),
                         Set.of(),
                         0,
-                        Collections.nCopies(scope.masters, Found.NOT_ASKED)))
+                        Collections.nCopies(RedlockScope.MASTERS, Found.NOT_ASKED),
+                        false,
+                        false,
+                        false,
+                        Set.of(),
+                        Set.of(),
+                        false))
                 .toList();
         return new RedlockWorld(
                 masters,
                 contenders,
                 START,
-                new FaultBudget<>(scope.faults, scope.possible),
+                new FaultBudget<>(scope.faults(), scope.possible()),
                 0,
-                scope.foreign > 0,
+                scope.foreign() > 0,
+                false,
                 Optional.empty(),
                 scope);
     }
 
     private static String channel(int contender) {
-        return "channel" + contender;
+        return CHANNEL + contender;
+    }
+
+    private static String runId(int number) {
+        return "run" + number;
     }
 
     private static String attemptId(int contender) {
@@ -276,8 +301,8 @@ record RedlockWorld(
             stepsOfCore(c, steps);
         }
         boolean mayBecomeLate = false;
-        boolean onlyRemovals =
-                contenders.stream().allMatch(each -> each.core == CorePhase.ENDING || each.core == CorePhase.DONE);
+        boolean onlyRemovals = contenders.stream()
+                .allMatch(each -> (each.core == CorePhase.ENDING && !each.delayed) || each.core == CorePhase.DONE);
         boolean removalChosen = false;
         for (int m = 0; m < masters.size(); m++) {
             boolean skipped =
@@ -305,22 +330,42 @@ record RedlockWorld(
         Contender contender = contenders.get(c);
         String who = "contender " + c + " ";
         switch (contender.core) {
-            case NEW -> steps.add(() -> who + "makes its first attempt", Kind.PROGRESS, next -> next.attempt(c));
+            case NEW -> stepsOfNew(c, who, steps);
             case WAITING, RETRYING -> {
-                boolean last = contender.protocol.round() >= scope.rounds;
+                boolean last = contender.protocol.round() >= scope.rounds();
                 String what = last ? "gives up after its last round" : "tries again";
                 steps.add(
                         () -> who + what + (contender.woken ? ", since it was woken" : " after its delay"),
                         awaitsWakeUp(contender) ? Kind.FALLBACK : Kind.PROGRESS,
-                        last ? next -> next.end(c) : next -> next.attempt(c));
+                        last ? next -> next.end(c, false) : next -> next.attempt(c));
             }
-            case HOLDING -> steps.add(() -> who + "releases", Kind.PROGRESS, next -> next.end(c));
-            case END_FAILED -> steps.add(() -> who + "ends again", Kind.PROGRESS, next -> next.end(c));
+            case HOLDING -> {
+                steps.progress(() -> who + "releases", next -> next.end(c, false));
+                if (scope.has(Option.DELAYED_RELEASE)) {
+                    steps.progress(() -> who + "releases with a delay", next -> next.end(c, true));
+                }
+                steps.fault(Fault.FORCED_RELEASE, () -> "an operator releases the lock of contender " + c, next -> {
+                    next.contenders.get(c).displaced = true;
+                    next.masters.forEach(master -> master.forced = c);
+                });
+            }
+            case END_FAILED -> {
+                steps.progress(() -> who + "ends again", next -> next.end(c, contender.delayed));
+                if (contender.delayed) {
+                    steps.progress(() -> who + "ends after its delay", next -> next.endAfterDelay(c));
+                }
+            }
             default -> {}
         }
         boolean waits = contender.core == CorePhase.WAITING || contender.core == CorePhase.RETRYING;
-        if (scope.givesUp && (waits || (contender.core == CorePhase.ATTEMPTING && !contender.gaveUp))) {
+        if (scope.has(Option.GIVES_UP) && (waits || (contender.core == CorePhase.ATTEMPTING && !contender.gaveUp))) {
             steps.add(() -> who + "gives up", Kind.OPTIONAL, next -> next.giveUp(c));
+        }
+        if (counts(contender.protocol) && !contender.overdue) {
+            steps.fault(Fault.DEADLINE, () -> "the deadline of " + who + "passes", next -> next.passDeadline(c));
+            if (!contender.atRisk.isEmpty() && scope.has(Option.QUARANTINE_ENDS)) {
+                steps.add(() -> "the deadline of " + who + "passes", Kind.FALLBACK, next -> next.passDeadline(c));
+            }
         }
         for (Timer timer : new TreeSet<>(contender.timers)) {
             steps.add(() -> who + "timer " + timer, Kind.PROGRESS, next -> next.fire(c, timer));
@@ -333,9 +378,32 @@ record RedlockWorld(
         }
     }
 
-    /** Returns whether it has seen a holder, and only its fallback time leads on if nobody wakes it. */
-    private static boolean awaitsWakeUp(Contender contender) {
-        return contender.core == CorePhase.WAITING && !contender.woken && contender.protocol.splitRounds() == 0;
+    private void stepsOfNew(int c, String who, Steps<RedlockWorld, Draft, Fault> steps) {
+        boolean isConnected =
+                masters.stream().filter(master -> master.links.get(c).eligible).count() >= RedlockScope.MAJORITY;
+        if (isConnected || !scope.has(Option.QUARANTINE_ENDS)) {
+            steps.progress(() -> who + "makes its first attempt", next -> next.attempt(c));
+        } else {
+            steps.progress(() -> who + "does not connect", next -> next.contenders.get(c).core = CorePhase.DONE);
+        }
+    }
+
+    /** Returns whether a contender counts on the votes of its round. */
+    private static boolean counts(RedlockContenderState protocol) {
+        return protocol.phase() instanceof RedlockContenderState.Voting
+                || protocol.phase() instanceof RedlockContenderState.StoringToken
+                || protocol.phase() instanceof RedlockContenderState.Holding;
+    }
+
+    /**
+     * Returns whether it has seen a holder, and only its fallback time leads on if nobody wakes it. That time is over when the votes
+     * that it has seen have expired.
+     */
+    private boolean awaitsWakeUp(Contender contender) {
+        return contender.core == CorePhase.WAITING
+                && !contender.woken
+                && !expired
+                && contender.protocol.splitRounds() == 0;
     }
 
     private void stepsOfLink(int m, int c, Steps<RedlockWorld, Draft, Fault> steps) {
@@ -347,32 +415,94 @@ record RedlockWorld(
                 next.feed(c, new RedlockContenderEvent.CleanupDue(m));
             });
         }
+        if (!link.eligible && scope.has(Option.QUARANTINE_ENDS)) {
+            stepsOfQuarantine(m, c, steps);
+        }
         if (link.sent.isEmpty()) {
             return;
         }
         Request first = link.sent.get(0);
-        String what = name(first);
-        steps.add(() -> what + where, Kind.PROGRESS, next -> {
+        steps.progress(() -> name(first) + where, next -> {
             next.masters.get(m).links.get(c).sent.remove(0);
-            next.execute(m, first, true);
+            next.execute(m, first, first.awaited);
         });
-        for (MonotonicInstant at : failureTimes(List.of(first))) {
-            steps.fault(Fault.LOST_REPLY, () -> "lost reply to " + what + where + " at " + at, next -> {
-                next.masters.get(m).links.get(c).sent.remove(0);
-                next.execute(m, first, false);
-                next.fail(m, first, at);
+        if (first.awaited && !first.again) {
+            steps.fault(Fault.UNKNOWN_SCRIPT, () -> name(first) + where + " is sent again", next -> {
+                List<Request> sent = next.masters.get(m).links.get(c).sent;
+                sent.add(sent.remove(0).sentAgain());
             });
+        }
+        if (faults.allows(Fault.SLOW_REPLY)) {
+            link.sent.stream()
+                    .filter(request -> request.awaited)
+                    .max(Comparator.comparing(request -> request.again)) // it was sent first
+                    .ifPresent(oldest -> stepsOfSlowReply(m, c, oldest, where, steps));
         }
         for (MonotonicInstant at : failureTimes(link.sent)) {
             steps.fault(Fault.LATE_EXECUTION, () -> "lost connection" + where + " at " + at, next -> {
-                LinkDraft lost = next.masters.get(m).links.get(c);
-                List<Request> unanswered = List.copyOf(lost.sent);
-                lost.sent.clear();
-                lost.epoch++;
-                next.masters.get(m).stray.addAll(unanswered);
-                unanswered.forEach(request -> next.fail(m, request, at));
+                next.masters.get(m).stray.addAll(link.sent);
+                next.loseConnection(m, c, at);
             });
         }
+    }
+
+    private void stepsOfSlowReply(int m, int c, Request oldest, String where, Steps<RedlockWorld, Draft, Fault> steps) {
+        for (MonotonicInstant at : failureTimes(List.of(oldest))) {
+            steps.fault(Fault.SLOW_REPLY, () -> "no reply to " + name(oldest) + where + " at " + at, next -> {
+                List<Request> sent = next.masters.get(m).links.get(c).sent;
+                sent.set(sent.indexOf(oldest), oldest.givenUp());
+                next.fail(m, oldest, at);
+            });
+        }
+    }
+
+    private void stepsOfQuarantine(int m, int c, Steps<RedlockWorld, Draft, Fault> steps) {
+        Link link = masters.get(m).links.get(c);
+        String where = " of contender " + c + " with master " + m;
+        if (masters.get(m).silent) {
+            return;
+        }
+        boolean votes = votes(masters.get(m));
+        if (link.since == 0 || votes) {
+            steps.progress(() -> "handshake" + where, next -> next.handshake(m, c));
+        }
+        boolean agrees = masters.stream().noneMatch(master -> master.links.get(c).differs);
+        if (link.since != 0 && agrees && (scope.hasWrongMaxLease(c) || isQuarantineOver(m))) {
+            steps.add(() -> "end of the quarantine" + where, Kind.FALLBACK, next -> next.endQuarantine(m, c));
+        }
+    }
+
+    private static boolean votes(Master master) {
+        return master.server.keys().get(KEYS.state()) instanceof StoredValue.Hash state
+                && runId(master.run).equals(state.fields().get("run"));
+    }
+
+    /**
+     * Returns whether no lease and no round can be valid any more that this master may have forgotten. Its quarantine lasts at least
+     * as long. A lease may have been renewed since by a majority that has its votes.
+     */
+    private boolean isQuarantineOver(int m) {
+        return !scope.variant().waitsForLeases()
+                || IntStream.range(0, contenders.size()).allMatch(c -> {
+                    Contender contender = contenders.get(c);
+                    return !contender.atRisk.contains(m)
+                            || contender.overdue
+                            || !counts(contender.protocol)
+                            || (contender.protocol.phase() instanceof RedlockContenderState.Holding && isRenewable(c));
+                });
+    }
+
+    private boolean isRenewable(int c) {
+        String vote = attemptId(c) + RECORD + ROUND + contenders.get(c).protocol.round() + " ";
+        return masters.stream()
+                        .filter(master -> votes(master) && hasVote(master.server, vote))
+                        .count()
+                >= RedlockScope.MAJORITY;
+    }
+
+    private static boolean hasVote(RedisModel server, String start) {
+        return server.keys().get(KEYS.grant()) instanceof StoredValue.Text vote
+                && vote.text().startsWith(start);
     }
 
     /** Returns when these requests may fail: a release is repeated if that is soon. */
@@ -401,18 +531,51 @@ record RedlockWorld(
                     Kind.PROGRESS,
                     next -> next.masters.get(m).stray.remove(at));
         }
-        if (master.voting) {
-            steps.fault(Fault.RESTART, () -> "master " + m + " is restarted without its data", next -> {
-                MasterDraft restarted = next.masters.get(m);
-                restarted.server = RedisModel.EMPTY.withSubscribed(restarted.server.subscribed());
-                restarted.voting = false;
+        for (int c : new TreeSet<>(master.hints)) {
+            String where = " from master " + m + " to contender " + c;
+            steps.progress(() -> "hint" + where, next -> {
+                next.masters.get(m).hints.remove((Integer) c);
+                next.hint(m, c);
+            });
+            steps.fault(
+                    Fault.LOST_HINT,
+                    () -> "lost hint" + where,
+                    next -> next.masters.get(m).hints.remove((Integer) c));
+        }
+        if (master.forced != NOBODY) {
+            steps.add(
+                    () -> "lost forced release at master " + m,
+                    Kind.OPTIONAL,
+                    next -> next.masters.get(m).forced = NOBODY);
+            steps.progress(() -> "forced release of contender " + master.forced + " at master " + m, next -> {
+                next.masters.get(m).forced = NOBODY;
+                next.contenders.get(master.forced).kept = without(next.contenders.get(master.forced).kept, m);
+                next.run(m, RedlockScript.FORCE_RELEASE, List.of(attemptId(master.forced), "1"));
             });
         }
-        if (voteMayExpire(master)) {
-            steps.fault(Fault.EXPIRY, () -> "the vote at master " + m + " expires", next -> {
-                next.masters.get(m).server =
-                        next.masters.get(m).server.run(now, "DEL", KEYS.grant()).next();
-            });
+        if (!master.silent) {
+            steps.fault(Fault.DATA_LOSS, () -> "master " + m + " loses its data", next -> next.loseData(m));
+            if (m == RedlockScope.MASTERS - 1
+                    && faults.allows(Fault.FLUSHALL)
+                    && contenders.stream().anyMatch(each -> each.core == CorePhase.HOLDING)) {
+                steps.fault(Fault.FLUSHALL, () -> "all masters lose their data", Draft::loseAllData);
+            }
+            steps.fault(
+                    Fault.RESTART, () -> "master " + m + " is restarted with its data", next -> next.restart(m, true));
+            steps.fault(
+                    Fault.RESTART,
+                    () -> "master " + m + " is restarted with older data",
+                    next -> next.restart(m, false));
+        }
+        Expiry expiry = expiry(master);
+        if (expiry != Expiry.NEVER) {
+            String what = "the vote at master " + m + " expires";
+            switch (expiry) {
+                case BY_CLOCK -> steps.fault(Fault.EXPIRY, () -> what, next -> next.run(m, "DEL", KEYS.grant()));
+                case AFTER_DEADLINE -> steps.add(() -> what, Kind.OPTIONAL, next -> next.expire(m));
+                case AFTER_DELAY -> steps.progress(() -> what, next -> next.expire(m));
+                case NEVER -> {}
+            }
         }
     }
 
@@ -420,19 +583,31 @@ record RedlockWorld(
         return request.effect.getClass().getSimpleName();
     }
 
+    private enum Expiry {
+        NEVER,
+        BY_CLOCK,
+        AFTER_DEADLINE,
+        AFTER_DELAY
+    }
+
     /**
-     * The deadline of a round counts from before its first request, and a vote's expiry from its execution. So a vote that has
-     * expired comes with a deadline that is over, with which no majority is a grant, and no grant is believed in.
+     * Returns why a vote may expire. The deadline of a round counts from before its first request, and a vote's expiry from its
+     * execution. So a vote that its round counts on does not expire before the deadline.
      */
-    private boolean voteMayExpire(Master master) {
+    private Expiry expiry(Master master) {
         if (isForeign(master) || !(master.server.keys().get(KEYS.grant()) instanceof StoredValue.Text vote)) {
-            return false;
+            return Expiry.NEVER;
         }
-        RedlockContenderState voter = contenders.get(vote.text().charAt(ID_START.length()) - '0').protocol;
-        boolean counts = voter.phase() instanceof RedlockContenderState.Voting
-                || voter.phase() instanceof RedlockContenderState.StoringToken
-                || voter.phase() instanceof RedlockContenderState.Holding;
-        return !counts || !vote.text().contains(" round=" + voter.round() + " ");
+        boolean isKept = vote.text().startsWith(OwnerRecordCodec.KEPT_MARK);
+        int id = isKept ? OwnerRecordCodec.KEPT_MARK.length() : 0;
+        Contender voter = contenders.get(vote.text().charAt(id + ID_START.length()) - '0');
+        if (isKept) { // while the release is repeated, the delay has not passed
+            return voter.core == CorePhase.DONE ? Expiry.AFTER_DELAY : Expiry.NEVER;
+        }
+        boolean isOfRound = vote.text().contains(ROUND + voter.protocol.round() + " ");
+        return voter.overdue
+                ? Expiry.AFTER_DEADLINE
+                : counts(voter.protocol) && isOfRound ? Expiry.NEVER : Expiry.BY_CLOCK;
     }
 
     private static boolean isForeign(Master master) {
@@ -445,37 +620,53 @@ record RedlockWorld(
     private static final class LinkDraft {
         int epoch;
         boolean eligible;
+        long since;
+        boolean differs;
         final List<Request> sent;
         Cleanup cleanup;
 
         LinkDraft(Link from) {
             epoch = from.epoch;
             eligible = from.eligible;
+            since = from.since;
+            differs = from.differs;
             sent = new ArrayList<>(from.sent);
             cleanup = from.cleanup;
         }
 
         Link link() {
-            return new Link(epoch, eligible, List.copyOf(sent), cleanup);
+            return new Link(epoch, eligible, since, differs, List.copyOf(sent), cleanup);
         }
     }
 
     private static final class MasterDraft {
         RedisModel server;
-        boolean voting;
+        int run;
+        final boolean silent;
         final List<LinkDraft> links;
         final List<Request> stray;
+        final List<Integer> hints;
+        int forced;
 
         MasterDraft(Master from) {
             server = from.server;
-            voting = from.voting;
+            run = from.run;
+            silent = from.silent;
             links = from.links.stream().map(LinkDraft::new).toList();
             stray = new ArrayList<>(from.stray);
+            hints = new ArrayList<>(from.hints);
+            forced = from.forced;
         }
 
         Master master() {
             return new Master(
-                    server, voting, links.stream().map(LinkDraft::link).toList(), List.copyOf(stray));
+                    server,
+                    run,
+                    silent,
+                    links.stream().map(LinkDraft::link).toList(),
+                    List.copyOf(stray),
+                    List.copyOf(hints),
+                    forced);
         }
     }
 
@@ -488,6 +679,12 @@ record RedlockWorld(
         final Set<Integer> removalsDue;
         long token;
         List<Found> found;
+        boolean delayed;
+        boolean overdue;
+        boolean displaced;
+        Set<Integer> atRisk;
+        Set<Integer> kept;
+        boolean keptForGood;
         final Queue<RedlockContenderEvent> events = new ArrayDeque<>();
         boolean busy;
 
@@ -500,22 +697,52 @@ record RedlockWorld(
             removalsDue = new TreeSet<>(from.removalsDue);
             token = from.token;
             found = from.found;
+            delayed = from.delayed;
+            overdue = from.overdue;
+            displaced = from.displaced;
+            atRisk = from.atRisk;
+            kept = from.kept;
+            keptForGood = from.keptForGood;
         }
 
         Contender contender() {
             return new Contender(
-                    protocol, core, woken, gaveUp, Set.copyOf(timers), Set.copyOf(removalsDue), token, found);
+                    protocol,
+                    core,
+                    woken,
+                    gaveUp,
+                    Set.copyOf(timers),
+                    Set.copyOf(removalsDue),
+                    token,
+                    found,
+                    delayed,
+                    overdue,
+                    displaced,
+                    atRisk,
+                    kept,
+                    keptForGood);
         }
+    }
+
+    private static Set<Integer> with(Set<Integer> masters, int m) {
+        Set<Integer> all = new TreeSet<>(masters);
+        all.add(m);
+        return Set.copyOf(all);
+    }
+
+    private static Set<Integer> without(Set<Integer> masters, int m) {
+        return masters.stream().filter(each -> each != m).collect(Collectors.toUnmodifiableSet());
     }
 
     private static final class Draft {
         final List<MasterDraft> masters;
         final List<ContenderDraft> contenders;
-        final Scope scope;
+        final RedlockScope scope;
         long now;
         FaultBudget<Fault> faults;
         long highestToken;
         boolean everHeld;
+        boolean expired;
         Optional<String> broken;
 
         Draft(RedlockWorld from) {
@@ -526,6 +753,7 @@ record RedlockWorld(
             faults = from.faults;
             highestToken = from.highestToken;
             everHeld = from.everHeld;
+            expired = from.expired;
             broken = from.broken;
         }
 
@@ -537,6 +765,7 @@ record RedlockWorld(
                     faults,
                     highestToken,
                     everHeld,
+                    expired,
                     broken,
                     scope);
         }
@@ -552,24 +781,60 @@ record RedlockWorld(
         // ---- the core
 
         void attempt(int c) {
-            contenders.get(c).core = CorePhase.ATTEMPTING;
-            contenders.get(c).woken = false;
+            ContenderDraft contender = contenders.get(c);
+            contender.core = CorePhase.ATTEMPTING;
+            contender.woken = false;
+            startRound(contender);
             feed(c, new RedlockContenderEvent.Attempt(MUCH_LATER, LATER));
         }
 
-        void end(int c) {
-            boolean repeated = contenders.get(c).core == CorePhase.END_FAILED;
-            contenders.get(c).core = CorePhase.ENDING;
+        private static void startRound(ContenderDraft contender) {
+            contender.overdue = false;
+            contender.atRisk = Set.of();
+        }
+
+        void passDeadline(int c) {
+            contenders.get(c).overdue = true;
             contenders.get(c).token = 0;
-            contenders.get(c).found = Collections.nCopies(masters.size(), repeated ? Found.UNKNOWN : Found.NOT_ASKED);
-            feed(c, new RedlockContenderEvent.End(LATER));
+        }
+
+        /** Returns this time, or one after the deadline of the contender's round if that is over. */
+        private MonotonicInstant time(int c, MonotonicInstant otherwise) {
+            return contenders.get(c).overdue ? AFTER_DEADLINE : otherwise;
+        }
+
+        void end(int c, boolean delayed) {
+            Found found = contenders.get(c).core == CorePhase.END_FAILED ? Found.UNKNOWN : Found.NOT_ASKED;
+            end(c, found, delayed);
+            feed(c, delayed ? new RedlockContenderEvent.EndAfter(DELAY) : new RedlockContenderEvent.End(LATER));
+        }
+
+        /** What was kept has expired, and no request is that late. */
+        void endAfterDelay(int c) {
+            List.copyOf(contenders.get(c).kept).forEach(this::expire);
+            Predicate<Request> isKeeping = request ->
+                    request.contender == c && request.effect instanceof RedlockContenderEffect.SendDelayedRelease;
+            masters.forEach(master -> {
+                master.stray.removeIf(isKeeping);
+                master.links.get(c).sent.removeIf(isKeeping);
+            });
+            end(c, false);
+        }
+
+        private void end(int c, Found found, boolean delayed) {
+            ContenderDraft contender = contenders.get(c);
+            contender.core = CorePhase.ENDING;
+            contender.token = 0;
+            contender.found = Collections.nCopies(RedlockScope.MASTERS, found);
+            contender.delayed = delayed;
+            contender.atRisk = Set.of();
         }
 
         void giveUp(int c) {
             if (contenders.get(c).core == CorePhase.ATTEMPTING) {
                 contenders.get(c).gaveUp = true;
             } else {
-                end(c);
+                end(c, false);
             }
         }
 
@@ -578,7 +843,10 @@ record RedlockWorld(
             switch (timer) {
                 case WAKE_SOON -> wake(c);
                 case HINTS -> feed(c, new RedlockContenderEvent.HintsDue());
-                case PAUSE -> feed(c, new RedlockContenderEvent.PauseOver(MUCH_LATER, !contenders.get(c).gaveUp));
+                case PAUSE -> {
+                    startRound(contenders.get(c));
+                    feed(c, new RedlockContenderEvent.PauseOver(MUCH_LATER, !contenders.get(c).gaveUp));
+                }
             }
         }
 
@@ -594,39 +862,38 @@ record RedlockWorld(
             }
             contender.core = next;
             if (contender.gaveUp || (next != CorePhase.HOLDING && !contender.protocol.mayWait())) {
-                contender.token = 0;
-                contender.found = Collections.nCopies(masters.size(), Found.NOT_ASKED);
-                contender.core = CorePhase.ENDING;
+                end(c, Found.NOT_ASKED, false);
                 contender.events.add(new RedlockContenderEvent.End(LATER));
             }
         }
 
         /** Compares the outcome of an end with what it has found, as far as the contender can know it. */
         private void ended(int c, boolean existed) {
-            List<Found> found = contenders.get(c).found;
+            ContenderDraft contender = contenders.get(c);
+            List<Found> found = contender.found;
             int had = 0;
             int hadNot = 0;
             for (int m = 0; m < masters.size(); m++) {
-                boolean isThere = found.get(m).compareTo(Found.ASKED) <= 0 && hasVote(m, c);
+                boolean isThere = found.get(m).compareTo(Found.ASKED) <= 0 && hasVote(m, attemptId(c));
                 had += found.get(m) == Found.VOTE || isThere ? 1 : 0;
                 hadNot += found.get(m) == Found.NOTHING || found.get(m) == Found.NOT_ASKED ? 1 : 0;
             }
             int certain = existed ? hadNot : had;
-            if (certain > masters.size() / 2) {
+            if (certain >= RedlockScope.MAJORITY) {
                 broken = Optional.of(
                         "S05: the end of contender " + c + " says " + existed + ", and the masters had " + found);
             }
+            contender.keptForGood = contender.delayed && existed;
             ended(c, CorePhase.DONE);
         }
 
-        private boolean hasVote(int m, int c) {
-            return masters.get(m).server.keys().get(KEYS.grant()) instanceof StoredValue.Text vote
-                    && vote.text().startsWith(attemptId(c));
+        private boolean hasVote(int m, String start) {
+            return RedlockWorld.hasVote(masters.get(m).server, start);
         }
 
         private void found(int m, int c, Found what) {
             ContenderDraft contender = contenders.get(c);
-            if (contender.core == CorePhase.ENDING && contender.found.get(m).compareTo(Found.VOTE) < 0) {
+            if (contender.core == CorePhase.ENDING && contender.found.get(m).compareTo(Found.NOTHING) < 0) {
                 List<Found> found = new ArrayList<>(contender.found);
                 found.set(m, what);
                 contender.found = List.copyOf(found);
@@ -640,7 +907,7 @@ record RedlockWorld(
             contenders.get(c).core = next;
             contenders.get(c).timers.clear();
             contenders.get(c).woken = false;
-            contenders.get(c).found = Collections.nCopies(masters.size(), Found.NOT_ASKED);
+            contenders.get(c).found = Collections.nCopies(RedlockScope.MASTERS, Found.NOT_ASKED);
         }
 
         // ---- the machine
@@ -654,7 +921,7 @@ record RedlockWorld(
             contender.busy = true;
             while (!contender.events.isEmpty()) {
                 RedlockContenderState.Step step =
-                        scope.variant.machine.apply(contender.protocol, contender.events.remove());
+                        scope.variant().machine().apply(contender.protocol, contender.events.remove());
                 contender.protocol = step.state();
                 step.effects().forEach(effect -> perform(c, effect));
             }
@@ -712,12 +979,16 @@ record RedlockWorld(
             int m = masterOf(effect);
             LinkDraft link = masters.get(m).links.get(c);
             if (!link.eligible && effect instanceof RedlockContenderEffect.SendAcquire acquire) {
-                feed(c, voted(acquire, new MasterVote.Failed(NO_REPLY, false), new NotExecuted()));
+                feed(c, voted(c, acquire, new MasterVote.Failed(NO_REPLY, false), new NotExecuted()));
             } else if (!link.eligible && effect instanceof RedlockContenderEffect.SendToken token) {
-                feed(c, new RedlockContenderEvent.TokenStored(m, token.round(), Answer.NONE, SOON));
+                feed(c, new RedlockContenderEvent.TokenStored(m, token.round(), Answer.NONE, time(c, SOON)));
+            } else if (!link.eligible && effect instanceof RedlockContenderEffect.SendDelayedRelease) {
+                feed(c, new RedlockContenderEvent.KeepFailed(m, "it does not vote"));
             } else {
-                link.sent.add(new Request(c, effect, link.epoch, now + REQUEST_TIMEOUT));
-                if (effect instanceof RedlockContenderEffect.SendRemoval removal && !removal.repeated()) {
+                link.sent.add(new Request(c, effect, link.epoch, now + REQUEST_TIMEOUT, true, false));
+                boolean isEnd = effect instanceof RedlockContenderEffect.SendDelayedRelease
+                        || (effect instanceof RedlockContenderEffect.SendRemoval removal && !removal.repeated());
+                if (isEnd) {
                     found(m, c, Found.ASKED);
                 }
             }
@@ -730,6 +1001,12 @@ record RedlockWorld(
             if (effect instanceof RedlockContenderEffect.SendToken send) {
                 return send.master();
             }
+            if (effect instanceof RedlockContenderEffect.SendDelayedRelease send) {
+                return send.master();
+            }
+            if (effect instanceof RedlockContenderEffect.DeleteKeptVote delete) {
+                return delete.master();
+            }
             return effect instanceof RedlockContenderEffect.SendYield send
                     ? send.master()
                     : ((RedlockContenderEffect.SendRemoval) effect).master();
@@ -737,26 +1014,158 @@ record RedlockWorld(
 
         /** After the last round, it is too late to repeat a round with split votes. */
         private RedlockContenderEvent.Voted voted(
-                RedlockContenderEffect.SendAcquire acquire, MasterVote vote, Execution execution) {
-            MonotonicInstant at = acquire.round() < scope.rounds ? SOON : LATER;
+                int c, RedlockContenderEffect.SendAcquire acquire, MasterVote vote, Execution execution) {
+            MonotonicInstant at = time(c, acquire.round() < scope.rounds() ? SOON : LATER);
             return new RedlockContenderEvent.Voted(acquire.master(), acquire.round(), vote, execution, at);
         }
 
         void fail(int m, Request request, MonotonicInstant at) {
+            int c = request.contender;
             if (request.effect instanceof RedlockContenderEffect.SendAcquire acquire) {
-                feed(
-                        request.contender,
-                        voted(
-                                acquire,
-                                new MasterVote.Failed(NO_REPLY, true),
-                                new InDoubt(request.epoch, request.notAfter)));
+                int epoch = request.again ? InDoubtRequests.OUT_OF_ORDER : request.epoch;
+                InDoubt inDoubt = new InDoubt(epoch, request.notAfter);
+                feed(c, voted(c, acquire, new MasterVote.Failed(NO_REPLY, true), inDoubt));
             } else if (request.effect instanceof RedlockContenderEffect.SendToken token) {
-                feed(request.contender, new RedlockContenderEvent.TokenStored(m, token.round(), Answer.NONE, SOON));
+                feed(c, new RedlockContenderEvent.TokenStored(m, token.round(), Answer.NONE, time(c, SOON)));
             } else if (request.effect instanceof RedlockContenderEffect.SendYield) {
-                feed(request.contender, new RedlockContenderEvent.YieldFailed(m));
+                feed(c, new RedlockContenderEvent.YieldFailed(m));
             } else if (request.effect instanceof RedlockContenderEffect.SendRemoval removal) {
-                feed(request.contender, new RedlockContenderEvent.RemovalFailed(m, removal.forCleanup(), NO_REPLY, at));
+                feed(c, new RedlockContenderEvent.RemovalFailed(m, removal.forCleanup(), NO_REPLY, at));
+            } else if (request.effect instanceof RedlockContenderEffect.SendDelayedRelease) {
+                feed(c, new RedlockContenderEvent.KeepFailed(m, "no reply"));
+            } else {
+                send(c, request.effect); // a vote that is not kept is deleted in the background, until that has a reply
             }
+        }
+
+        /** Replaces the connection by a new one, which wakes the contender if it waits. */
+        void loseConnection(int m, int c, MonotonicInstant at) {
+            LinkDraft lost = masters.get(m).links.get(c);
+            List<Request> unanswered = List.copyOf(lost.sent);
+            lost.sent.clear();
+            lost.epoch++;
+            unanswered.stream().filter(request -> request.awaited).forEach(request -> fail(m, request, at));
+            if (lost.eligible) {
+                wakeWaiter(c);
+            }
+        }
+
+        private void wakeWaiter(int c) {
+            ContenderDraft contender = contenders.get(c);
+            if (contender.protocol.mayWait() && contender.protocol.mayNeedHints()) {
+                wake(c);
+            }
+        }
+
+        void expire(int m) {
+            run(m, "DEL", KEYS.grant());
+            contenders.forEach(each -> each.kept = without(each.kept, m));
+            expired = true;
+        }
+
+        // ---- lost data and quarantine
+
+        void loseData(int m) {
+            MasterDraft master = masters.get(m);
+            if (!master.silent) {
+                master.server = RedisModel.EMPTY.withSubscribed(master.server.subscribed());
+                forget(m);
+            }
+        }
+
+        /** Clients that have made no attempt so far connect afterwards. */
+        void loseAllData() {
+            for (int m = 0; m < RedlockScope.MASTERS; m++) {
+                loseData(m);
+                for (int c = 0; c < contenders.size(); c++) {
+                    masters.get(m).links.get(c).eligible &= contenders.get(c).core != CorePhase.NEW;
+                }
+            }
+        }
+
+        void restart(int m, boolean hasLastVote) {
+            MasterDraft master = masters.get(m);
+            master.run++;
+            if (!hasLastVote) {
+                Map<String, StoredValue> older = new HashMap<>(master.server.keys());
+                older.keySet().retainAll(Set.of(KEYS.state()));
+                master.server = new RedisModel(older, master.server.subscribed());
+            }
+            forget(m);
+            master.stray.clear();
+            for (int c = 0; c < contenders.size(); c++) {
+                master.links.get(c).eligible = false;
+                loseConnection(m, c, LATER);
+                handshake(m, c);
+            }
+        }
+
+        private void forget(int m) {
+            for (ContenderDraft contender : contenders) {
+                if (counts(contender.protocol) && scope.has(Option.QUARANTINE_ENDS)) {
+                    contender.atRisk = with(contender.atRisk, m);
+                }
+                if (!hasVote(m, OwnerRecordCodec.KEPT_MARK)) {
+                    contender.kept = without(contender.kept, m);
+                }
+            }
+        }
+
+        void handshake(int m, int c) {
+            LinkDraft link = masters.get(m).links.get(c);
+            List<?> state = sendHandshake(m, c);
+            String stored = String.valueOf(state.get(3));
+            link.differs = !stored.equals("0") && !stored.equals(maxLease(c));
+            link.since = state.get(0).equals(1L) ? 0 : (Long) state.get(2);
+            if (link.since == 0 && !link.differs) {
+                link.eligible = true;
+                wakeWaiter(c);
+            }
+        }
+
+        /** A client with the wrong {@code maxLease} has never had a majority that could have told it so. */
+        private List<?> sendHandshake(int m, int c) {
+            String known = scope.hasWrongMaxLease(c) ? "0" : MAX_LEASE;
+            return run(
+                    m,
+                    RedlockScript.HANDSHAKE,
+                    List.of(KEYS.state()),
+                    List.of(runId(masters.get(m).run), known, CHANNEL + "*"));
+        }
+
+        private String maxLease(int c) {
+            return scope.hasWrongMaxLease(c) ? WRONG_MAX_LEASE : MAX_LEASE;
+        }
+
+        /** Counters are those of the voting masters, if these include a member of each majority, or else the clock. */
+        void endQuarantine(int m, int c) {
+            now += QUARANTINE;
+            long voting = 0;
+            long highest = 0;
+            for (MasterDraft other : masters) {
+                if (other.links.get(c).eligible) {
+                    voting++;
+                    Object counter = other.server
+                            .run(now, "HGET", KEYS.state(), KEYS.bucket())
+                            .reply();
+                    highest = Math.max(highest, counter == null ? 0 : Long.parseLong((String) counter));
+                }
+            }
+            boolean raiseToClock = voting < new Quorum(RedlockScope.MASTERS).recoveryQuorum();
+            run(
+                    m,
+                    RedlockScript.LEAVE_QUARANTINE,
+                    List.of(KEYS.state()),
+                    List.of(
+                            runId(masters.get(m).run),
+                            String.valueOf(masters.get(m).links.get(c).since),
+                            maxLease(c),
+                            raiseToClock ? "1" : "0",
+                            "0",
+                            CHANNEL + "*",
+                            KEYS.bucket(),
+                            String.valueOf(highest)));
+            handshake(m, c);
         }
 
         // ---- the masters
@@ -767,7 +1176,7 @@ record RedlockWorld(
             Optional<RedlockContenderEvent> event = Optional.empty();
             if (request.effect instanceof RedlockContenderEffect.SendAcquire acquire) {
                 List<String> args = new ArrayList<>(List.of(
-                        "r",
+                        runId(masters.get(m).run),
                         KEYS.bucket(),
                         id,
                         record(c) + ROUND + acquire.round(),
@@ -782,11 +1191,16 @@ record RedlockWorld(
                 List<?> reply = run(
                         m,
                         RedlockScript.RAISE_TOKEN,
-                        List.of("r", KEYS.bucket(), id, String.valueOf(token.round()), String.valueOf(token.token())));
+                        List.of(
+                                runId(masters.get(m).run),
+                                KEYS.bucket(),
+                                id,
+                                String.valueOf(token.round()),
+                                String.valueOf(token.token())));
                 Answer answer = reply.get(0) instanceof String
                         ? Answer.NONE
                         : reply.get(0).equals(1L) ? Answer.YES : Answer.NO;
-                event = Optional.of(new RedlockContenderEvent.TokenStored(m, token.round(), answer, SOON));
+                event = Optional.of(new RedlockContenderEvent.TokenStored(m, token.round(), answer, time(c, SOON)));
             } else if (request.effect instanceof RedlockContenderEffect.SendYield yield) {
                 List<String> args =
                         new ArrayList<>(List.of(id, String.valueOf(yield.round()), yield.wakes() ? "1" : "0"));
@@ -796,7 +1210,8 @@ record RedlockWorld(
                 }
                 run(m, RedlockScript.YIELD_VOTE, args);
             } else if (request.effect instanceof RedlockContenderEffect.SendRemoval removal) {
-                found(m, c, hasVote(m, c) ? Found.VOTE : replied ? Found.NOTHING : Found.NOTHING_UNSEEN);
+                boolean seen = replied && !removal.repeated(); // an earlier try may have deleted the vote
+                found(m, c, hasVote(m, id) ? Found.VOTE : seen ? Found.NOTHING : Found.NOTHING_UNSEEN);
                 List<?> reply = run(m, RedlockScript.RELEASE, List.of(id, removal.withTime() ? "1" : "0"));
                 event = Optional.of(new RedlockContenderEvent.Removed(
                         m,
@@ -805,10 +1220,35 @@ record RedlockWorld(
                         reply.get(0).equals(1L),
                         request.epoch,
                         reply.size() > 2 ? (Long) reply.get(2) : 0));
+            } else if (request.effect instanceof RedlockContenderEffect.SendDelayedRelease) {
+                event = Optional.of(keep(c, m, request, replied));
+            } else {
+                run(m, RedlockScript.RELEASE, List.of(OwnerRecordCodec.KEPT_MARK + id, "0"));
+                if (!contenders.get(c).keptForGood) {
+                    contenders.get(c).kept = without(contenders.get(c).kept, m);
+                }
             }
             if (replied) {
                 event.ifPresent(reply -> feed(c, reply));
             }
+        }
+
+        private RedlockContenderEvent keep(int c, int m, Request request, boolean replied) {
+            String id = attemptId(c);
+            boolean had = hasVote(m, id) || hasVote(m, OwnerRecordCodec.KEPT_MARK + id);
+            List<?> reply = run(
+                    m,
+                    RedlockScript.RELEASE_AFTER,
+                    List.of(id, String.valueOf(DELAY.toMillis()), "", runId(masters.get(m).run)));
+            if (reply.get(0) instanceof String) {
+                masters.get(m).links.get(c).eligible = false;
+                return new RedlockContenderEvent.KeepFailed(m, "it does not vote");
+            }
+            found(m, c, had ? Found.VOTE : replied ? Found.NOTHING : Found.NOTHING_UNSEEN);
+            if (had) {
+                contenders.get(c).kept = with(contenders.get(c).kept, m);
+            }
+            return new RedlockContenderEvent.Kept(m, reply.get(0).equals(1L), request.epoch, (Long) reply.get(1));
         }
 
         private static String record(int c) {
@@ -823,40 +1263,61 @@ record RedlockWorld(
                 int c, int m, Request request, RedlockContenderEffect.SendAcquire acquire, List<?> reply) {
             Execution execution = VoteReplyHandler.execution(new ArrayList<>(reply), true, request.epoch);
             if (execution instanceof Refused refused) {
+                MasterVote vote = new MasterVote.Failed(NO_REPLY, false);
                 return new RedlockContenderEvent.CameTooLate(
-                        m, acquire.round(), acquire.tries(), refused, new MasterVote.Failed(NO_REPLY, false), SOON);
+                        m, acquire.round(), acquire.tries(), refused, vote, time(c, SOON));
             }
             if (reply.get(0) instanceof Long counter) {
-                return voted(acquire, new MasterVote.Granted(counter), execution);
+                return voted(c, acquire, new MasterVote.Granted(counter), execution);
             }
             if (reply.get(0).equals("busy")) {
-                return voted(acquire, new MasterVote.Conflicted(String.valueOf(reply.get(2)), 0, 0), execution);
+                return voted(c, acquire, new MasterVote.Conflicted(String.valueOf(reply.get(2)), 0, 0), execution);
             }
             masters.get(m).links.get(c).eligible = false;
-            return voted(acquire, new MasterVote.Failed(NO_REPLY, false), execution);
+            return voted(c, acquire, new MasterVote.Failed(NO_REPLY, false), execution);
         }
 
-        private List<?> run(int m, RedlockScript script, List<String> args) {
+        void run(int m, String... command) {
+            masters.get(m).server = masters.get(m).server.run(now, command).next();
+        }
+
+        List<?> run(int m, RedlockScript script, List<String> args) {
+            return run(m, script, List.of(KEYS.all()), args);
+        }
+
+        private List<?> run(int m, RedlockScript script, List<String> keys, List<String> args) {
             MasterDraft master = masters.get(m);
             ScriptOutcome executed = RESULTS.computeIfAbsent(
-                    new Run(master.server, now, scope.variant.script.apply(script), args), Draft::execute);
+                    new Run(master.server, now, scope.variant().script().apply(script), keys, args), Draft::execute);
             RedisModel.Result result = executed.result;
             master.server = executed.server;
-            for (RedisModel.Message message : result.published()) { // it arrives at once, on a connection of its own
-                int receiver = Integer.parseInt(message.channel().substring("channel".length()));
-                CorePhase core = contenders.get(receiver).core;
-                if (core != CorePhase.ENDING && core != CorePhase.DONE && core != CorePhase.END_FAILED) {
-                    feed(receiver, new RedlockContenderEvent.Hint(m));
+            for (RedisModel.Message message : result.published()) { // it arrives on a connection of its own
+                int receiver = Integer.parseInt(message.channel().substring(CHANNEL.length()));
+                if (message.text().equals(QUARANTINED)) {
+                    if (master.links.get(receiver).eligible) {
+                        sendHandshake(m, receiver);
+                    }
+                } else if (scope.has(Option.LATE_HINTS)) {
+                    master.hints.add(receiver);
                 } else {
-                    run(m, RedlockScript.RELEASE, List.of(attemptId(receiver), "0", RECORD));
+                    hint(m, receiver);
                 }
             }
             Object reply = Objects.requireNonNull(result.reply());
             return reply instanceof List<?> values ? values : List.of(reply);
         }
 
+        void hint(int m, int receiver) {
+            CorePhase core = contenders.get(receiver).core;
+            if (core != CorePhase.ENDING && core != CorePhase.DONE && core != CorePhase.END_FAILED) {
+                feed(receiver, new RedlockContenderEvent.Hint(m));
+            } else {
+                run(m, RedlockScript.RELEASE, List.of(attemptId(receiver), "0", RECORD));
+            }
+        }
+
         private static ScriptOutcome execute(Run run) {
-            RedisModel.Result result = LUA.run(run.server, run.now, run.script, List.of(KEYS.all()), run.args);
+            RedisModel.Result result = LUA.run(run.server, run.now, run.script, run.keys, run.args);
             return new ScriptOutcome(result, sameExpiry(result.next()));
         }
 
@@ -873,11 +1334,20 @@ record RedlockWorld(
 
     @Override
     public Optional<String> violation() {
+        if (contenders.stream()
+                        .filter(each -> each.token != 0 && !each.displaced)
+                        .count()
+                > 1) {
+            return Optional.of("S01: two contenders hold the lock"); // before S03, which that breaks as well
+        }
         if (broken.isPresent()) {
             return broken;
         }
-        if (contenders.stream().filter(each -> each.token != 0).count() > 1) {
-            return Optional.of("S01: two contenders hold the lock");
+        for (int c = 0; c < contenders.size(); c++) {
+            String vote = OwnerRecordCodec.KEPT_MARK + attemptId(c);
+            if (!contenders.get(c).kept.stream().allMatch(m -> hasVote(masters.get(m).server, vote))) {
+                return Optional.of("S05: a vote that contender " + c + " keeps for a delay is gone before it is over");
+            }
         }
         if (isWakeUpLost()) {
             return Optional.of("S11: the lock is free, and a contender waits that nothing will wake");
@@ -887,15 +1357,17 @@ record RedlockWorld(
         }
         for (int c = 0; c < contenders.size(); c++) {
             String id = attemptId(c);
+            boolean mayKeep = contenders.get(c).keptForGood;
             if (masters.stream()
+                    .filter(master -> !mayKeep || !hasVote(master.server, OwnerRecordCodec.KEPT_MARK + id))
                     .anyMatch(master -> master.server.keys().toString().contains(id))) {
                 return Optional.of("S08: contender " + c + " has ended, and a master still has something of it");
             }
         }
         boolean exhausted = contenders.stream()
-                .anyMatch(each -> each.protocol.round() >= scope.rounds
+                .anyMatch(each -> each.protocol.round() >= scope.rounds()
                         || each.protocol.splitRounds() >= RedlockContenderState.MOST_SPLIT_ROUNDS);
-        if (scope.faults == 0 && !scope.givesUp && !everHeld && !exhausted) {
+        if (scope.faults() == 0 && !scope.has(Option.GIVES_UP) && !everHeld && !exhausted) {
             return Optional.of("S09: each contender found the lock busy, and none held it");
         }
         return Optional.empty();
@@ -913,6 +1385,7 @@ record RedlockWorld(
             if (!(awaits
                     || contender.core == CorePhase.NEW
                     || contender.core == CorePhase.RETRYING
+                    || contender.displaced
                     || contender.core == CorePhase.DONE)) {
                 return false;
             }
@@ -922,9 +1395,9 @@ record RedlockWorld(
                 && contenders.stream().allMatch(each -> each.timers.isEmpty())
                 && masters.stream()
                                 .filter(master ->
-                                        master.voting && !master.server.keys().containsKey(KEYS.grant()))
+                                        votes(master) && !master.server.keys().containsKey(KEYS.grant()))
                                 .count()
-                        > masters.size() / 2;
+                        >= RedlockScope.MAJORITY;
     }
 
     /** Returns whether nothing is on its way to a master. */
@@ -932,6 +1405,8 @@ record RedlockWorld(
         return contenders.stream().allMatch(each -> each.removalsDue.isEmpty())
                 && masters.stream()
                         .allMatch(master -> master.stray.isEmpty()
+                                && master.hints.isEmpty()
+                                && master.forced == NOBODY
                                 && master.links.stream()
                                         .allMatch(link -> link.sent.isEmpty() && link.cleanup == Cleanup.NONE));
     }
@@ -956,6 +1431,20 @@ record RedlockWorld(
         if (masters.stream().anyMatch(master -> !master.stray.isEmpty())) {
             present.add("late");
         }
+        if (contenders.stream().anyMatch(each -> each.keptForGood)) {
+            present.add("kept for a delay");
+        }
+        if (contenders.stream().anyMatch(each -> each.displaced)) {
+            present.add("displaced");
+        }
+        if (contenders.stream().anyMatch(each -> each.overdue)) {
+            present.add("overdue");
+        }
+        if (masters.stream().anyMatch(master -> !master.silent && !votes(master))) {
+            present.add("quarantined");
+        } else if (now > START + QUARANTINE) {
+            present.add("out of quarantine");
+        }
         if (masters.stream().flatMap(master -> master.links.stream()).anyMatch(link -> link.cleanup != Cleanup.NONE)) {
             present.add("cleanup");
         }
@@ -970,11 +1459,28 @@ record RedlockWorld(
      */
     @Override
     public void describe(StateKey key) {
-        key.number(now).number(highestToken).number(faults.left()).flags(everHeld);
-        List<int[]> orders = contenders.size() == 2 && !scope.waits.contains(true)
-                ? List.of(new int[] {0, 1}, new int[] {1, 0})
-                : List.of(IntStream.range(0, contenders.size()).toArray());
-        key.leastOf(orders, order -> describe(key, order));
+        key.number(now).number(highestToken).number(faults.left()).flags(everHeld, expired);
+        List<int[]> orders = ORDERS.computeIfAbsent(scope.waits(), waits -> orders(waits, List.of()));
+        if (orders.size() == 1) {
+            describe(key, orders.get(0));
+        } else {
+            key.leastOf(orders, order -> describe(key, order));
+        }
+    }
+
+    /** Returns all orders in which those that do not wait are permuted. */
+    private static List<int[]> orders(List<Boolean> waits, List<Integer> chosen) {
+        if (chosen.size() == waits.size()) {
+            return List.of(chosen.stream().mapToInt(each -> each).toArray());
+        }
+        boolean isFixed = waits.get(chosen.size());
+        return IntStream.range(0, waits.size())
+                .filter(c -> !chosen.contains(c) && (isFixed ? c == chosen.size() : !waits.get(c)))
+                .boxed()
+                .flatMap(c -> orders(
+                        waits, Stream.concat(chosen.stream(), Stream.of(c)).toList())
+                        .stream())
+                .toList();
     }
 
     private void describe(StateKey key, int[] order) {
@@ -985,28 +1491,43 @@ record RedlockWorld(
             for (Timer timer : Timer.values()) {
                 key.flags(contender.timers.contains(timer));
             }
+            key.flags(contender.delayed, contender.overdue, contender.displaced, contender.keptForGood);
             key.number(contender.token).value(protocol.phase().getClass());
+            if (protocol.phase() instanceof RedlockContenderState.Ended ended) {
+                key.flags(ended.notKept() != null);
+            }
             if (protocol.phase() instanceof RedlockContenderState.StoringToken storing) {
                 key.number(storing.token());
             }
             // Only attempts that do not wait count their split rounds.
             key.number(protocol.mayWait() ? Math.min(1, protocol.splitRounds()) : protocol.splitRounds());
-            key.number(scope.rounds < Integer.MAX_VALUE ? protocol.round() : 0);
+            key.number(scope.rounds() < Integer.MAX_VALUE ? protocol.round() : 0);
         }
         key.unordered(IntStream.range(0, masters.size()).boxed().toList(), (into, m) -> describe(into, m, order));
     }
 
     private void describe(StateKey key, int m, int[] order) {
         Master master = masters.get(m);
-        key.value("\nmaster").flags(master.voting);
+        key.value("\nmaster").number(master.run).flags(master.silent);
+        if (master.forced != NOBODY) {
+            key.participant(master.forced);
+        }
+        key.list(master.hints, StateKey::participant);
         new TreeMap<>(master.server.keys()).forEach((name, value) -> describe(key.value(name), value));
         for (int c : order) {
             Link link = master.links.get(c);
             RedlockContenderState protocol = contenders.get(c).protocol;
             AttemptAtMaster attempt = protocol.masters().get(m);
-            key.value("\nlink").number(link.epoch).value(link.cleanup).number(attempt.awaited());
+            key.value("\nlink")
+                    .number(link.epoch)
+                    .number(link.since)
+                    .value(link.cleanup)
+                    .number(attempt.awaited());
             key.flags(
                     link.eligible,
+                    link.differs,
+                    contenders.get(c).atRisk.contains(m),
+                    contenders.get(c).kept.contains(m),
                     contenders.get(c).removalsDue.contains(m),
                     attempt.voted(),
                     attempt.queued(),
@@ -1078,7 +1599,9 @@ record RedlockWorld(
     private static @Nullable Answer answer(RedlockContenderState.Phase phase, int m) {
         Answers answers = phase instanceof RedlockContenderState.StoringToken storing
                 ? storing.stored()
-                : phase instanceof RedlockContenderState.Releasing releasing ? releasing.held() : null;
+                : phase instanceof RedlockContenderState.Releasing releasing
+                        ? releasing.held()
+                        : phase instanceof RedlockContenderState.Delaying delaying ? delaying.kept() : null;
         return answers == null ? null : answers.of(m);
     }
 
@@ -1086,6 +1609,7 @@ record RedlockWorld(
         int round = contenders.get(request.contender).protocol.round();
         RedlockContenderEffect effect = request.effect;
         key.participant(request.contender).value(effect.getClass()).number(request.epoch);
+        key.flags(request.awaited, request.again);
         if (effect instanceof RedlockContenderEffect.SendAcquire send) {
             key.number(round - send.round()).flags(send.mayBeQueued()).number(send.tries());
             key.number(request.notAfter);
