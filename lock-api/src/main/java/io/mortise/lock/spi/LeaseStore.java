@@ -55,8 +55,8 @@ public interface LeaseStore extends AutoCloseable {
      *
      * <p>A delayed release ({@link io.mortise.lock.Lease#releaseAfter}) is the last renewal of its grant, with another duration.
      *
-     * <p>A failure counts for all grants of the call. They are renewed again in calls of half as many each, down to single grants, so that
-     * one that cannot be renewed costs no other lease.
+     * <p>A failure counts for all grants of the call. They are renewed in calls of their own then, as they are while a call has no reply
+     * yet, so that one that cannot be renewed costs no other lease.
      *
      * @param grants 1 to 100 grants
      *
@@ -114,7 +114,7 @@ public interface LeaseStore extends AutoCloseable {
         return "custom";
     }
 
-    /** Closes the store's client, within about one second: after 1.5 s the closing client waits no longer. Never throws. */
+    /** Closes the store's client, within about one second: after 1.5 s the closing client waits no longer, and interrupts it. Never throws. */
     @Override
     void close();
 

@@ -127,23 +127,24 @@ public final class LeaseStoreBackend implements LockBackend {
 
     @Override
     public void renew(List<GrantValidity> due) {
-        Map<Batch, Map<Grant, StoreGrantValidity>> batches = new HashMap<>();
+        Map<Duration, Map<Grant, StoreGrantValidity>> batches = new HashMap<>(); // by lease
         for (StoreGrantValidity mine : GrantValidity.cast(due, StoreGrantValidity.class)) {
-            if (mine.startRenewal()) {
-                Batch batch = new Batch(mine.lease, mine.largestBatch);
-                Map<Grant, StoreGrantValidity> grants = batches.computeIfAbsent(batch, same -> new HashMap<>());
-                grants.put(mine.grant, mine);
-                if (grants.size() == batch.most) {
-                    batches.remove(batch);
-                    renew(batch.lease, grants);
-                }
+            if (!mine.startRenewal()) {
+                continue;
+            }
+            if (mine.alone) {
+                renew(mine.lease, Map.of(mine.grant, mine));
+                continue;
+            }
+            Map<Grant, StoreGrantValidity> batch = batches.computeIfAbsent(mine.lease, lease -> new HashMap<>());
+            batch.put(mine.grant, mine);
+            if (batch.size() == LARGEST_BATCH) {
+                batches.remove(mine.lease);
+                renew(mine.lease, batch);
             }
         }
-        batches.forEach((batch, grants) -> renew(batch.lease, grants));
+        batches.forEach(this::renew);
     }
-
-    /** What the grants of one call of {@link LeaseStore#renew} have in common. */
-    private record Batch(Duration lease, int most) {}
 
     private void renew(Duration lease, Map<Grant, StoreGrantValidity> due) {
         MonotonicInstant until = LockClock.deadline(context.clock().now(), lease);
@@ -151,7 +152,7 @@ public final class LeaseStoreBackend implements LockBackend {
                 send("renew " + due.size() + " leases", () -> store.renew(Set.copyOf(due.keySet()), lease));
         renewal.whenComplete((removed, failure) -> {
                     for (StoreGrantValidity mine : due.values()) {
-                        mine.largestBatch = failure == null ? LARGEST_BATCH : (due.size() + 1) / 2;
+                        mine.alone = failure != null;
                         if (failure != null) {
                             mine.renewalWithoutReply(failure);
                         } else if (removed.contains(mine.grant)) {
@@ -175,7 +176,7 @@ public final class LeaseStoreBackend implements LockBackend {
     public void close() {
         BoundedCloseWait.await(
                 CompletableFuture.runAsync(store::close, context.blocking()),
-                context.requestTimeout(),
+                BoundedCloseWait.LIMIT,
                 "endpoints=" + endpoints());
     }
 
@@ -214,10 +215,10 @@ public final class LeaseStoreBackend implements LockBackend {
         private final Duration lease;
 
         /**
-         * The most grants to renew in one call with this one. After a failure it is half as many as before, until a call succeeds: so one
-         * grant that the store cannot renew costs only itself.
+         * Whether the grant is renewed in a call of its own: while the latest call has failed, or has no reply yet. So one grant that the
+         * store cannot renew costs no other one.
          */
-        private volatile int largestBatch = LARGEST_BATCH;
+        private volatile boolean alone;
 
         private final CompletableFuture<Void> renewalsEnded = new CompletableFuture<>();
 
@@ -238,8 +239,8 @@ public final class LeaseStoreBackend implements LockBackend {
 
         /** Records a renewal that is about to be sent. Returns false if none may be sent any more. */
         synchronized boolean startRenewal() {
-            if (!stopped) {
-                renewalsUnderWay++;
+            if (!stopped && renewalsUnderWay++ > 0) {
+                alone = true;
             }
             return !stopped;
         }
@@ -333,11 +334,13 @@ public final class LeaseStoreBackend implements LockBackend {
             return uncertain ? displaced("an earlier attempt had no response") : new AttemptResult.Waiting(RETRY);
         }
 
-        /** Removes what this contender may have in the store, because the core does not call {@link #end()} afterwards. */
+        /**
+         * Removes what this contender may have in the store, because the core does not call {@link #end()} afterwards. The
+         * repetitions are registered at once, so that a close waits for them.
+         */
         private AttemptResult displaced(String why) {
             end();
-            sweep(context.clock()
-                    .now()); // also if that release has no reply before the client closes; nobody needs its outcome
+            sweep(context.clock().now());
             return new AttemptResult.Displaced(why);
         }
 
