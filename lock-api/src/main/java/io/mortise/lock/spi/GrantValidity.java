@@ -99,7 +99,7 @@ public class GrantValidity {
     private static void safely(LossReason reason, Runnable notification) {
         try {
             notification.run();
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
             log.error("event=loss-notice-failed reason=\"{}\"", reason, e);
         }
     }

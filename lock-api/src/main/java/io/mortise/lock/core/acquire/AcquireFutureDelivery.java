@@ -54,7 +54,7 @@ public final class AcquireFutureDelivery<T> {
         if (outcome != null) {
             try {
                 deliver.accept(outcome, future);
-            } catch (RuntimeException | Error e) {
+            } catch (Throwable e) {
                 future.completeExceptionally(e);
             }
         }

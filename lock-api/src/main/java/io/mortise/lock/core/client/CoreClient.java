@@ -147,7 +147,7 @@ public final class CoreClient implements LockClient {
         } catch (LinkageError e) {
             client.stopThreads();
             throw LinkageErrorCheck.of(e, "opening the client");
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
             client.stopThreads();
             throw e;
         }
@@ -156,7 +156,7 @@ public final class CoreClient implements LockClient {
     private void start(LockBackend opened) {
         try {
             acquiring = collaborators(opened);
-        } catch (RuntimeException | Error e) { // it asks the backend for its capabilities
+        } catch (Throwable e) { // it asks the backend for its capabilities
             opened.close();
             throw e;
         }
@@ -261,7 +261,7 @@ public final class CoreClient implements LockClient {
         warnings.flush();
         try {
             backend().close();
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
             log.warn("event=backend-close-failed", e);
         } finally {
             stopThreads();

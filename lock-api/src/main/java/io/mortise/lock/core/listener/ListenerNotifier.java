@@ -102,10 +102,10 @@ public final class ListenerNotifier {
         String cause = failure.getClass().getName();
         try {
             warnings.warn("listener-failed", method, "method={} cause={}", method, cause, failure);
-        } catch (RuntimeException | Error unprintable) { // the failure's own text may fail
+        } catch (Throwable unprintable) { // the failure's own text may fail
             try {
                 warnings.warn("listener-failed", method, "method={} cause={}", method, cause);
-            } catch (RuntimeException | Error ignored) {
+            } catch (Throwable ignored) {
                 // The log itself fails. The lock does not depend on it either.
             }
         }

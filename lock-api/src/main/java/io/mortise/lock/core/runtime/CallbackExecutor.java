@@ -41,14 +41,14 @@ public final class CallbackExecutor implements Executor {
         Runnable safe = () -> {
             try {
                 callback.run();
-            } catch (RuntimeException | Error e) {
+            } catch (Throwable e) {
                 log.warn("event=callback-failed", e);
             }
         };
         HandOver handOver = new HandOver(safe);
         try {
             executor.execute(inline ? safe : handOver);
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
             onRejected(safe, e);
         } finally {
             handOver.caller = null;

@@ -14,7 +14,7 @@ public final class FailureSafeRunner {
     public static void run(Runnable step) {
         try {
             step.run();
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
             log.error("event=close-step-failed", e);
         }
     }

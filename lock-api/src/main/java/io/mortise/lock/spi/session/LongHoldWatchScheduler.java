@@ -90,7 +90,7 @@ public final class LongHoldWatchScheduler {
     private static void register(Held held) {
         try {
             held.registerWatch();
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
             log.error("event=deferred-watch-failed", e);
         }
     }
