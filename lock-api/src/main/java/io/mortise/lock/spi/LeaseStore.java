@@ -59,7 +59,6 @@ public interface LeaseStore extends AutoCloseable {
      * yet, so that one that cannot be renewed costs no other lease.
      *
      * @param grants 1 to 100 grants
-     *
      * @param lease from when the request is executed; for a delayed release 1 ms to 1 h, longer or shorter than the lease so far,
      *     and rounded up by {@link #leaseDuration} unless it is too short for a lease
      * @return a stage with those of the grants that the store no longer has, including the ended ones
@@ -114,7 +113,10 @@ public interface LeaseStore extends AutoCloseable {
         return "custom";
     }
 
-    /** Closes the store's client, within about one second: after 1.5 s the closing client waits no longer, and interrupts it. Never throws. */
+    /**
+     * Closes the store's client, within about one second. After 1.5 s the closing client waits no longer, and interrupts the call.
+     * Never throws.
+     */
     @Override
     void close();
 

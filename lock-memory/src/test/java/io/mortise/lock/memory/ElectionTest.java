@@ -65,7 +65,7 @@ class ElectionTest {
         busy.close();
     }
 
-    /** What it does after it has resigned may rely on the lock, which is released only after it. */
+    /** A body that has resigned may still rely on the lock, which is released only after it. */
     @Test
     void S07_aLossInterruptsABodyThatHasResigned() throws Exception {
         CountDownLatch resigned = new CountDownLatch(1);

@@ -35,7 +35,7 @@ class RedisModelTest {
     private static final List<RedisKeyLayout.OfLock> LOCKS = List.of(
             new RedisKeyLayout("lock:").of(new LockName("x")), new RedisKeyLayout("lock:").of(new LockName("y z")));
 
-    /** What the scripts have done so far: the first value of each kind of reply. */
+    /** The outcomes of the scripts so far: the first value of each kind of reply. */
     private final Set<String> outcomes = new TreeSet<>();
 
     @Test

@@ -1028,7 +1028,7 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         }
     }
 
-    /** What the reply to a renewal means to the core, which ignores it once it has begun to release. */
+    /** Tells the core of the reply to a renewal, which it ignores once it has begun to release. */
     private void renewed(Request request, boolean held) {
         Contender contender = contenders.get(request.contender);
         if (contender.core != CorePhase.HOLDING) {

@@ -46,7 +46,7 @@ public final class RerunAfterPauseExtension implements ExecutionCondition, After
         return ConditionEvaluationResult.enabled("first run, or rerun after a pause");
     }
 
-    /** What contains a test runs again with it, and a class that failed itself with all its tests. */
+    /** Returns whether this runs again: a test that is excused, what contains it, or any test of a class that failed itself. */
     private static boolean isExcused(ExtensionContext context) {
         String id = context.getUniqueId();
         return EXCUSED.contains(classOf(context).getUniqueId())

@@ -139,8 +139,7 @@ public final class SystemClock implements LockClock {
             if (due != null) {
                 try {
                     due.run();
-                } catch (
-                        Throwable e) { // any exception, as other languages may throw: the other timers need this thread
+                } catch (Throwable e) { // the other timers need this thread
                     log.error("event=timer-failed", e);
                 }
             }

@@ -65,7 +65,7 @@ final class MasterHandshakes {
         this.receiver = receiver;
     }
 
-    /** Starts a handshake on the present connection, unless one is pending there. */
+    /** Starts a handshake on the present connection; once the pending one has ended, if there is one. */
     void start(RedisNodeClient node) {
         int epoch = node.epoch();
         if (pendingEpoch.getAndSet(epoch) == epoch) {

@@ -181,13 +181,17 @@ public final class MasterQuarantine {
             MasterHandshakeReply handshake,
             QuarantinePolicy.MasterState state,
             Function<RedlockMaster, QuarantinePolicy.PeerState> peerState) {
-        return new QuarantinePolicy(masters.quorum(), maxLease, exemptMasters.contains(handshake.incarnation()))
+        return new QuarantinePolicy(masters.quorum(), maxLease, isNew(handshake))
                 .decide(state, masters.peersOf(master).stream().map(peerState).toList());
     }
 
+    private boolean isNew(MasterHandshakeReply handshake) {
+        return exemptMasters.contains(handshake.incarnation());
+    }
+
     private void leaveQuarantine(RedlockMaster master, MasterHandshakeReply handshake) {
-        CompletableFuture.completedStage(
-                        masters.peersOf(master)) // also if one of the steps throws, the last one follows
+        // The first step is a stage too, so that the last one follows whichever throws.
+        CompletableFuture.completedStage(masters.peersOf(master))
                 .thenCompose(exit::readCounters)
                 .thenCompose(counters -> leaveQuarantine(master, handshake, counters))
                 .whenComplete((left, failure) -> {
@@ -217,8 +221,7 @@ public final class MasterQuarantine {
         if (!(decision instanceof QuarantinePolicy.Decision.Leave leave)) {
             return CompletableFuture.completedStage(false);
         }
-        boolean isNew = exemptMasters.contains(handshake.incarnation());
-        return exit.leave(handshake, isNew, counters.values(), leave.raiseToClock())
+        return exit.leave(handshake, isNew(handshake), counters.values(), leave.raiseToClock())
                 .thenApply(left -> {
                     if (left) {
                         log.info(

@@ -171,7 +171,7 @@ record RedlockWorld(
         RUNNING
     }
 
-    /** What an end has found at a master. */
+    /** The knowledge of what an end has found at a master. */
     enum Found {
         NOT_ASKED,
         ASKED,
@@ -809,7 +809,7 @@ record RedlockWorld(
             feed(c, delayed ? new RedlockContenderEvent.EndAfter(DELAY) : new RedlockContenderEvent.End(LATER));
         }
 
-        /** What was kept has expired, and no request is that late. */
+        /** Lets the kept votes expire; no request is that late. */
         void endAfterDelay(int c) {
             List.copyOf(contenders.get(c).kept).forEach(this::expire);
             Predicate<Request> isKeeping = request ->
