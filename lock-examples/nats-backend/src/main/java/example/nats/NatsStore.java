@@ -105,7 +105,10 @@ final class NatsStore implements ListableLeaseStore {
                     }
                     if (held.lease().isEmpty()
                             || !expiry.hasEnded(
-                                    name, entry.getRevision(), held.lease().get())) {
+                                    name,
+                                    held.ownerRecord(),
+                                    entry.getRevision(),
+                                    held.lease().get())) {
                         return new Answer.HeldBy(held.ownerRecord());
                     }
                 }

@@ -17,10 +17,11 @@ import java.util.Map;
  * record's version, and a waiter that has read the same version for a whole lease duration on its own monotonic clock takes the
  * lock over. AWS's lock client for DynamoDB and the leader election of Kubernetes' client-go work in the same way.
  *
- * <p>This excludes two holders under three conditions. The version is a new one after each write: a revision, a counter or a
- * random text, but no hash of unchanged content. The write that takes the lock over is conditional on the version passed to
- * {@link #hasEnded}. And clocks run at the same rate within 1 %: the holder counts from before its write, and less than the
- * lease duration (S2), while the waiter counts from after its read.
+ * <p>This excludes two holders under three conditions. No two writes leave the same version with the same owner record: the
+ * version is a revision, a random text, or a counter, which may begin again once a release has deleted the record, but no hash of
+ * unchanged content. The write that takes the lock over is conditional on the version passed to {@link #hasEnded}, and on the
+ * owner record too if versions begin again. And clocks run at the same rate within 1 %: the holder counts from before its write,
+ * and less than the lease duration (S2), while the waiter counts from after its read.
  *
  * <p>The cost is a later takeover: a lease duration is counted from the first read after the last renewal, not from that
  * renewal. A single attempt ({@code tryAcquire} without a wait) takes over only what earlier attempts of this client have read. So
@@ -47,7 +48,12 @@ public final class ObservedExpiryDetector {
      * @param first when this version was read first
      * @param last when it was read last
      */
-    private record Observation(Object version, Duration lease, MonotonicInstant first, MonotonicInstant last) {}
+    private record Observation(
+            String ownerRecord, Object version, Duration lease, MonotonicInstant first, MonotonicInstant last) {
+        boolean isOf(String owner, Object current) {
+            return ownerRecord.equals(owner) && version.equals(current);
+        }
+    }
 
     /** @param clock the clock of the client, from {@link BackendContext#clock()} */
     public ObservedExpiryDetector(LockClock clock) {
@@ -58,15 +64,16 @@ public final class ObservedExpiryDetector {
      * Records what the store returned for a lock that another attempt holds, and returns whether that grant has ended. Called
      * when the reply has arrived, never before the request is sent.
      *
+     * @param ownerRecord the owner record of the grant, as stored; it starts with the attempt id, which is new for each grant
      * @param version the version of the record; compared by {@code equals}
      * @param lease the lease duration that the record contains; a longer one than any lease has counts as the longest
      */
-    public synchronized boolean hasEnded(LockName name, Object version, Duration lease) {
+    public synchronized boolean hasEnded(LockName name, String ownerRecord, Object version, Duration lease) {
         MonotonicInstant now = clock.now();
         Observation known = observations.remove(name);
-        MonotonicInstant first = known != null && known.version.equals(version) ? known.first : now;
+        MonotonicInstant first = known != null && known.isOf(ownerRecord, version) ? known.first : now;
         Duration possible = Durations.shorter(lease, DurationLimits.LONGEST_LEASE);
-        observations.put(name, new Observation(version, possible, first, now));
+        observations.put(name, new Observation(ownerRecord, version, possible, first, now));
         dropUnread(now);
         return !now.isBefore(first.plus(possible));
     }

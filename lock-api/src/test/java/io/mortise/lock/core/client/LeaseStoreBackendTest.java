@@ -641,7 +641,7 @@ class LeaseStoreBackendTest {
                 if (row != null && row.grant.equals(grant)) {
                     return new Answer.Token(row.token);
                 }
-                if (row != null && !expiry.hasEnded(name, row.version, row.lease)) {
+                if (row != null && !expiry.hasEnded(name, row.ownerRecord, row.version, row.lease)) {
                     return new Answer.HeldBy(row.ownerRecord);
                 }
                 long token = row == null ? 1 : row.token + 1;
@@ -699,6 +699,22 @@ class LeaseStoreBackendTest {
                 .isInstanceOf(UnsupportedOperationException.class)
                 .hasMessageContaining("DELAYED_RELEASE");
         assertThat(lease.isHeld()).isTrue();
+    }
+
+    /** A release deletes the record, so that the versions of the next one begin at 1 again. */
+    @Test
+    void S01_aVersionThatBeginsAgainIsThatOfANewGrant() {
+        Map<LockName, VersionedStore.Row> rows = new HashMap<>();
+        LockClient holder = client(new VersionedStore(rows, clock));
+        LockClient onceAMinute = client(new VersionedStore(rows, clock));
+        Lease first = holder.named("x").acquireAsync().join();
+        assertThat(onceAMinute.named("x").tryAcquireAsync(Duration.ZERO).join()).isEmpty();
+        assertThat(first.releaseAsync()).isCompletedWithValue(ReleaseOutcome.RELEASED);
+        clock.advance(Duration.ofSeconds(59));
+        Lease second = holder.named("x").acquireAsync().join();
+        clock.advance(Duration.ofSeconds(1));
+        assertThat(onceAMinute.named("x").tryAcquireAsync(Duration.ZERO).join()).isEmpty();
+        assertThat(second.isHeld()).isTrue();
     }
 
     @Test
