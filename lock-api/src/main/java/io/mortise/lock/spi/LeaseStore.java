@@ -105,7 +105,7 @@ public interface LeaseStore extends AutoCloseable {
         return false;
     }
 
-    /** Returns the endpoints of the store; see {@link LockBackend#endpoints()}. */
+    /** Returns the endpoints of the store; see {@link LockBackend#endpoints()}. Does no I/O; never throws. */
     String endpoints();
 
     /** Returns the kind of store; see {@link LockBackend#kind()}. Default: {@code custom}. */

@@ -65,7 +65,11 @@ public final class LeaseStoreBackend implements LockBackend {
 
     @Override
     public String endpoints() {
-        return store.endpoints();
+        try {
+            return store.endpoints();
+        } catch (Throwable e) { // in some languages a method may throw any exception
+            return "unknown (" + e + ")";
+        }
     }
 
     @Override

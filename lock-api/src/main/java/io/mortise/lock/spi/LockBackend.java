@@ -16,7 +16,10 @@ import java.util.Set;
  * of losses. A backend only reports the replies of the store, and until when a grant is certainly valid.
  */
 public interface LockBackend extends AutoCloseable {
-    /** Returns the servers of the store in readable form, without secrets. Every message about an outage contains them. */
+    /**
+     * Returns the servers of the store in readable form, without secrets. Every message about an outage contains them. Does no I/O;
+     * never throws.
+     */
     String endpoints();
 
     /**

@@ -366,7 +366,7 @@ public final class AcquireOperation {
     }
 
     private BackendUnavailableException unavailable(AcquireEffect.Unavailable end) {
-        String endpoints = with.backend().endpoints();
+        String endpoints = endpoints();
         LockException cause = end.last();
         return new BackendUnavailableException(
                 "lock \"" + name + "\" was not acquired: its requests have had no successful response for "
@@ -374,6 +374,15 @@ public final class AcquireOperation {
                         + (cause == null ? "" : ": " + cause.getMessage()),
                 endpoints,
                 cause);
+    }
+
+    /** Returns the endpoints of the backend; a failure to name them must not keep the outcome from the caller. */
+    private String endpoints() {
+        try {
+            return with.backend().endpoints();
+        } catch (Throwable e) { // a backend in another language may throw any exception
+            return "unknown (" + e + ")";
+        }
     }
 
     private void notifyWaiting() {

@@ -85,7 +85,7 @@ class AcquireOperationTest {
         return CoreClient.open(context -> new Backend(), options, scoped, new Random(1), scoped::stop);
     }
 
-    private final class Backend extends NoopBackend {
+    private class Backend extends NoopBackend {
         Backend() {
             super("script:1");
         }
@@ -329,6 +329,28 @@ class AcquireOperationTest {
         }
         assertThatThrownBy(future::join).hasMessageContaining("script:1").hasMessageContaining("no route");
         assertThat(contenders.get(0).ends).isEqualTo(1);
+    }
+
+    /** The message about the outage names the endpoints, which only the backend knows. */
+    @Test
+    void S09_S15_aBackendThatCannotNameItsEndpointsKeepsNoCallerWaiting() {
+        ClientScopedClock scoped = new ClientScopedClock(clock);
+        CoreClient nameless = CoreClient.open(
+                context -> new Backend() {
+                    @Override
+                    public String endpoints() {
+                        throw new IllegalStateException("the pool is closed");
+                    }
+                },
+                ClientOptions.defaults().callbackExecutor(Runnable::run),
+                scoped,
+                new Random(1),
+                scoped::stop);
+        CompletableFuture<Optional<Lease>> future = nameless.named("x").tryAcquireAsync(Duration.ofMillis(100));
+        clock.advance(Duration.ofMillis(100));
+        assertThatThrownBy(future::join)
+                .hasCauseInstanceOf(BackendUnavailableException.class)
+                .hasMessageContaining("(unknown (java.lang.IllegalStateException: the pool is closed))");
     }
 
     @Test

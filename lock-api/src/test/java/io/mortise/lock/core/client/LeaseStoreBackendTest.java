@@ -98,6 +98,8 @@ class LeaseStoreBackendTest {
         private String unrenewable = "";
         private int largestRenewal;
         private boolean refusal;
+        private boolean nameless;
+        private volatile boolean closed;
         private Duration shortestLease = Duration.ofSeconds(1);
         private Duration oneWay = Duration.ZERO;
 
@@ -189,11 +191,15 @@ class LeaseStoreBackendTest {
 
         @Override
         public String endpoints() {
+            if (nameless) {
+                throw new IllegalStateException("the pool is closed");
+            }
             return map.endpoints();
         }
 
         @Override
         public void close() {
+            closed = true;
             if (mayClose != null) {
                 try {
                     mayClose.await();
@@ -323,6 +329,14 @@ class LeaseStoreBackendTest {
         clock.advance(Duration.ofSeconds(20));
         assertThat(waiting.join().isHeld()).isTrue();
         assertThat(held.isHeld()).isTrue();
+    }
+
+    @Test
+    void S16_aStoreThatCannotNameItsEndpointsIsClosedAllTheSame() {
+        store.nameless = true;
+        assertThat(client.toString()).contains("unknown (java.lang.IllegalStateException: the pool is closed)");
+        client.close();
+        assertThat(store.closed).isTrue();
     }
 
     /** As a connection pool that waits for a silent server. */
