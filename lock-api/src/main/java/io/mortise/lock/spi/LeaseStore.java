@@ -97,7 +97,8 @@ public interface LeaseStore extends AutoCloseable {
     /**
      * Returns whether the failure of a stage is a reply by which the store rejects the request, and would reject it again: a
      * missing table, a missing permission, an invalid statement. The request then fails at once with a
-     * {@link io.mortise.lock.BackendRefusedException} that names the failure. Default: false.
+     * {@link io.mortise.lock.BackendRefusedException} that names the failure. An exception of this method counts as false, and is
+     * added to the failure as suppressed. Default: false.
      *
      * @param failure the failure as the store's client reported it
      */

@@ -200,9 +200,20 @@ public final class LeaseStoreBackend implements LockBackend {
 
     private LockException categorized(String what, Throwable cause) {
         String message = what + " failed: " + cause;
-        return store.isRefusal(cause)
+        return isRefusal(cause)
                 ? new BackendRefusedException(message, cause)
                 : new BackendUnavailableException(message, cause);
+    }
+
+    private boolean isRefusal(Throwable cause) {
+        try {
+            return store.isRefusal(cause);
+        } catch (Throwable e) { // in some languages a method may throw any exception
+            if (e != cause) {
+                cause.addSuppressed(e);
+            }
+            return false;
+        }
     }
 
     /** Rejects null, which is no valid reply: a store that returns it is broken, and what it did is unknown. */

@@ -9,12 +9,18 @@ public final class StageFailures {
     private StageFailures() {}
 
     /**
-     * Returns the cause of a {@link CompletionException} or {@link ExecutionException}; any other failure, or one without a
-     * cause, is returned unchanged.
+     * Returns the first failure in the chain of causes that is no {@link CompletionException} or {@link ExecutionException}, or that
+     * has no cause.
      */
     public static Throwable unwrap(Throwable failure) {
-        boolean wrapped = failure instanceof CompletionException || failure instanceof ExecutionException;
-        Throwable cause = wrapped ? failure.getCause() : null;
-        return cause == null ? failure : cause;
+        Throwable unwrapped = failure;
+        while (unwrapped instanceof CompletionException || unwrapped instanceof ExecutionException) {
+            Throwable cause = unwrapped.getCause();
+            if (cause == null) {
+                break;
+            }
+            unwrapped = cause;
+        }
+        return unwrapped;
     }
 }

@@ -98,6 +98,7 @@ class LeaseStoreBackendTest {
         private String unrenewable = "";
         private int largestRenewal;
         private boolean refusal;
+        private @Nullable RuntimeException refusalUnknown;
         private boolean nameless;
         private volatile boolean closed;
         private Duration shortestLease = Duration.ofSeconds(1);
@@ -165,6 +166,9 @@ class LeaseStoreBackendTest {
 
         @Override
         public boolean isRefusal(Throwable cause) {
+            if (refusalUnknown != null) {
+                throw refusalUnknown;
+            }
             return refusal && cause instanceof DriverException;
         }
 
@@ -240,6 +244,20 @@ class LeaseStoreBackendTest {
                 .hasMessageContaining("its requests have had no successful response for 12")
                 .hasMessageContaining("Table \"LOCKS\" not found")
                 .hasMessageContaining("map:1");
+    }
+
+    /** As a check of a SQL state that may be null. */
+    @Test
+    void S15_aFailureThatTheStoreCannotClassifyMayPass() {
+        DriverException failure = new DriverException("connection reset");
+        store.failure = failure;
+        store.refusalUnknown = new NullPointerException("no SQL state");
+        CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
+        clock.advance(Duration.ofSeconds(5));
+        store.failure = null;
+        clock.advance(Duration.ofSeconds(2));
+        assertThat(waiting.join().isHeld()).isTrue();
+        assertThat(failure.getSuppressed()).contains(store.refusalUnknown);
     }
 
     @Test
