@@ -75,8 +75,9 @@ public interface LeaseStore extends AutoCloseable {
 
     /**
      * Returns the lease duration that the store uses for a lock. An implementation overrides it to have another default, to
-     * round up to what the store supports, or to limit the duration. Default: the requested duration, or
-     * {@link LeaseStoreBackend#DEFAULT_LEASE}.
+     * round up to what the store supports, or to limit the duration: by an exception, not by a shorter duration.
+     * {@link LeaseStoreBackend} rejects a result that is shorter than requested, or longer than 1 h. Default: the requested duration,
+     * or {@link LeaseStoreBackend#DEFAULT_LEASE}.
      *
      * @param requested the duration from the lock's options, 1 s to 1 h; empty for the default
      * @throws IllegalArgumentException if the store does not support the requested duration; the message names the limit (S14)

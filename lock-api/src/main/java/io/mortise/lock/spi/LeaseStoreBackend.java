@@ -91,7 +91,14 @@ public final class LeaseStoreBackend implements LockBackend {
 
     @Override
     public Duration leaseDuration(Optional<Duration> requested) {
-        return store.leaseDuration(requested);
+        Duration lease = store.leaseDuration(requested);
+        Duration least = requested.orElse(DurationLimits.SHORTEST_LEASE);
+        if (lease.compareTo(least) < 0 || lease.compareTo(DurationLimits.LONGEST_LEASE) > 0) {
+            throw new IllegalArgumentException("leaseDuration is " + requested.map(Duration::toString).orElse("not set")
+                    + ", for which " + store.getClass().getName() + " uses " + lease + ", must be from " + least + " to "
+                    + DurationLimits.LONGEST_LEASE);
+        }
+        return lease;
     }
 
     @Override
@@ -110,9 +117,9 @@ public final class LeaseStoreBackend implements LockBackend {
             return delay;
         }
         try {
-            return store.leaseDuration(Optional.of(delay));
+            return leaseDuration(Optional.of(delay));
         } catch (IllegalArgumentException e) {
-            if (delay.compareTo(store.leaseDuration(Optional.empty())) < 0) {
+            if (delay.compareTo(leaseDuration(Optional.empty())) < 0) {
                 return delay;
             }
             throw e;

@@ -102,6 +102,7 @@ class LeaseStoreBackendTest {
         private boolean nameless;
         private volatile boolean closed;
         private Duration shortestLease = Duration.ofSeconds(1);
+        private @Nullable Duration onlyLease;
         private Duration oneWay = Duration.ZERO;
 
         DecidingStore(MapStore map, LockClock clock) {
@@ -154,6 +155,9 @@ class LeaseStoreBackendTest {
 
         @Override
         public Duration leaseDuration(Optional<Duration> requested) {
+            if (onlyLease != null) {
+                return onlyLease;
+            }
             Duration lease = requested.orElse(Duration.ofSeconds(12));
             if (lease.toMinutes() > 10) {
                 throw new IllegalArgumentException("leaseDuration is " + lease + ", must be at most PT10M");
@@ -283,6 +287,35 @@ class LeaseStoreBackendTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("PT11M")
                 .hasMessageContaining("PT10M");
+    }
+
+    /** Otherwise {@code releaseAfter} would report a delay that is not kept. */
+    @Test
+    void S05_S14_aStoreMayNotShortenADuration() {
+        store.onlyLease = Duration.ofMinutes(5);
+        Lease lease = client.named("x").acquireAsync().join();
+        assertThatThrownBy(() -> lease.releaseAfterAsync(Duration.ofMinutes(30)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("PT30M")
+                .hasMessageContaining("PT5M");
+        assertThat(lease.isHeld()).isTrue();
+        LockOptions longer = LockOptions.defaults().leaseDuration(Duration.ofMinutes(6));
+        assertThatThrownBy(() -> client.named("y", longer))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("PT6M")
+                .hasMessageContaining("PT5M");
+    }
+
+    /** The waiters of a store without a clock wait no longer than that. */
+    @Test
+    void S01_S14_noLeaseIsLongerThanAnHour() {
+        store.onlyLease = Duration.ofHours(1);
+        assertThat(client.named("x").acquireAsync()).isCompleted();
+        store.onlyLease = Duration.ofHours(1).plusMillis(1);
+        assertThatThrownBy(() -> client.named("y"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("PT1H0.001S")
+                .hasMessageContaining("PT1H");
     }
 
     @Test

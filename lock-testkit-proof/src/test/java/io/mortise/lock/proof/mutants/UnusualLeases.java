@@ -3,7 +3,9 @@ package io.mortise.lock.proof.mutants;
 
 import io.mortise.lock.proof.FaultyLeaseStore;
 import io.mortise.lock.proof.TableBackendUnderTest;
+import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LeaseStore;
+import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.LockConformance;
 import java.time.Duration;
@@ -113,10 +115,26 @@ abstract class UnusualLeases extends LockConformance {
         }
     }
 
-    /** A wrong store, which rounds down to whole seconds. */
-    static final class RoundedDown extends UnusualLeases {
-        RoundedDown() {
-            super(Duration.ofSeconds(4), Duration.ofSeconds(8), requested -> Duration.ofSeconds(requested.toSeconds()));
+    /** A wrong backend, which rounds down to whole seconds; {@code LeaseStoreBackend} lets no store do so. */
+    static final class RoundedDown extends LockConformance {
+        @Override
+        protected BackendUnderTest backend() {
+            return new TableBackendUnderTest() {
+                @Override
+                public String description() {
+                    return "RoundedDown";
+                }
+
+                @Override
+                protected LockBackend backend(FaultyLeaseStore link, BackendContext context) {
+                    return new PlainForwardingBackend(super.backend(link, context)) {
+                        @Override
+                        public Duration leaseDuration(Optional<Duration> requested) {
+                            return Duration.ofSeconds(super.leaseDuration(requested).toSeconds());
+                        }
+                    };
+                }
+            };
         }
     }
 }
