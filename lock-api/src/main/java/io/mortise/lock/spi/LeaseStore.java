@@ -56,7 +56,8 @@ public interface LeaseStore extends AutoCloseable {
      * <p>A delayed release ({@link io.mortise.lock.Lease#releaseAfter}) is the last renewal of its grant, with another duration.
      *
      * <p>A failure counts for all grants of the call. They are renewed in calls of their own then, as they are while a call has no reply
-     * yet, so that one that cannot be renewed costs no other lease.
+     * yet, so that one that cannot be renewed costs no other lease. If more than 100 have failed, as in an outage, 100 calls have equal
+     * parts of them.
      *
      * @param grants 1 to 100 grants
      * @param lease from when the request is executed; for a delayed release 1 ms to 1 h, longer or shorter than the lease so far,

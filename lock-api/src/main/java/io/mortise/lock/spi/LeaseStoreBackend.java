@@ -13,6 +13,7 @@ import io.mortise.lock.spi.support.BoundedCloseWait;
 import io.mortise.lock.spi.support.Durations;
 import io.mortise.lock.spi.support.StageFailures;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
@@ -46,6 +47,9 @@ public final class LeaseStoreBackend implements LockBackend {
 
     /** The most grants in one call of {@link LeaseStore#renew}, which must end within a request timeout. */
     private static final int LARGEST_BATCH = 100;
+
+    /** The most calls for the grants of calls that failed: each grant has its own, unless that would multiply the requests. */
+    private static final int MOST_PARTS = 100;
 
     private static final Duration RETRY = Duration.ofMillis(150);
 
@@ -138,18 +142,23 @@ public final class LeaseStoreBackend implements LockBackend {
 
     @Override
     public void renew(List<GrantValidity> due) {
-        Map<Duration, Map<Grant, StoreGrantValidity>> batches = new HashMap<>(); // by lease
+        List<StoreGrantValidity> others = new ArrayList<>();
+        List<StoreGrantValidity> suspects = new ArrayList<>();
         for (StoreGrantValidity mine : GrantValidity.cast(due, StoreGrantValidity.class)) {
-            if (!mine.startRenewal()) {
-                continue;
+            if (mine.startRenewal()) {
+                (mine.suspect ? suspects : others).add(mine);
             }
-            if (mine.alone) {
-                renew(mine.lease, Map.of(mine.grant, mine));
-                continue;
-            }
+        }
+        renew(others, LARGEST_BATCH);
+        renew(suspects, Math.min(LARGEST_BATCH, (suspects.size() + MOST_PARTS - 1) / MOST_PARTS));
+    }
+
+    private void renew(List<StoreGrantValidity> due, int largestBatch) {
+        Map<Duration, Map<Grant, StoreGrantValidity>> batches = new HashMap<>(); // by lease
+        for (StoreGrantValidity mine : due) {
             Map<Grant, StoreGrantValidity> batch = batches.computeIfAbsent(mine.lease, lease -> new HashMap<>());
             batch.put(mine.grant, mine);
-            if (batch.size() == LARGEST_BATCH) {
+            if (batch.size() == largestBatch) {
                 batches.remove(mine.lease);
                 renew(mine.lease, batch);
             }
@@ -163,7 +172,7 @@ public final class LeaseStoreBackend implements LockBackend {
                 send("renew " + due.size() + " leases", () -> store.renew(Set.copyOf(due.keySet()), lease));
         renewal.whenComplete((removed, failure) -> {
                     for (StoreGrantValidity mine : due.values()) {
-                        mine.alone = failure != null;
+                        mine.suspect = failure != null;
                         if (failure != null) {
                             mine.renewalWithoutReply(failure);
                         } else if (removed.contains(mine.grant)) {
@@ -237,10 +246,10 @@ public final class LeaseStoreBackend implements LockBackend {
         private final Duration lease;
 
         /**
-         * Whether the grant is renewed in a call of its own: while the latest call has failed, or has no reply yet. So one grant that the
-         * store cannot renew costs no other one.
+         * Whether the latest call has failed, or has no reply yet, so that the grant may be one that the store cannot renew. It is
+         * renewed in a call of few grants or of its own then, and costs no other one.
          */
-        private volatile boolean alone;
+        private volatile boolean suspect;
 
         private final CompletableFuture<Void> renewalsEnded = new CompletableFuture<>();
 
@@ -262,7 +271,7 @@ public final class LeaseStoreBackend implements LockBackend {
         /** Records a renewal that is about to be sent. Returns false if none may be sent any more. */
         synchronized boolean startRenewal() {
             if (!stopped && renewalsUnderWay++ > 0) {
-                alone = true;
+                suspect = true;
             }
             return !stopped;
         }

@@ -96,7 +96,9 @@ class LeaseStoreBackendTest {
         private @Nullable Throwable thrown;
         private @Nullable CountDownLatch mayClose;
         private String unrenewable = "";
+        private boolean rowLockHangs;
         private int largestRenewal;
+        private int renewals;
         private boolean refusal;
         private @Nullable RuntimeException refusalUnknown;
         private boolean nameless;
@@ -140,12 +142,16 @@ class LeaseStoreBackendTest {
 
         @Override
         public CompletionStage<Set<Grant>> renew(Collection<Grant> grants, Duration lease) {
+            renewals++;
             largestRenewal = Math.max(largestRenewal, grants.size());
             boolean fails =
                     grants.stream().anyMatch(grant -> grant.name().value().equals(unrenewable));
-            return fails
-                    ? CompletableFuture.failedFuture(new DriverException("the row is locked"))
-                    : send(() -> map.renew(grants, lease));
+            if (fails) {
+                return rowLockHangs
+                        ? new CompletableFuture<>()
+                        : CompletableFuture.failedFuture(new DriverException("the row is locked"));
+            }
+            return send(() -> map.renew(grants, lease));
         }
 
         @Override
@@ -355,6 +361,38 @@ class LeaseStoreBackendTest {
         client.named("y").acquireAsync().join();
         clock.advance(Duration.ofSeconds(12));
         assertThat(store.largestRenewal).as("together again").isEqualTo(7);
+    }
+
+    /** The second renewal is the last one that is due before the deadline, and the first has no reply yet. */
+    @Test
+    void S07_aRenewalThatHangsCostsNoOtherGrantOfItsCall() {
+        LockClient patient = BackendClients.open(
+                opened -> new LeaseStoreBackend(store, opened),
+                ClientOptions.defaults().callbackExecutor(Runnable::run),
+                clock);
+        List<Lease> leases = IntStream.range(0, 250)
+                .mapToObj(i -> patient.named("x" + i).acquireAsync().join())
+                .toList();
+        store.unrenewable = "x3";
+        store.rowLockHangs = true;
+        clock.advance(Duration.ofSeconds(30));
+        assertThat(leases.stream().filter(lease -> !lease.isHeld()).map(Lease::lockName))
+                .containsExactly("x3");
+    }
+
+    /** The store may not bear a call for each lease within a request timeout. */
+    @Test
+    void S07_anOutageSplitsTheRenewalsIntoFewCalls() {
+        List<Lease> leases = IntStream.range(0, 5_000)
+                .mapToObj(i -> client.named("x" + i).acquireAsync().join())
+                .toList();
+        store.failure = new DriverException("connection refused");
+        clock.advance(Duration.ofSeconds(6));
+        store.failure = null;
+        store.renewals = 0;
+        clock.advance(Duration.ofSeconds(1));
+        assertThat(leases).allMatch(lease -> lease.remaining().toSeconds() >= 10, "renewed");
+        assertThat(store.renewals).isBetween(50, 500);
     }
 
     /** A store that takes a few milliseconds for each row must end within a request timeout. */
