@@ -62,7 +62,8 @@ public interface LeaseStore extends AutoCloseable {
      * @param grants 1 to 100 grants
      * @param lease from when the request is executed; for a delayed release 1 ms to 1 h, longer or shorter than the lease so far,
      *     and rounded up by {@link #leaseDuration} unless it is too short for a lease
-     * @return a stage with those of the grants that the store no longer has, including the ended ones
+     * @return a stage with those of the grants that the store no longer has, including the ended ones; a reply with any other grant
+     *     counts as a failure
      */
     CompletionStage<Set<Grant>> renew(Collection<Grant> grants, Duration lease);
 

@@ -169,7 +169,7 @@ public final class LeaseStoreBackend implements LockBackend {
     private void renew(Duration lease, Map<Grant, StoreGrantValidity> due) {
         MonotonicInstant until = LockClock.deadline(context.clock().now(), lease);
         CompletionStage<Set<Grant>> renewal =
-                send("renew " + due.size() + " leases", () -> store.renew(Set.copyOf(due.keySet()), lease));
+                sendRenewal("renew " + due.size() + " leases", Set.copyOf(due.keySet()), () -> lease);
         renewal.whenComplete((removed, failure) -> {
                     for (StoreGrantValidity mine : due.values()) {
                         mine.suspect = failure != null;
@@ -212,6 +212,17 @@ public final class LeaseStoreBackend implements LockBackend {
             Throwable cause = StageFailures.unwrap(failure);
             return CompletableFuture.failedFuture(cause instanceof LockException ? cause : categorized(what, cause));
         });
+    }
+
+    /** Sends a renewal. A reply that names other grants is a failure: it may mean ours, in a form that the store has changed. */
+    private CompletionStage<Set<Grant>> sendRenewal(String what, Set<Grant> grants, Supplier<Duration> lease) {
+        return send(what, () -> nonNull(what, store.renew(grants, lease.get())).thenApply(removed -> {
+            if (!grants.containsAll(nonNull(what, removed))) {
+                throw new BackendRefusedException(
+                        store.getClass().getName() + " returned other grants than those of " + what);
+            }
+            return removed;
+        }));
     }
 
     private LockException categorized(String what, Throwable cause) {
@@ -398,10 +409,10 @@ public final class LeaseStoreBackend implements LockBackend {
         }
 
         private CompletionStage<Boolean> keepUntil(MonotonicInstant at) {
-            return send("delayed release of lock \"" + request.name() + "\"", () -> {
+            return sendRenewal("delayed release of lock \"" + request.name() + "\"", Set.of(grant), () -> {
                         Duration left = Durations.roundUpToMillis(
                                 Durations.longer(context.clock().until(at), Duration.ofMillis(1)));
-                        return store.renew(Set.of(grant), delayInForce(left));
+                        return delayInForce(left);
                     })
                     .thenApply(removed -> !removed.contains(grant));
         }

@@ -96,6 +96,7 @@ class LeaseStoreBackendTest {
         private @Nullable Throwable thrown;
         private @Nullable CountDownLatch mayClose;
         private String unrenewable = "";
+        private Set<Grant> alsoRemoved = Set.of();
         private boolean rowLockHangs;
         private int largestRenewal;
         private int renewals;
@@ -151,7 +152,10 @@ class LeaseStoreBackendTest {
                         ? new CompletableFuture<>()
                         : CompletableFuture.failedFuture(new DriverException("the row is locked"));
             }
-            return send(() -> map.renew(grants, lease));
+            return send(() -> map.renew(grants, lease)).thenApply(removed -> {
+                removed.addAll(alsoRemoved);
+                return removed;
+            });
         }
 
         @Override
@@ -393,6 +397,22 @@ class LeaseStoreBackendTest {
         clock.advance(Duration.ofSeconds(1));
         assertThat(leases).allMatch(lease -> lease.remaining().toSeconds() >= 10, "renewed");
         assertThat(store.renewals).isBetween(50, 500);
+    }
+
+    /** As a store replies that returns the names in another form: it may mean ours. */
+    @Test
+    void S02_S07_aReplyThatNamesOtherGrantsRenewsNothing() {
+        Lease kept = client.named("x").acquireAsync().join();
+        Lease released = client.named("y").acquireAsync().join();
+        CompletableFuture<LossReason> lost = kept.lost();
+        store.alsoRemoved = Set.of(new LeaseStore.Grant(new LockName("%58"), kept.ownerId()));
+        CompletableFuture<ReleaseOutcome> outcome = released.releaseAfterAsync(Duration.ofMinutes(1));
+        clock.advance(Duration.ofSeconds(12));
+        assertThat(lost).isCompleted();
+        assertThat(lost.join().kind()).isEqualTo(LossReason.Kind.EXPIRED);
+        assertThat(lost.join().detail())
+                .contains(DecidingStore.class.getName() + " returned other grants than those of renew 1 leases");
+        assertThat(outcome).isCompletedWithValue(ReleaseOutcome.UNKNOWN);
     }
 
     /** A store that takes a few milliseconds for each row must end within a request timeout. */
