@@ -61,7 +61,8 @@ public interface LeaseStore extends AutoCloseable {
      *
      * @param grants 1 to 100 grants
      * @param lease from when the request is executed; for a delayed release 1 ms to 1 h, longer or shorter than the lease so far,
-     *     and rounded up by {@link #leaseDuration} unless it is too short for a lease
+     *     and rounded up by {@link #leaseDuration} unless that rejects it as too short for a lease. Then this method rounds it up to
+     *     what the store can do: rounded down, it may become 0, which means for ever to many stores
      * @return a stage with those of the grants that the store no longer has, including the ended ones; a reply with any other grant
      *     counts as a failure
      */
@@ -81,7 +82,8 @@ public interface LeaseStore extends AutoCloseable {
      * {@link LeaseStoreBackend} rejects a result that is shorter than requested, or longer than 1 h. Default: the requested duration,
      * or {@link LeaseStoreBackend#DEFAULT_LEASE}.
      *
-     * @param requested the duration from the lock's options, 1 s to 1 h; empty for the default
+     * @param requested the duration from the lock's options, 1 s to 1 h, or the delay of a delayed release, 1 ms to 1 h; empty for
+     *     the default
      * @throws IllegalArgumentException if the store does not support the requested duration; the message names the limit (S14)
      */
     default Duration leaseDuration(Optional<Duration> requested) {

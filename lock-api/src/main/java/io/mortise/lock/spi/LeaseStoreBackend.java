@@ -112,14 +112,11 @@ public final class LeaseStoreBackend implements LockBackend {
 
     /**
      * Returns the delay, rounded up as a lease is, since {@link LeaseStore#renew} sets it as the duration of a last lease. One that
-     * is too short for a lease stays as it is: nobody has to renew it in time.
+     * the store rejects as too short for a lease stays as it is: nobody has to renew it in time.
      *
      * @throws IllegalArgumentException if it is longer than the store's leases
      */
     private Duration delayInForce(Duration delay) {
-        if (delay.compareTo(DurationLimits.SHORTEST_LEASE) < 0) {
-            return delay;
-        }
         try {
             return leaseDuration(Optional.of(delay));
         } catch (IllegalArgumentException e) {

@@ -479,7 +479,15 @@ class LeaseStoreBackendTest {
                 .hasMessageContaining("PT11M")
                 .hasMessageContaining("PT10M");
         assertThat(lease.releaseAfterAsync(Duration.ofMillis(500))).isCompletedWithValue(ReleaseOutcome.RELEASED);
-        assertThat(untilFree()).as("no lease duration is below a second").isEqualTo(Duration.ofMillis(500));
+        assertThat(untilFree()).as("no lease of this store is below a second").isEqualTo(Duration.ofMillis(500));
+    }
+
+    @Test
+    void S05_S14_theStoreRoundsADelayBelowASecondUpToo() {
+        store.shortestLease = Duration.ZERO;
+        assertThat(client.named("x").acquireAsync().join().releaseAfterAsync(Duration.ofMillis(300)))
+                .isCompletedWithValue(ReleaseOutcome.RELEASED);
+        assertThat(untilFree()).isEqualTo(Duration.ofSeconds(1));
     }
 
     /** As the rest of any delay is when the release must be repeated. */
