@@ -259,13 +259,12 @@ public final class LeaseStoreBackend implements LockBackend {
          */
         private volatile boolean suspect;
 
-        private final CompletableFuture<Void> renewalsEnded = new CompletableFuture<>();
-
         @GuardedBy("this")
         private int renewalsUnderWay;
 
+        /** What to do when the renewals under way have ended; null until no further one may be sent. */
         @GuardedBy("this")
-        private boolean stopped;
+        private @Nullable Runnable whenStopped;
 
         /** When the latest renewal without a reply failed. It counts as one that may still execute for one lease duration. */
         private volatile @Nullable MonotonicInstant withoutReply;
@@ -278,44 +277,45 @@ public final class LeaseStoreBackend implements LockBackend {
 
         /** Records a renewal that is about to be sent. Returns false if none may be sent any more. */
         synchronized boolean startRenewal() {
-            if (!stopped && renewalsUnderWay++ > 0) {
+            if (whenStopped != null) {
+                return false;
+            }
+            if (renewalsUnderWay++ > 0) {
                 suspect = true;
             }
-            return !stopped;
+            return true;
         }
 
         void renewalEnded() {
-            boolean last;
+            Runnable last;
             synchronized (this) {
-                renewalsUnderWay--;
-                last = stopped && renewalsUnderWay == 0;
+                last = --renewalsUnderWay == 0 ? whenStopped : null;
             }
-            if (last) {
-                renewalsEnded.complete(null);
+            if (last != null) {
+                last.run();
             }
         }
 
-        /** Prevents all further renewals. Returns a stage that completes when those under way have ended. */
-        CompletionStage<Void> stopRenewals() {
-            boolean none;
+        /**
+         * Prevents all further renewals. Returns whether an earlier one may still execute: it is under way, or has failed less than a
+         * lease duration ago.
+         *
+         * @param whenEnded runs when those under way have ended, if there are any
+         */
+        boolean stopRenewals(Runnable whenEnded) {
             synchronized (this) {
-                stopped = true;
-                none = renewalsUnderWay == 0;
+                whenStopped = whenEnded;
+                if (renewalsUnderWay > 0) {
+                    return true;
+                }
             }
-            if (none) {
-                renewalsEnded.complete(null);
-            }
-            return renewalsEnded;
+            MonotonicInstant since = withoutReply;
+            return since != null && !context.clock().hasPassed(since.plus(lease));
         }
 
         void renewalWithoutReply(Throwable failure) {
             withoutReply = context.clock().now();
             renewalUnknown(failure);
-        }
-
-        boolean renewalMayExecute() {
-            MonotonicInstant since = withoutReply;
-            return since != null && !context.clock().hasPassed(since.plus(lease));
         }
     }
 
@@ -379,7 +379,7 @@ public final class LeaseStoreBackend implements LockBackend {
          */
         private AttemptResult displaced(String why) {
             end();
-            sweep(context.clock().now());
+            sweep(context.clock().now(), Duration.ZERO);
             return new AttemptResult.Displaced(why);
         }
 
@@ -388,19 +388,23 @@ public final class LeaseStoreBackend implements LockBackend {
             // The first repetition must not overtake the release: that would find nothing, and report a loss.
             return release().whenComplete((was, failure) -> {
                 if (unknownSince != null) {
-                    sweep(context.clock().now());
+                    sweep(context.clock().now(), Duration.ZERO);
                 }
             });
         }
 
-        /** Extends the grant once more, by the delay, when the renewals that would undo this have ended. */
+        /**
+         * Extends the grant once more, by the delay. It cannot wait for the renewals under way, since the grant may end before a
+         * silent one does: so it is repeated when they have ended, and until then as after any other request that may still execute.
+         */
         @Override
         public CompletionStage<Boolean> endAfter(Duration delay) {
             StoreGrantValidity held = Objects.requireNonNull(validity, "not granted");
             MonotonicInstant at = context.clock().now().plus(delay);
-            return held.stopRenewals().thenCompose(ended -> keepUntil(at)).whenComplete((kept, failure) -> {
-                if (failure != null || unknownSince != null || held.renewalMayExecute()) {
-                    sweep(at);
+            boolean renewalMayExecute = held.stopRenewals(() -> keepUntil(at));
+            return keepUntil(at).whenComplete((kept, failure) -> {
+                if (failure != null || unknownSince != null || renewalMayExecute) {
+                    sweep(at, context.requestTimeout()); // in which a renewal under way ends
                 }
             });
         }
@@ -418,13 +422,15 @@ public final class LeaseStoreBackend implements LockBackend {
          * Repeats the release, or until {@code at} the delayed release, for one lease duration and with growing pauses, because
          * an earlier request may execute after the first release and the store cannot reject it. The pauses double, so what such
          * a request changes lasts at most about as long as the request was delayed, and never longer than the lease.
+         *
+         * @param underWay how long until all earlier requests have had their deadlines
          */
-        private void sweep(MonotonicInstant at) {
+        private void sweep(MonotonicInstant at, Duration underWay) {
             if (swept) {
                 return;
             }
             swept = true;
-            MonotonicInstant until = context.clock().now().plus(request.leaseDuration());
+            MonotonicInstant until = context.clock().now().plus(request.leaseDuration()).plus(underWay);
             CompletableFuture<Boolean> ended = new CompletableFuture<>();
             sweep(at, FIRST_SWEEP, until, ended);
             context.cleanUp(

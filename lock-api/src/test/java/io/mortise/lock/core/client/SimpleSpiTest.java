@@ -439,7 +439,7 @@ class SimpleSpiTest {
         assertThat(store.rows).isEmpty();
     }
 
-    /** The renewal is executed before the delayed release is sent, so that it cannot replace the delay by the lease. */
+    /** It is executed after the delayed release, which is sent again then. */
     @Test
     void S05_aRenewalUnderWayDoesNotReplaceTheDelay() {
         Lease lease = one.named("x").acquireAsync().join();
@@ -447,10 +447,53 @@ class SimpleSpiTest {
         clock.advance(Duration.ofSeconds(10));
         store.renewalDelay = Duration.ZERO;
         CompletableFuture<ReleaseOutcome> outcome = lease.releaseAfterAsync(Duration.ofSeconds(5));
-        assertThat(outcome).as("before the renewal has ended").isNotDone();
+        assertThat(outcome).isCompletedWithValue(ReleaseOutcome.RELEASED);
         clock.advance(Duration.ofSeconds(5));
-        assertThat(outcome.join()).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(two.named("x").tryAcquireAsync(Duration.ZERO).join()).isPresent();
+    }
+
+    /** The renewal hangs for longer than the lease, which would end before a delayed release that waits for it. */
+    @Test
+    void S05_aDelayedReleaseDoesNotWaitForARenewalThatHangs() {
+        Lease lease = patient(Duration.ofSeconds(4));
+        store.renewalDelay = Duration.ofDays(1);
+        clock.advance(Duration.ofMillis(1_500));
+        store.renewalDelay = Duration.ZERO;
+        assertThat(lease.releaseAfterAsync(Duration.ofSeconds(60))).isCompletedWithValue(ReleaseOutcome.RELEASED);
+        assertFreeAfter(Duration.ofSeconds(60));
+    }
+
+    /** Each is executed after the lease would have ended, the last one after its request timeout too. */
+    @Test
+    void S05_aRenewalThatIsExecutedLongAfterADelayedReleaseDoesNotReplaceTheDelay() {
+        for (int late = 1_500; late <= 5_500; late += 500) {
+            Lease lease = patient(Duration.ofSeconds(1));
+            store.renewalDelay = Duration.ofMillis(late);
+            clock.advance(Duration.ofMillis(400));
+            store.renewalDelay = Duration.ZERO;
+            lease.releaseAfterAsync(Duration.ofSeconds(60));
+            assertFreeAfter(Duration.ofSeconds(60));
+        }
+    }
+
+    /** Returns a lease of a client with the default request timeout, 5 s. */
+    private Lease patient(Duration leaseDuration) {
+        return BackendClients.open(
+                        context -> new LeaseStoreBackend(store, context),
+                        ClientOptions.defaults().callbackExecutor(Runnable::run),
+                        clock)
+                .named("x", LockOptions.defaults().leaseDuration(leaseDuration))
+                .acquireAsync()
+                .join();
+    }
+
+    private void assertFreeAfter(Duration delay) {
+        Duration step = Duration.ofMillis(100);
+        for (Duration passed = Duration.ZERO; passed.compareTo(delay) < 0; passed = passed.plus(step)) {
+            assertThat(store.grants()).as("%s after the delayed release", passed).hasSize(1);
+            clock.advance(step);
+        }
+        assertThat(store.grants()).isEmpty();
     }
 
     /** The second renewal is answered while the first is under way. */
