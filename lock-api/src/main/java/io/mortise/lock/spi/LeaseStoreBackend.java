@@ -98,9 +98,11 @@ public final class LeaseStoreBackend implements LockBackend {
         Duration lease = store.leaseDuration(requested);
         Duration least = requested.orElse(DurationLimits.SHORTEST_LEASE);
         if (lease.compareTo(least) < 0 || lease.compareTo(DurationLimits.LONGEST_LEASE) > 0) {
-            throw new IllegalArgumentException("leaseDuration is " + requested.map(Duration::toString).orElse("not set")
-                    + ", for which " + store.getClass().getName() + " uses " + lease + ", must be from " + least + " to "
-                    + DurationLimits.LONGEST_LEASE);
+            throw new IllegalArgumentException(
+                    "leaseDuration is " + requested.map(Duration::toString).orElse("not set")
+                            + ", for which " + store.getClass().getName() + " uses " + lease + ", must be from " + least
+                            + " to "
+                            + DurationLimits.LONGEST_LEASE);
         }
         return lease;
     }
@@ -213,13 +215,15 @@ public final class LeaseStoreBackend implements LockBackend {
 
     /** Sends a renewal. A reply that names other grants is a failure: it may mean ours, in a form that the store has changed. */
     private CompletionStage<Set<Grant>> sendRenewal(String what, Set<Grant> grants, Supplier<Duration> lease) {
-        return send(what, () -> nonNull(what, store.renew(grants, lease.get())).thenApply(removed -> {
-            if (!grants.containsAll(nonNull(what, removed))) {
-                throw new BackendRefusedException(
-                        store.getClass().getName() + " returned other grants than those of " + what);
-            }
-            return removed;
-        }));
+        return send(
+                what,
+                () -> nonNull(what, store.renew(grants, lease.get())).thenApply(removed -> {
+                    if (!grants.containsAll(nonNull(what, removed))) {
+                        throw new BackendRefusedException(
+                                store.getClass().getName() + " returned other grants than those of " + what);
+                    }
+                    return removed;
+                }));
     }
 
     private LockException categorized(String what, Throwable cause) {
@@ -430,7 +434,8 @@ public final class LeaseStoreBackend implements LockBackend {
                 return;
             }
             swept = true;
-            MonotonicInstant until = context.clock().now().plus(request.leaseDuration()).plus(underWay);
+            MonotonicInstant until =
+                    context.clock().now().plus(request.leaseDuration()).plus(underWay);
             CompletableFuture<Boolean> ended = new CompletableFuture<>();
             sweep(at, FIRST_SWEEP, until, ended);
             context.cleanUp(

@@ -22,7 +22,9 @@ class ObservedExpiryDetectorTest {
         assertThat(expiry.hasEnded(X, OWNER, 7L, LEASE)).isFalse();
         clock.advance(Duration.ofNanos(1));
         assertThat(expiry.hasEnded(X, OWNER, 7L, LEASE)).isTrue();
-        assertThat(expiry.hasEnded(X, OWNER, 7L, LEASE)).as("until it is taken over").isTrue();
+        assertThat(expiry.hasEnded(X, OWNER, 7L, LEASE))
+                .as("until it is taken over")
+                .isTrue();
     }
 
     @Test
@@ -33,7 +35,9 @@ class ObservedExpiryDetectorTest {
         }
         assertThat(expiry.hasEnded(X, OWNER, 99L, LEASE)).isFalse();
         clock.advance(LEASE);
-        assertThat(expiry.hasEnded(X, OWNER, 100L, LEASE)).as("changed just now").isFalse();
+        assertThat(expiry.hasEnded(X, OWNER, 100L, LEASE))
+                .as("changed just now")
+                .isFalse();
     }
 
     /** A version that returns after another one cannot be told from one that stayed: so it counts from its last return. */
@@ -125,7 +129,9 @@ class ObservedExpiryDetectorTest {
         }
         assertThat(expiry.size()).isBetween(1_000, 1_002);
         clock.advance(Duration.ofHours(1));
-        assertThat(expiry.hasEnded(X, OWNER, 1L, Duration.ofHours(1))).as("kept").isTrue();
+        assertThat(expiry.hasEnded(X, OWNER, 1L, Duration.ofHours(1)))
+                .as("kept")
+                .isTrue();
     }
 
     @Test

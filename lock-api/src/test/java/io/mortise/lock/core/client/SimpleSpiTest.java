@@ -490,7 +490,9 @@ class SimpleSpiTest {
     private void assertFreeAfter(Duration delay) {
         Duration step = Duration.ofMillis(100);
         for (Duration passed = Duration.ZERO; passed.compareTo(delay) < 0; passed = passed.plus(step)) {
-            assertThat(store.grants()).as("%s after the delayed release", passed).hasSize(1);
+            assertThat(store.grants())
+                    .as("%s after the delayed release", passed)
+                    .hasSize(1);
             clock.advance(step);
         }
         assertThat(store.grants()).isEmpty();
