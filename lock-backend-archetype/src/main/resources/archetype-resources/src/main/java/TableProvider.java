@@ -54,6 +54,7 @@ public final class TableProvider implements LockProvider {
                         ? new BackendRefusedException(message, cause)
                         : new BackendUnavailableException(message, server, cause);
             }));
+            store.deleteEnded(); // nobody waits for it, and the next client makes up for a failure
             return new LeaseStoreBackend(store, context);
         } catch (RuntimeException | Error e) {
             store.close();

@@ -31,8 +31,7 @@ final class TableStore implements ListableLeaseStore {
             owner   VARCHAR(4000) NOT NULL,
             client  CHAR(16) NOT NULL,
             token   BIGINT,
-            ends_at TIMESTAMP(6) WITH TIME ZONE NOT NULL);
-        DELETE FROM mortise_lock WHERE ends_at <= CURRENT_TIMESTAMP
+            ends_at TIMESTAMP(6) WITH TIME ZONE NOT NULL)
         """;
 
     /** The end of a lease, by the clock of the server. The parameter is the lease duration in milliseconds. */
@@ -54,6 +53,8 @@ final class TableStore implements ListableLeaseStore {
             "DELETE FROM mortise_lock WHERE name = ? AND attempt = ? AND ends_at > CURRENT_TIMESTAMP";
     private static final String DELETE_ENDED =
             "DELETE FROM mortise_lock WHERE name = ? AND attempt = ? AND ends_at <= CURRENT_TIMESTAMP";
+    private static final String ENDED =
+            "SELECT name, attempt FROM mortise_lock WHERE ends_at <= CURRENT_TIMESTAMP FETCH FIRST 100 ROWS ONLY";
     private static final String LIST = """
         SELECT name, owner, token FROM mortise_lock
         WHERE ends_at > CURRENT_TIMESTAMP AND token IS NOT NULL AND name > ? AND SUBSTRING(name FROM 1 FOR ?) = ?
@@ -99,6 +100,23 @@ final class TableStore implements ListableLeaseStore {
         return send("schema", connection -> {
             for (String statement : SCHEMA.split(";")) {
                 update(connection, statement);
+            }
+            return true;
+        });
+    }
+
+    /** Deletes rows of clients that crashed, each by its key: a scan that deletes could lock other rows, or wait for one. */
+    CompletionStage<Boolean> deleteEnded() {
+        return send("deletion of ended rows", connection -> {
+            List<Object[]> keys = new ArrayList<>();
+            try (PreparedStatement statement = prepare(connection, ENDED);
+                    ResultSet ended = statement.executeQuery()) {
+                while (ended.next()) {
+                    keys.add(new Object[] {ended.getString(1), ended.getString(2)});
+                }
+            }
+            for (Object[] key : keys) {
+                update(connection, DELETE_ENDED, key);
             }
             return true;
         });

@@ -11,7 +11,10 @@ import io.mortise.lock.testkit.proxy.TcpProxy;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -75,10 +78,29 @@ final class OneDatabase extends LinkedBackendUnderTest<TcpProxy> {
         server.startedServer().start();
     }
 
+    /** Returns the names in the table, sorted. */
+    List<String> names() {
+        try (Connection connection = connection();
+                PreparedStatement prepared =
+                        connection.prepareStatement("SELECT name FROM mortise_lock ORDER BY name");
+                ResultSet found = prepared.executeQuery()) {
+            List<String> names = new ArrayList<>();
+            while (found.next()) {
+                names.add(found.getString(1));
+            }
+            return names;
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private Connection connection() throws SQLException {
+        return DriverManager.getConnection("jdbc:h2:tcp://" + server.address() + database, "sa", "");
+    }
+
     /** Changes the table as an operator does, without Mortise. */
     void sql(String statement, String... parameters) {
-        try (Connection connection =
-                        DriverManager.getConnection("jdbc:h2:tcp://" + server.address() + database, "sa", "");
+        try (Connection connection = connection();
                 PreparedStatement prepared = connection.prepareStatement(statement)) {
             for (int i = 0; i < parameters.length; i++) {
                 prepared.setString(i + 1, parameters[i]);

@@ -11,6 +11,7 @@ import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.connect.Locks;
 import io.mortise.lock.testkit.TestServerExtension;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -52,6 +53,29 @@ class TableFailureTest {
             }
             LockAdmin admin = client.admin().orElseThrow();
             assertThat(admin.list("", 2, "").join().locks()).extracting(LockStatus::name).containsExactly("a", "c");
+        } finally {
+            database.close();
+        }
+    }
+
+    @Test
+    void S17_rowsOfClientsThatCrashedAreDeleted() throws Exception {
+        OneDatabase database = new OneDatabase(server);
+        try (LockClient client = database.open(ClientOptions.defaults())) {
+            client.named("held").acquire();
+            for (String crashed : List.of("a", "b")) {
+                database.sql(
+                        "INSERT INTO mortise_lock SELECT ?, attempt, owner, client, 99, CURRENT_TIMESTAMP FROM mortise_lock"
+                                + " WHERE name = 'held'",
+                        crashed);
+            }
+            try (LockClient next = database.open(ClientOptions.defaults())) {
+                next.named("used").acquire().release();
+                long begun = System.nanoTime();
+                while (!database.names().equals(List.of("held"))) {
+                    assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(20));
+                }
+            }
         } finally {
             database.close();
         }
