@@ -72,6 +72,9 @@ public interface LeaseStore extends AutoCloseable {
      * Removes this grant, and never that of another attempt (S5). An ended grant may be deleted too, but counts as missing:
      * with true, the application is told that its lease was valid until the release.
      *
+     * <p>The request must be sent once. If the store's client repeats it by itself after a lost reply, the repetition finds nothing
+     * and returns false, and the application is told that its lease was lost. The core repeats it, and knows that it does.
+     *
      * @return a stage with whether the store still had the grant, and the grant had not ended
      */
     CompletionStage<Boolean> release(Grant grant);
