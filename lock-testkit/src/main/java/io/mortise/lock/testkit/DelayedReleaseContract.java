@@ -114,6 +114,25 @@ interface DelayedReleaseContract extends Contract {
         assertThat(two.named("x").tryAcquire()).as("the lock").hasValueSatisfying(Lease::close);
     }
 
+    /** A store that rounds this delay down may keep the lock for ever: to many stores a time to live of 0 is none. */
+    @Test
+    default void S05_aDelayBelowASecondEndsToo() throws Exception {
+        LockClient one = fixture().client();
+        LockClient two = fixture().client();
+        ContractTestFixture.onlyIf(one, Capability.DELAYED_RELEASE);
+        Duration delay = Duration.ofMillis(300);
+        Lease lease = one.named("x").acquire();
+        long start = System.nanoTime();
+        assertThat(lease.releaseAfter(delay)).isEqualTo(ReleaseOutcome.RELEASED);
+        Lease next = two.named("x")
+                .tryAcquire(fixture().backend().takeoverWithin().plus(FALLBACK))
+                .orElseThrow(() -> new AssertionError("S05: the lock never became free"));
+        assertThat(DurationAssertions.since(start))
+                .as("from the delayed release to the next grant")
+                .isGreaterThanOrEqualTo(delay);
+        next.close();
+    }
+
     @Test
     default void S05_anOperatorFreesALockAfterADelayedRelease() throws Exception {
         LockClient one = fixture().client();
