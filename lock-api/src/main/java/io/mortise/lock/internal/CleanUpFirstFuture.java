@@ -2,6 +2,7 @@
 package io.mortise.lock.internal;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
 
 /**
  * A future that runs an action when it ends, also if its caller ends it, and before its stages: they may request the lock again, or
@@ -18,19 +19,27 @@ public final class CleanUpFirstFuture<T> extends CompletableFuture<T> {
 
     @Override
     public boolean complete(T value) {
-        cleanUp.run();
-        return super.complete(value);
+        return afterCleanUp(() -> super.complete(value));
     }
 
     @Override
     public boolean completeExceptionally(Throwable failure) {
-        cleanUp.run();
-        return super.completeExceptionally(failure);
+        return afterCleanUp(() -> super.completeExceptionally(failure));
     }
 
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
-        cleanUp.run();
-        return super.cancel(mayInterruptIfRunning);
+        return afterCleanUp(() -> super.cancel(mayInterruptIfRunning));
+    }
+
+    /** Ends the future also if the action fails: nobody else would. */
+    private boolean afterCleanUp(BooleanSupplier end) {
+        boolean ended;
+        try {
+            cleanUp.run();
+        } finally {
+            ended = end.getAsBoolean();
+        }
+        return ended;
     }
 }

@@ -156,9 +156,12 @@ final class GroupAcquisition<T> {
             withdrawn = pending;
             ended = true;
         }
-        if (withdrawn != null) {
-            withdrawn.cancel(false); // withdraws the request, if it has no reply yet
+        try {
+            if (withdrawn != null) {
+                withdrawn.cancel(false); // withdraws the request, if it has no reply yet
+            }
+        } finally {
+            GroupLease.giveBack(all);
         }
-        GroupLease.giveBack(all);
     }
 }

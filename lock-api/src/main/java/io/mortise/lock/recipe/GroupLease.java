@@ -6,7 +6,6 @@ import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.spi.LockName;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -122,8 +121,9 @@ public final class GroupLease implements AutoCloseable {
 
     /** Releases all leases as {@link #release()} does, without blocking. */
     public CompletableFuture<ReleaseOutcome> releaseAsync() {
-        List<CompletableFuture<ReleaseOutcome>> each = new ArrayList<>();
-        leases.forEach(lease -> each.add(0, lease.releaseAsync()));
+        giveBack(leases);
+        List<CompletableFuture<ReleaseOutcome>> each =
+                leases.stream().map(Lease::releaseAsync).toList();
         return CompletableFuture.allOf(each.toArray(CompletableFuture[]::new))
                 .thenApply(
                         all -> worst(each.stream().map(CompletableFuture::join).toList()));
@@ -140,7 +140,7 @@ public final class GroupLease implements AutoCloseable {
         for (int i = leases.size() - 1; i >= 0; i--) {
             try {
                 leases.get(i).releaseAsync();
-            } catch (RuntimeException e) {
+            } catch (Throwable e) { // a lease of another library may throw anything
                 log.warn(
                         "event=group-release-failed lock=\"{}\"",
                         LockName.shown(leases.get(i).lockName()),

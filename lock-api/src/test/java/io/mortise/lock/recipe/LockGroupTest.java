@@ -290,18 +290,47 @@ class LockGroupTest {
 
     @Test
     void S08_aRollbackThatFailsSparesTheOtherLocks() throws Exception {
-        DistributedLock broken = lock(
-                "b",
-                maxWait -> Optional.of((Lease) proxy(Lease.class, (proxy, method, args) -> {
-                    if (method.getName().equals("lockName")) {
-                        return "b";
-                    }
-                    throw new IllegalStateException("broken");
-                })));
+        DistributedLock broken = lock("b", maxWait -> Optional.of(brokenLease("b")));
         assertThat(LockGroup.of(lock("a"), broken, lock("c", maxWait -> Optional.empty()))
                         .tryAcquire(LONG))
                 .isEmpty();
         assertThat(calls).endsWith("acquire c", "release a");
+    }
+
+    @Test
+    void S05_aReleaseThatFailsSparesTheOtherLocks() throws Exception {
+        DistributedLock broken = lock("b", maxWait -> Optional.of(brokenLease("b")));
+        GroupLease group = LockGroup.of(lock("a"), broken, lock("c")).acquire();
+        assertThatThrownBy(group::releaseAsync).isInstanceOf(LinkageError.class);
+        assertThat(calls).contains("release a", "release c");
+    }
+
+    /** Returns a lease that cannot be released, as when a class of the store's client cannot be loaded. */
+    private Lease brokenLease(String name) {
+        Lease lease = lease(name);
+        return (Lease) proxy(Lease.class, (proxy, method, args) -> {
+            if (method.getName().startsWith("release")) {
+                throw new NoClassDefFoundError("broken");
+            }
+            return method.invoke(lease, args);
+        });
+    }
+
+    /** As a future of another library may do. */
+    @Test
+    void S08_S10_aWithdrawalThatFailsSparesTheOtherLocksAndEndsTheFuture() {
+        pending.put("b", new CompletableFuture<>() {
+            @Override
+            public boolean cancel(boolean mayInterruptIfRunning) {
+                throw new NoClassDefFoundError("broken");
+            }
+        });
+        CompletableFuture<Optional<GroupLease>> acquiring =
+                LockGroup.of(lock("a"), lock("b")).tryAcquireAsync(LONG);
+        reply("a").complete(Optional.of(lease("a")));
+        assertThatThrownBy(() -> acquiring.cancel(true)).isInstanceOf(LinkageError.class);
+        assertThat(calls).endsWith("release a");
+        assertThat(acquiring).isCancelled();
     }
 
     @Test
