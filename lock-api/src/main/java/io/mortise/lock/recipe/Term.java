@@ -21,6 +21,7 @@ public final class Term {
             new ReentrantLock(); // no monitor: to interrupt a thread takes a lock (ADR 0040)
     private final Condition callbacksEnded = state.newCondition();
     private volatile @Nullable TermEnd end;
+    private volatile boolean interrupted; // the body, by a stop
     private boolean bodyEnded;
     private int callbackThreads; // that run callbacks now, or are about to
     private final CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
@@ -93,7 +94,7 @@ public final class Term {
 
     /**
      * Ends this term, and lets other candidates go first. Returns at once; the lock is released after the body has ended. If the
-     * lease is lost before, the body is interrupted, also one that has resigned itself.
+     * lease is lost before, or the election closed, the body is interrupted, also one that has resigned itself.
      */
     public void resign() {
         election.stop(this, TermEnd.RESIGNED);
@@ -101,13 +102,14 @@ public final class Term {
 
     /**
      * Stops the body on that thread, unless it was stopped before, or has ended. A body that was stopped may still work under the
-     * lock, so a loss interrupts it all the same.
+     * lock, so a loss interrupts it all the same, and a close does if nothing has yet: the body has only resigned itself.
      */
     void stop(TermEnd reason, Thread thread) {
         // A second stop comes without the lock: the interrupt of a body in blocking I/O may last as long as the I/O.
         List<Runnable> callbacks = isStopped() ? null : firstStop(reason);
         if (callbacks == null) {
-            if (reason == TermEnd.LOST) {
+            boolean untold = reason == TermEnd.CLOSED && !interrupted && Thread.currentThread() != thread;
+            if (reason == TermEnd.LOST || untold) {
                 election.startStopThread(() -> interrupt(reason, thread));
             }
             return;
@@ -145,6 +147,7 @@ public final class Term {
         state.lock();
         try {
             if (!bodyEnded && (Thread.currentThread() != thread || reason == TermEnd.LOST)) {
+                interrupted = true;
                 thread.interrupt();
             }
         } finally {

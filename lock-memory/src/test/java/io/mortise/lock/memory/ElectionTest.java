@@ -84,6 +84,46 @@ class ElectionTest {
     }
 
     @Test
+    void aCloseInterruptsABodyThatHasResigned() throws Exception {
+        CountDownLatch resigned = new CountDownLatch(1);
+        Election election = start(client, term -> {
+            term.resign();
+            resigned.countDown();
+            untilStopped().lead(term);
+        });
+        elected();
+        resigned.await();
+        election.closeAsync();
+        assertThat(next()).isEqualTo(TermEnd.RESIGNED);
+    }
+
+    /** It may be at work on what it does last. */
+    @Test
+    void aCloseInterruptsABodyOnlyOnce() throws Exception {
+        AtomicInteger threads = new AtomicInteger();
+        CountDownLatch stopped = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        Election election = options(client, events)
+                .threads(task -> {
+                    threads.incrementAndGet();
+                    return new Thread(task);
+                })
+                .run(term -> {
+                    assertThatThrownBy(() -> untilStopped().lead(term)).isInstanceOf(InterruptedException.class);
+                    stopped.countDown();
+                    release.await();
+                });
+        elections.add(election);
+        elected();
+        election.resign();
+        stopped.await();
+        election.closeAsync();
+        assertThat(threads).as("none for an interrupt").hasValue(1);
+        release.countDown();
+        assertThat(next()).isEqualTo(TermEnd.RESIGNED);
+    }
+
+    @Test
     void S03_theEpochIncreasesFromTermToTerm() throws Exception {
         start(client, untilStopped());
         Term first = elected();
