@@ -124,7 +124,8 @@ public interface LeaseStore extends AutoCloseable {
 
     /**
      * Closes the store's client, within about one second. After 1.5 s the closing client waits no longer, and interrupts the call.
-     * Never throws.
+     * What is not closed then stays open until the store or the end of the process closes it; a call that ignores the interrupt keeps
+     * one daemon thread. So give the close of a driver that may hang a limit of its own. Never throws.
      */
     @Override
     void close();

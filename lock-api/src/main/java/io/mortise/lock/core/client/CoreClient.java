@@ -220,6 +220,7 @@ public final class CoreClient implements LockClient {
         } catch (ExecutionException | TimeoutException e) {
             log.debug("event=close-bound", e);
         }
+        interrupted |= Thread.interrupted(); // even if nothing was to be withdrawn: the backend closes in its own time
         finishClose();
         if (interrupted) {
             Thread.currentThread().interrupt();

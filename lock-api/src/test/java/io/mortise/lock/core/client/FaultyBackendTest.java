@@ -329,6 +329,18 @@ class FaultyBackendTest {
         assertThat(clock.timerCount()).isZero();
     }
 
+    /** Otherwise a store's client would be interrupted as soon as it begins to close. */
+    @Test
+    void S16_anInterruptedThreadClosesTheBackendUninterrupted() {
+        List<Boolean> interrupted = new ArrayList<>();
+        close = () -> interrupted.add(Thread.currentThread().isInterrupted());
+        CoreClient client = open();
+        Thread.currentThread().interrupt();
+        client.close();
+        assertThat(Thread.interrupted()).as("the flag of the caller").isTrue();
+        assertThat(interrupted).containsExactly(false);
+    }
+
     @Test
     void S16_aBackendThatFailsToCloseLeavesNoTimer() {
         CoreClient client = open();
