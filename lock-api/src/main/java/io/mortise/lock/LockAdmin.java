@@ -31,7 +31,8 @@ public interface LockAdmin {
 
     /**
      * Releases the lock on behalf of its holder, but only if exactly the grant {@code seen} still holds it. The holder loses
-     * its lease with {@link LossReason.Kind#REMOVED}.
+     * its lease with {@link LossReason.Kind#REMOVED}. A backend that is built on a {@link io.mortise.lock.spi.LeaseStore} refuses to
+     * release a {@linkplain LockHolder#isForeign() foreign} holder.
      *
      * @param seen the holder as {@link #status} or {@link #list} returned it, even if its lease was renewed since
      * @return true if the grant was removed; false if it no longer holds the lock, and nothing was changed

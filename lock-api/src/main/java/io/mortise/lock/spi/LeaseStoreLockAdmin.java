@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.spi;
 
+import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
@@ -33,16 +34,23 @@ record LeaseStoreLockAdmin(ListableLeaseStore store, LeaseStoreBackend backend) 
                 .toCompletableFuture();
     }
 
-    /** Compares the attempt id only, which is new for each grant; a holder without one was not recorded by Mortise. */
+    /** Compares the attempt id only, which is new for each grant. A store cannot release a grant without one. */
     @Override
     public CompletableFuture<Boolean> forceRelease(String name, LockHolder seen) {
         LockName lock = new LockName(name);
+        String what = "forced release of lock \"" + lock + "\"";
         return seen.owner()
-                .map(attempt -> backend.send(
-                                "forced release of lock \"" + lock + "\"",
-                                () -> store.release(new Grant(lock, attempt)))
-                        .toCompletableFuture())
-                .orElseGet(() -> CompletableFuture.completedFuture(false));
+                .map(attempt -> backend.send(what, () -> store.release(new Grant(lock, attempt))))
+                .orElseGet(() -> backend.send(what, () -> store.find(lock)).thenApply(found -> {
+                    if (found.isPresent() && found.get().ownerRecord().equals(seen.raw())) {
+                        throw new BackendRefusedException(
+                                what + ": another library or tool recorded this holder, and a store of kind \""
+                                        + store.kind() + "\" releases only grants of Mortise: delete its entry at "
+                                        + store.endpoints() + " with the store's own tools");
+                    }
+                    return false;
+                }))
+                .toCompletableFuture();
     }
 
     @Override

@@ -650,6 +650,22 @@ class LeaseStoreBackendTest {
         assertThat(admin.forceRelease("a", seen).join()).as("the successor").isFalse();
     }
 
+    /** A store has no way to release it, and "no longer held" would be untrue. */
+    @Test
+    void S18_aForcedReleaseOfAForeignHolderIsRefused() {
+        LockAdmin admin = client.admin().orElseThrow();
+        map.rows.put(new LockName("a"), new MapStore.Row("", "written by hand", 1, Long.MAX_VALUE));
+        LockHolder seen = admin.status("a").join().holders().get(0);
+        assertThat(seen.isForeign()).isTrue();
+        assertThatThrownBy(() -> admin.forceRelease("a", seen).join())
+                .cause()
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining("forced release of lock \"a\"")
+                .hasMessageContaining("map:1");
+        map.rows.clear();
+        assertThat(admin.forceRelease("a", seen).join()).as("it is gone").isFalse();
+    }
+
     @Test
     void S15_theFailuresOfTheAdminHaveCategoriesToo() {
         LockAdmin admin = client.admin().orElseThrow();

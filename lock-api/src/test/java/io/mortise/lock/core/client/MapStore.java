@@ -24,11 +24,14 @@ import java.util.function.Supplier;
  * its first store.
  */
 public final class MapStore implements LeaseStore {
-    private record Row(String attempt, String record, long token, long expiresAt) {}
+    record Row(String attempt, String record, long token, long expiresAt) {}
 
     public final Map<LockName, Row> rows = new ConcurrentHashMap<>();
     public final AtomicLong requests = new AtomicLong();
     volatile boolean hung;
+    /** The name of a lock for which acquires have no reply, as if another transaction kept its row; empty for none. */
+    volatile String hungName = "";
+
     /** Whether all stages complete with null, and no request is executed. */
     volatile boolean returnsNull;
     /** Whether the store clears collections that it receives as arguments. */
@@ -73,7 +76,7 @@ public final class MapStore implements LeaseStore {
             clock.schedule(executionDelay, () -> CompletableFuture.completedFuture(request.get()));
             return CompletableFuture.failedFuture(new BackendUnavailableException("the reply was lost"));
         }
-        return answer(request);
+        return name.value().equals(hungName) ? new CompletableFuture<>() : answer(request);
     }
 
     @Override
