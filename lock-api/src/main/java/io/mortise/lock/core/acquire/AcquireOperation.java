@@ -11,6 +11,7 @@ import io.mortise.lock.core.acquire.AcquireEvent.Plain;
 import io.mortise.lock.core.lease.HeldLease;
 import io.mortise.lock.core.listener.AcquireNotifier;
 import io.mortise.lock.core.runtime.RandomIds;
+import io.mortise.lock.core.runtime.StoreContact;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
@@ -109,6 +110,10 @@ public final class AcquireOperation {
         return with.clock().now();
     }
 
+    private StoreContact contact() {
+        return with.queues().contact(name, with.lastResponse().contact());
+    }
+
     // ---- events
 
     /**
@@ -118,16 +123,12 @@ public final class AcquireOperation {
      *     waited long enough too, it fails at once, so that the waiters do not each wait for another outage
      */
     void firstInQueue(boolean storeSilent) {
-        accept(
-                with.open().isClosing()
-                        ? Plain.CLOSE
-                        : new AcquireEvent.FirstInQueue(
-                                storeSilent, now(), with.lastResponse().contact()));
+        accept(with.open().isClosing() ? Plain.CLOSE : new AcquireEvent.FirstInQueue(storeSilent, now(), contact()));
     }
 
     /** Handles a failure of the first operation in the local queue, which this one waits for. */
     private void storeSilent() {
-        accept(new AcquireEvent.StoreSilent(now(), with.lastResponse().contact()));
+        accept(new AcquireEvent.StoreSilent(now(), contact()));
     }
 
     /** Handles a hint for one contender. */
@@ -173,10 +174,7 @@ public final class AcquireOperation {
             }
             acceptResult(new AcquireEvent.Busy(waiting.retryAfter(), now(), jitter()), null);
         } else if (result instanceof AttemptResult.Displaced displaced) {
-            acceptResult(
-                    new AcquireEvent.Displaced(
-                            displaced.why(), now(), with.lastResponse().contact(), jitter()),
-                    null);
+            acceptResult(new AcquireEvent.Displaced(displaced.why(), now(), contact(), jitter()), null);
         } else {
             failed(new IllegalStateException("attempt() completed with null"));
         }
@@ -188,11 +186,7 @@ public final class AcquireOperation {
                 with.leases(), name, from.contender(), from.attemptId(), granted, options, waitPolicy.leaseDuration());
         from.attach(lease);
         boolean usable = isOpen() && lease.begin();
-        acceptResult(
-                usable
-                        ? Plain.GRANTED
-                        : new AcquireEvent.GrantEnded(now(), with.lastResponse().contact(), jitter()),
-                lease);
+        acceptResult(usable ? Plain.GRANTED : new AcquireEvent.GrantEnded(now(), contact(), jitter()), lease);
     }
 
     private void failed(Throwable failure) {
@@ -200,7 +194,7 @@ public final class AcquireOperation {
         LockException known = cause instanceof LockException lockFailure
                 ? lockFailure
                 : new BackendRefusedException("the backend failed: " + cause, cause);
-        acceptResult(new AcquireEvent.Failed(known, now(), with.lastResponse().contact(), jitter()), null);
+        acceptResult(new AcquireEvent.Failed(known, now(), contact(), jitter()), null);
     }
 
     private double jitter() {
@@ -209,8 +203,7 @@ public final class AcquireOperation {
 
     private void deadlineReached() {
         boolean queueBusy = waitsInLocalQueue() && with.queues().lastResultBusy(name);
-        accept(new AcquireEvent.DeadlineReached(
-                queueBusy, now(), with.lastResponse().contact()));
+        accept(new AcquireEvent.DeadlineReached(queueBusy, now(), contact()));
     }
 
     // ---- the machine
@@ -262,6 +255,7 @@ public final class AcquireOperation {
             remove(remove.contender());
         } else if (effect instanceof AcquireEffect.RecordFailure failure) {
             with.lastResponse().failed(failure.sent());
+            with.queues().recordFailure(name, this, failure.sent());
             with.queues().behind(name, this).forEach(AcquireOperation::storeSilent);
         } else if (effect instanceof AcquireEffect.End end) {
             end(end);

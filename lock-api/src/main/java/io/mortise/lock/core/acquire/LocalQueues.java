@@ -2,7 +2,9 @@
 package io.mortise.lock.core.acquire;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.mortise.lock.core.runtime.StoreContact;
 import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.support.Trampoline;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -22,6 +24,7 @@ public final class LocalQueues {
     private static final class LocalQueue {
         private final LinkedHashSet<AcquireOperation> waiters = new LinkedHashSet<>();
         private boolean lastResultBusy;
+        private @Nullable MonotonicInstant failingSince; // when the first request without a response was sent
     }
 
     /** Adds the operation to the queue. Returns whether it is the first one, which may make an attempt now. */
@@ -41,7 +44,28 @@ public final class LocalQueues {
         LocalQueue queue = queues.get(name);
         if (queue != null && queue.waiters.contains(by)) {
             queue.lastResultBusy = busy;
+            queue.failingSince = busy ? null : queue.failingSince;
         }
+    }
+
+    /**
+     * Records that a request of the first operation in the queue had no response. It is ignored for an operation that has left the
+     * queue.
+     */
+    synchronized void recordFailure(LockName name, AcquireOperation by, MonotonicInstant sent) {
+        LocalQueue queue = queues.get(name);
+        if (queue != null && queue.waiters.contains(by) && queue.failingSince == null) {
+            queue.failingSince = sent;
+        }
+    }
+
+    /**
+     * Returns the contact with the store as the queue knows it: its own requests may have had no response for longer than those of
+     * the client, of which others may have had one.
+     */
+    synchronized StoreContact contact(LockName name, StoreContact ofClient) {
+        LocalQueue queue = queues.get(name);
+        return queue == null || queue.failingSince == null ? ofClient : ofClient.failingSince(queue.failingSince);
     }
 
     /**

@@ -28,4 +28,9 @@ public record StoreContact(
     public Duration since(MonotonicInstant now) {
         return lastResponse.until(now);
     }
+
+    /** Returns the contact according to requests that have had no response since then, although others may have had one. */
+    public StoreContact failingSince(MonotonicInstant sent) {
+        return new StoreContact(lastResponse, failingSince == null ? sent : failingSince.orEarlier(sent));
+    }
 }

@@ -272,6 +272,41 @@ class SimpleSpiTest {
         assertThat(((CoreClient) one).queues.size()).isZero();
     }
 
+    /** The renewals of another lock have replies, so that the client as a whole has no outage. */
+    @Test
+    void S15_waitersOfOneSilentLockFailTogether() {
+        Lease other = one.named("y").acquireAsync().join();
+        store.hungName = "x";
+        List<CompletableFuture<Lease>> waiting = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            waiting.add(one.named("x").acquireAsync());
+        }
+        clock.advance(Duration.ofSeconds(20));
+        CompletableFuture<Lease> late = one.named("x").acquireAsync();
+        clock.advance(Duration.ofSeconds(12));
+        assertThat(waiting).allMatch(CompletableFuture::isCompletedExceptionally);
+        assertThat(late).isNotDone();
+        clock.advance(Duration.ofSeconds(20));
+        assertThat(late).isCompletedExceptionally();
+        assertThat(other.isHeld()).isTrue();
+    }
+
+    @Test
+    void S15_twoShortOutagesOfOneLockAreNoLongOne() {
+        Lease held = two.named("x").acquireAsync().join();
+        CompletableFuture<Lease> first = one.named("x").acquireAsync();
+        CompletableFuture<Lease> second = one.named("x").acquireAsync();
+        for (int i = 0; i < 2; i++) {
+            store.hungName = "x";
+            clock.advance(Duration.ofSeconds(20));
+            store.hungName = "";
+            clock.advance(Duration.ofSeconds(5));
+        }
+        assertThat(first).isNotDone();
+        assertThat(second).isNotDone();
+        assertThat(held.isHeld()).isTrue();
+    }
+
     /** Only the first of them sends requests, and it waits for ten minutes. */
     @Test
     void S15_anUnboundedWaitBehindABoundedOneFailsAfterAnOutage() {
