@@ -164,16 +164,20 @@ final class NodeRequests {
     }
 
     private void overdue(ScriptCall call) {
-        boolean silent = isSilentSince(call) && !node.isClosed();
         call.completeExceptionally(new BackendUnavailableException(
                 "no answer from " + node.endpoints() + " in " + limit.toMillis() + " ms"));
-        if (silent && pinging.compareAndSet(false, true)) {
-            ping(call);
+        onNoReply(call.sentAt(), call.epoch());
+    }
+
+    /** Checks the connection after a request that was sent then, in that epoch, and has had no reply in time. */
+    void onNoReply(MonotonicInstant sentAt, int epoch) {
+        if (isSilentSince(sentAt, epoch) && !node.isClosed() && pinging.compareAndSet(false, true)) {
+            ping(sentAt, epoch);
         }
     }
 
-    private boolean isSilentSince(ScriptCall call) {
-        return lastReceived.isBefore(call.sentAt()) && call.epoch() == connection.epoch();
+    private boolean isSilentSince(MonotonicInstant sentAt, int epoch) {
+        return lastReceived.isBefore(sentAt) && epoch == connection.epoch();
     }
 
     /**
@@ -181,10 +185,10 @@ final class NodeRequests {
      * reads the replies. So the connection is dropped only after that thread has written one more request and had time to
      * read.
      */
-    private void ping(ScriptCall unanswered) {
+    private void ping(MonotonicInstant sentAt, int epoch) {
         ServerPing ping = new ServerPing(() -> clock.schedule(timeToRead, () -> {
             pinging.set(false);
-            if (isSilentSince(unanswered) && !node.isClosed()) {
+            if (isSilentSince(sentAt, epoch) && !node.isClosed()) {
                 // TCP would notice only after a quarter of an hour. The outcome of pending requests is determined on
                 // the
                 // next connection.

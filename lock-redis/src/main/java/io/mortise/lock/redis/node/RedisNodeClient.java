@@ -327,6 +327,8 @@ public final class RedisNodeClient {
      */
     public <T> CompletionStage<T> execute(
             String what, Function<RedisPubSubAsyncCommands<String, String>, RedisFuture<T>> command) {
+        MonotonicInstant sent = context.clock().now();
+        int epoch = connection.epoch();
         CompletionStage<T> request = retriedUntilConnected(() -> {
             CompletableFuture<T> result = new CompletableFuture<>();
             opening.run(() -> {
@@ -338,7 +340,12 @@ public final class RedisNodeClient {
             });
             return result;
         });
-        return translated(what, context.withRequestTimeout(what + " at " + endpoints(), request));
+        return translated(what, context.withRequestTimeout(what + " at " + endpoints(), request))
+                .whenComplete((value, failure) -> {
+                    if (!request.toCompletableFuture().isDone()) {
+                        requests.onNoReply(sent, epoch);
+                    }
+                });
     }
 
     private <T> CompletionStage<T> retriedUntilConnected(Supplier<CompletionStage<T>> send) {

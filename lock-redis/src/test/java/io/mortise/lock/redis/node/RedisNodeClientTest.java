@@ -165,6 +165,29 @@ class RedisNodeClientTest {
         }
     }
 
+    /** Operators may send no other requests. */
+    @Test
+    void S15_theConnectionIsDroppedAlsoIfOnlyACommandHasNoReply() throws Exception {
+        ManualClock clock = new ManualClock();
+        try (NodeFixture fixture = new NodeFixture(clock)) {
+            RedisNodeClient node = fixture.node(Duration.ofSeconds(2));
+            int epoch = node.epoch();
+            clock.advance(Duration.ofMillis(1));
+            fixture.server.pause();
+            CompletionStage<?> command = node.execute("a ping", commands -> commands.ping());
+            clock.advance(fixture.context.requestTimeout());
+            assertThat(command.toCompletableFuture()).isCompletedExceptionally();
+            Await.until(
+                    "the check is written",
+                    NodeFixture.SOON,
+                    () -> clock.untilNextTimer().isPresent());
+            clock.advance(Duration.ofSeconds(1));
+            Await.until("it is dropped", NodeFixture.SOON, () -> node.epoch() != epoch);
+            fixture.server.resume();
+            node.close().join();
+        }
+    }
+
     /** As above: a reply that is read only after the ping was written is no silence either. */
     @Test
     void S15_aSilentServerHasTimeToReplyToAPing() throws Exception {
