@@ -224,7 +224,10 @@ class ElectionTest {
         start(client, term -> {
             int index = terms.getAndIncrement();
             if (index < failures.size()) {
-                throwAny(failures.get(index));
+                if (failures.get(index) instanceof Error error) {
+                    throw error;
+                }
+                throw (Exception) failures.get(index);
             }
             untilStopped().lead(term);
         });
@@ -736,10 +739,5 @@ class ElectionTest {
         while (events.isEmpty()) {
             clock.advance(Duration.ofMillis(500));
         }
-    }
-
-    @SuppressWarnings("unchecked")
-    private static <X extends Throwable> void throwAny(Throwable failure) throws X {
-        throw (X) failure;
     }
 }

@@ -31,6 +31,7 @@ import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.ObservedExpiryDetector;
 import io.mortise.lock.spi.OwnerRecordCodec;
 import io.mortise.lock.spi.support.StageFailures;
+import io.mortise.lock.spi.support.UndeclaredThrow;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -115,7 +116,7 @@ class LeaseStoreBackendTest {
 
         private <T> CompletionStage<T> send(Supplier<CompletionStage<T>> request) {
             if (thrown != null) {
-                DecidingStore.<RuntimeException>throwAny(thrown);
+                UndeclaredThrow.of(thrown);
             }
             if (failure != null) {
                 return CompletableFuture.failedFuture(failure);
@@ -128,12 +129,6 @@ class LeaseStoreBackendTest {
                     oneWay,
                     () -> request.get().thenAccept(value -> clock.schedule(oneWay, () -> reply.complete(value))));
             return reply;
-        }
-
-        /** Throws also what Java lets a method throw only if it says so, as other languages do. */
-        @SuppressWarnings("unchecked")
-        private static <E extends Throwable> void throwAny(Throwable any) throws E {
-            throw (E) any;
         }
 
         @Override

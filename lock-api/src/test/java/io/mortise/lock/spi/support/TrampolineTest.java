@@ -38,16 +38,11 @@ class TrampolineTest {
         Exception checked = new Exception("checked");
         assertThatThrownBy(() -> Trampoline.run(() -> {
                     Trampoline.run(() -> ran.add("second"));
-                    TrampolineTest.<RuntimeException>throwAny(checked);
+                    UndeclaredThrow.of(checked);
                 }))
                 .isInstanceOf(UndeclaredThrowableException.class)
                 .hasCause(checked);
         Trampoline.run(() -> ran.add("at once"));
         assertThat(ran).containsExactly("second", "at once");
-    }
-
-    @SuppressWarnings("unchecked")
-    private static <E extends Throwable> void throwAny(Throwable any) throws E {
-        throw (E) any;
     }
 }
