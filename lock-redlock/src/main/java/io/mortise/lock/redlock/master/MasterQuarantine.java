@@ -108,15 +108,14 @@ public final class MasterQuarantine {
     }
 
     private Optional<Duration> onHandshake(RedlockMaster master, MasterHandshakeReply reply) {
-        Optional<LockConfigurationException> duplicate = masters.duplicateServer(master, reply.runId());
+        boolean votedBefore = master.voting() != null;
+        boolean agreedBefore =
+                master.handshake().map(MasterHandshakeReply::agreesOnMaxLease).orElse(true);
+        Optional<LockConfigurationException> duplicate = masters.handshakeSucceeded(master, reply);
         if (duplicate.isPresent()) {
             master.handshakeFailed(duplicate.get());
             return Optional.of(QuarantinePolicy.LONGEST_PAUSE);
         }
-        boolean votedBefore = master.voting() != null;
-        boolean agreedBefore =
-                master.handshake().map(MasterHandshakeReply::agreesOnMaxLease).orElse(true);
-        master.handshakeSucceeded(reply);
         if (!reply.agreesOnMaxLease()) {
             maxLeaseDiffers(master, reply, agreedBefore);
         }

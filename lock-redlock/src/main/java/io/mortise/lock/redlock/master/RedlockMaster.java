@@ -72,9 +72,9 @@ public final class RedlockMaster {
     }
 
     synchronized void handshakeSucceeded(MasterHandshakeReply reply) {
+        health.handshakeSucceeded();
         handshake = reply;
         handshakeFailure = null;
-        health.handshakeSucceeded();
     }
 
     /** Records that the handshake has failed, or that the master must not vote for this client. */

@@ -113,14 +113,21 @@ public final class RedlockMasters {
         }
     }
 
-    /** Returns an error if another configured master is the same server, which would then have two votes. */
-    Optional<LockConfigurationException> duplicateServer(RedlockMaster master, String runId) {
-        return peersOf(master).stream()
+    /**
+     * Records the reply to a handshake, or returns an error if another configured master is the same server, which would then have
+     * two votes. Synchronized, so that of two handshakes that end at the same time one sees the other.
+     */
+    synchronized Optional<LockConfigurationException> handshakeSucceeded(
+            RedlockMaster master, MasterHandshakeReply reply) {
+        Optional<RedlockMaster> same = peersOf(master).stream()
                 .filter(other -> other.handshake()
-                        .filter(known -> known.runId().equals(runId))
+                        .filter(known -> known.runId().equals(reply.runId()))
                         .isPresent())
-                .findFirst()
-                .map(other -> new LockConfigurationException(master.endpoint() + " and " + other.endpoint()
-                        + " are one server, which would have two votes: name each master once"));
+                .findFirst();
+        if (same.isEmpty()) {
+            master.handshakeSucceeded(reply);
+        }
+        return same.map(other -> new LockConfigurationException(master.endpoint() + " and " + other.endpoint()
+                + " are one server, which would have two votes: name each master once"));
     }
 }
