@@ -113,7 +113,9 @@ public final class MasterQuarantine {
                 master.handshake().map(MasterHandshakeReply::agreesOnMaxLease).orElse(true);
         Optional<LockConfigurationException> duplicate = masters.handshakeSucceeded(master, reply);
         if (duplicate.isPresent()) {
-            master.handshakeFailed(duplicate.get());
+            if (master.handshakeFailed(duplicate.get())) {
+                log.warn("event=master-named-twice {}", duplicate.get().getMessage());
+            }
             return Optional.of(QuarantinePolicy.LONGEST_PAUSE);
         }
         if (!reply.agreesOnMaxLease()) {

@@ -77,9 +77,15 @@ public final class RedlockMaster {
         handshakeFailure = null;
     }
 
-    /** Records that the handshake has failed, or that the master must not vote for this client. */
-    void handshakeFailed(Throwable why) {
+    /**
+     * Records that the handshake has failed, or that the master must not vote for this client.
+     *
+     * @return whether the reason is another one than before
+     */
+    synchronized boolean handshakeFailed(Throwable why) {
+        Throwable before = handshakeFailure;
         handshakeFailure = why;
+        return before == null || !before.toString().equals(why.toString());
     }
 
     /** Records how long from now the master stays in quarantine, and that its peers agree again on the longest lease. */

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.master;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** Tests what follows from the replies to handshakes, in whatever order and on whatever threads they come. */
+class MasterHandshakesTest {
+    private static List<Integer> voting(RedlockMasters masters) {
+        return masters.all().stream()
+                .filter(master -> master.voting() != null)
+                .map(RedlockMaster::index)
+                .toList();
+    }
+
+    private static MasterHandshakeReply votingOf(RedlockMaster master) {
+        return Objects.requireNonNull(master.voting());
+    }
+
+    /** It is logged when it is new. */
+    @Test
+    void theReasonWhyAMasterDoesNotVoteIsNewOnce() {
+        RedlockMaster master = new PendingMasters("a", "b", "c").get(0);
+        assertThat(master.handshakeFailed(new IllegalStateException("one"))).isTrue();
+        assertThat(master.handshakeFailed(new IllegalStateException("one"))).isFalse();
+        assertThat(master.handshakeFailed(new IllegalStateException("another"))).isTrue();
+    }
+
+    @Test
+    void S01_aServerWithTwoAddressesHasOneVote() {
+        PendingMasters server = new PendingMasters("same", "same", "other");
+        server.reply(1, PendingMasters.votes());
+        server.reply(0, PendingMasters.votes());
+        server.reply(2, PendingMasters.votes());
+        assertThat(voting(server.masters)).containsExactly(1, 2);
+        assertThat(server.get(0).whyNotVoting())
+                .isEqualTo("redis://master0 and redis://master1 are one server, which would have two votes:"
+                        + " name each master once");
+        server.clock.advance(QuarantinePolicy.LONGEST_PAUSE);
+        server.reply(0, PendingMasters.votes());
+        server.quarantine.enterQuarantine(server.get(1), votingOf(server.get(1)));
+        server.reply(1, PendingMasters.votes());
+        assertThat(voting(server.masters)).as("after further handshakes").containsExactly(1, 2);
+    }
+}
