@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.master;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.redis.node.ServerInfo;
@@ -15,8 +16,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,10 +43,14 @@ final class MasterHandshakes {
     private final Duration maxLease;
     private final BackendContext context;
     private final Receiver receiver;
-    private final AtomicInteger pendingEpoch =
-            new AtomicInteger(NO_EPOCH); // of the connection with a pending handshake
-    private final AtomicInteger started = new AtomicInteger();
-    private final AtomicBoolean again = new AtomicBoolean();
+
+    @GuardedBy("this")
+    private int pendingEpoch = NO_EPOCH; // of the connection with a pending handshake
+
+    @GuardedBy("this")
+    private boolean again; // once the pending handshake has ended
+
+    private volatile int started; // written under the monitor
     private volatile MasterProcess process = new MasterProcess(NO_EPOCH, "");
 
     MasterHandshakes(
@@ -67,12 +70,16 @@ final class MasterHandshakes {
 
     /** Starts a handshake on the present connection; once the pending one has ended, if there is one. */
     void start(RedisNodeClient node) {
-        int epoch = node.epoch();
-        if (pendingEpoch.getAndSet(epoch) == epoch) {
-            again.set(true); // its reply may be older than what leads to this one
-            return;
+        int epoch;
+        synchronized (this) {
+            epoch = node.epoch();
+            again = epoch == pendingEpoch; // its reply may be older than what leads to this one
+            if (again) {
+                return;
+            }
+            pendingEpoch = epoch;
+            started++;
         }
-        started.incrementAndGet();
         CompletableFuture.completedStage(process)
                 .thenCompose(known -> known.epoch == epoch
                         ? CompletableFuture.completedStage(known)
@@ -82,19 +89,28 @@ final class MasterHandshakes {
                     process = known;
                     return send(node, known);
                 })
-                .whenComplete((reply, failure) -> {
-                    pendingEpoch.compareAndSet(epoch, NO_EPOCH);
-                    if (node.epoch() != epoch) {
-                        return; // the new connection has its own handshake
-                    }
-                    Optional<Duration> next = processed(reply, failure);
-                    masters.stateChanged();
-                    if (again.getAndSet(false)) {
-                        start(node);
-                    } else {
-                        next.ifPresent(pause -> startAfter(pause, node, epoch));
-                    }
-                });
+                .whenComplete((reply, failure) -> ended(node, epoch, reply, failure));
+    }
+
+    /** Processes the outcome of a handshake before another one on the same connection begins, so that none replaces a later one. */
+    private void ended(
+            RedisNodeClient node, int epoch, @Nullable MasterHandshakeReply reply, @Nullable Throwable failure) {
+        boolean current = node.epoch() == epoch; // else the new connection has its own handshake
+        Optional<Duration> next = current ? processed(reply, failure) : Optional.empty();
+        boolean repeat;
+        synchronized (this) {
+            if (pendingEpoch != epoch) {
+                return;
+            }
+            pendingEpoch = NO_EPOCH;
+            repeat = again && current;
+        }
+        masters.stateChanged();
+        if (repeat) {
+            start(node);
+        } else {
+            next.ifPresent(pause -> startAfter(pause, node, epoch));
+        }
     }
 
     /** Returns the time until the next handshake. One whose reply cannot be processed has failed. */
@@ -164,9 +180,9 @@ final class MasterHandshakes {
 
     /** Starts a handshake after the pause, unless one is started before or the connection is lost. */
     private void startAfter(Duration pause, RedisNodeClient node, int epoch) {
-        int last = started.get();
+        int last = started;
         context.clock().schedule(pause, () -> {
-            if (started.get() == last && node.epoch() == epoch && node.isConnected()) {
+            if (started == last && node.epoch() == epoch && node.isConnected()) {
                 start(node);
             }
         });

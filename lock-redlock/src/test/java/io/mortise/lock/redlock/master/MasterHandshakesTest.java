@@ -3,8 +3,11 @@ package io.mortise.lock.redlock.master;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** Tests what follows from the replies to handshakes, in whatever order and on whatever threads they come. */
@@ -44,5 +47,35 @@ class MasterHandshakesTest {
         server.quarantine.enterQuarantine(server.get(1), votingOf(server.get(1)));
         server.reply(1, PendingMasters.votes());
         assertThat(voting(server.masters)).as("after further handshakes").containsExactly(1, 2);
+    }
+
+    /** Otherwise the later reply could be replaced by the earlier one, whose master may have lost its data since. */
+    @Test
+    void S01_anotherHandshakeBeginsOnceTheReplyHasBeenProcessed() {
+        PendingMasters servers = votingMasters();
+        List<Integer> sentMeanwhile = new ArrayList<>();
+        AtomicReference<MasterHandshakes> handshakes = new AtomicReference<>();
+        handshakes.set(handshakes(servers, (master, reply) -> {
+            Objects.requireNonNull(handshakes.get()).start(master.node());
+            sentMeanwhile.add(servers.pending(0));
+            return Optional.empty();
+        }));
+        Objects.requireNonNull(handshakes.get()).start(servers.get(0).node());
+        servers.reply(0, PendingMasters.votes());
+        assertThat(sentMeanwhile).containsExactly(0);
+        assertThat(servers.pending(0)).as("now").isOne();
+    }
+
+    private static PendingMasters votingMasters() {
+        PendingMasters servers = new PendingMasters("a", "b", "c");
+        for (int master = 0; master < 3; master++) {
+            servers.reply(master, PendingMasters.votes());
+        }
+        return servers;
+    }
+
+    private static MasterHandshakes handshakes(PendingMasters servers, MasterHandshakes.Receiver receiver) {
+        return new MasterHandshakes(
+                0, servers.masters, PendingMasters.KEYS, PendingMasters.MAX_LEASE, servers.context, receiver);
     }
 }

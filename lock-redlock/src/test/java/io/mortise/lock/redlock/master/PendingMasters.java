@@ -18,6 +18,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -31,6 +32,7 @@ import org.jspecify.annotations.Nullable;
 /** Connected masters without servers: the scripts that are sent to them wait for the test to answer them. */
 final class PendingMasters {
     static final Duration MAX_LEASE = Duration.ofSeconds(30);
+    static final RedlockKeys KEYS = new RedlockKeys("lock:");
 
     /** The time on the masters' clocks, at all times. */
     private static final long NOW = 1_700_000_000_000_000L;
@@ -39,14 +41,13 @@ final class PendingMasters {
     final RedlockMasters masters;
     final MasterQuarantine quarantine;
     private final List<Connection> connections = new ArrayList<>();
-    private final BackendContext context = proxy(BackendContext.class, this::context);
+    final BackendContext context = proxy(BackendContext.class, this::context);
     int begunToVote;
 
     /** @param runIds the run ids of the masters' processes */
     PendingMasters(String... runIds) {
         masters = new RedlockMasters(new Quorum(runIds.length), clock);
-        quarantine = new MasterQuarantine(
-                masters, new RedlockKeys("lock:"), MAX_LEASE, false, context, () -> begunToVote++);
+        quarantine = new MasterQuarantine(masters, KEYS, MAX_LEASE, false, context, () -> begunToVote++);
         List<RedlockMaster> all = new ArrayList<>();
         for (String runId : runIds) {
             Connection connection = new Connection(runId);
@@ -117,7 +118,7 @@ final class PendingMasters {
 
     private final class Connection implements InvocationHandler {
         private final String runId;
-        private final List<ScriptCall> pending = new ArrayList<>();
+        private final List<ScriptCall> pending = Collections.synchronizedList(new ArrayList<>());
         private @Nullable RedisPubSubListener<String, String> listener;
 
         Connection(String runId) {
