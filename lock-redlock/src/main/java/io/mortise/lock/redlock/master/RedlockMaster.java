@@ -130,9 +130,15 @@ public final class RedlockMaster {
         return health.isLagging() || cleanupBacklog.isFull() ? null : voting();
     }
 
-    /** Discards a handshake that may be outdated; returns true to the first caller, which has to repeat the handshake. */
-    synchronized boolean discardHandshake(MasterHandshakeReply outdated) {
-        boolean first = outdated.equals(handshake);
+    /**
+     * Discards the last handshake if it says that the master votes, after a reply on the same connection that says otherwise.
+     *
+     * @param earlier handshake by which the request was sent; there may have been another one since
+     * @return true to the first caller, which has to repeat the handshake
+     */
+    synchronized boolean discardHandshake(MasterHandshakeReply earlier) {
+        MasterHandshakeReply voting = voting();
+        boolean first = voting != null && voting.epoch() == earlier.epoch();
         if (first) {
             handshake = null;
         }

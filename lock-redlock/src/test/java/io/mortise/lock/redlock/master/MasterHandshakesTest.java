@@ -3,6 +3,7 @@ package io.mortise.lock.redlock.master;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -64,6 +65,24 @@ class MasterHandshakesTest {
         servers.reply(0, PendingMasters.votes());
         assertThat(sentMeanwhile).containsExactly(0);
         assertThat(servers.pending(0)).as("now").isOne();
+    }
+
+    /** The master has lost its data after the second handshake and before the vote, which was requested before the second one ended. */
+    @Test
+    void S01_aHandshakeIsRepeatedAfterAVoteThatWasRequestedByAnEarlierOne() {
+        PendingMasters servers = votingMasters();
+        RedlockMaster master = servers.get(0);
+        MasterHandshakeReply first = votingOf(master);
+        servers.clock.advance(Duration.ofMillis(1)); // so that the handshakes differ
+        servers.quarantine.listener(0, PendingMasters.NO_MESSAGES).onMessage(master.node(), "Q");
+        servers.reply(0, PendingMasters.votes());
+        servers.quarantine.enterQuarantine(master, first);
+        assertThat(master.voting()).isNull();
+        assertThat(servers.pending(0)).isOne();
+        servers.quarantine.enterQuarantine(master, first);
+        servers.reply(0, PendingMasters.inQuarantineFor(Duration.ZERO));
+        servers.quarantine.enterQuarantine(master, first);
+        assertThat(servers.pending(0)).as("it is repeated once").isZero();
     }
 
     private static PendingMasters votingMasters() {

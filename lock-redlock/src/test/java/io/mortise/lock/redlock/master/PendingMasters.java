@@ -34,6 +34,14 @@ final class PendingMasters {
     static final Duration MAX_LEASE = Duration.ofSeconds(30);
     static final RedlockKeys KEYS = new RedlockKeys("lock:");
 
+    static final NodeListener NO_MESSAGES = new NodeListener() {
+        @Override
+        public void onMessage(RedisNodeClient from, String text) {}
+
+        @Override
+        public void onSubscribed(RedisNodeClient node) {}
+    };
+
     /** The time on the masters' clocks, at all times. */
     private static final long NOW = 1_700_000_000_000_000L;
 
@@ -131,20 +139,13 @@ final class PendingMasters {
         }
 
         BackgroundConnect connector(int master) {
-            NodeListener noMessages = new NodeListener() {
-                @Override
-                public void onMessage(RedisNodeClient from, String text) {}
-
-                @Override
-                public void onSubscribed(RedisNodeClient node) {}
-            };
             return new BackgroundConnect(
                     new RedisNodeClient.Target("", "redis://master" + master, this::open, false),
                     "channel",
                     context,
                     Duration.ofHours(1),
                     Optional.empty(),
-                    quarantine.listener(master, noMessages));
+                    quarantine.listener(master, NO_MESSAGES));
         }
 
         @Override
