@@ -163,7 +163,7 @@ public final class MasterQuarantine {
         QuarantinePolicy.MasterState state = handshake.stateAt(context.clock().now());
         QuarantinePolicy.Decision decision = decide(master, handshake, state, RedlockMaster::peerState);
         if (decision instanceof QuarantinePolicy.Decision.Stay stay) {
-            master.staysInQuarantine(stay.time());
+            master.staysInQuarantine(handshake, stay.time());
         } else if (decision instanceof QuarantinePolicy.Decision.MaxLeaseConflict && handshake.agreesOnMaxLease()) {
             // A client whose maxLease may be wrong must not decide how long the master stays in quarantine.
             masters.peersOf(master).stream()

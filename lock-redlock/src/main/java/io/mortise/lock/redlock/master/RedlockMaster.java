@@ -88,8 +88,14 @@ public final class RedlockMaster {
         return before == null || !before.toString().equals(why.toString());
     }
 
-    /** Records how long from now the master stays in quarantine, and that its peers agree again on the longest lease. */
-    void staysInQuarantine(Duration remaining) {
+    /**
+     * Records how long from now the master stays in quarantine, and that its peers agree again on the longest lease. A decision on a
+     * handshake that is no longer the last one changes nothing.
+     */
+    synchronized void staysInQuarantine(MasterHandshakeReply decidedOn, Duration remaining) {
+        if (!decidedOn.equals(handshake)) {
+            return;
+        }
         if (handshakeFailure instanceof LockConfigurationException) {
             handshakeFailure = null;
         }

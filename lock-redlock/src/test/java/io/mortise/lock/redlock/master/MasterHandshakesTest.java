@@ -85,6 +85,20 @@ class MasterHandshakesTest {
         assertThat(servers.pending(0)).as("it is repeated once").isZero();
     }
 
+    /** Another master's handshake leads to decisions on all masters, while this one's reply is processed on another thread. */
+    @Test
+    void S14_aDecisionOnAnEarlierHandshakeDoesNotEraseWhyTheMasterIsRefused() {
+        PendingMasters servers = new PendingMasters("a", "b", "c");
+        RedlockMaster master = servers.get(0);
+        servers.reply(0, PendingMasters.inQuarantineFor(Duration.ZERO));
+        MasterHandshakeReply first = master.handshake().orElseThrow();
+        servers.quarantine.listener(0, PendingMasters.NO_MESSAGES).onMessage(master.node(), "Q");
+        servers.reply(0, PendingMasters.withMaxLease(PendingMasters.MAX_LEASE.plusMillis(1)));
+        assertThat(master.whyNotVoting()).contains("maxLease is PT30S in this client, but PT30.001S");
+        master.staysInQuarantine(first, PendingMasters.MAX_LEASE);
+        assertThat(master.whyNotVoting()).contains("maxLease is PT30S in this client, but PT30.001S");
+    }
+
     private static PendingMasters votingMasters() {
         PendingMasters servers = new PendingMasters("a", "b", "c");
         for (int master = 0; master < 3; master++) {

@@ -95,12 +95,17 @@ final class PendingMasters {
 
     /** Returns the reply of a master that votes to a handshake. */
     static List<Object> votes() {
-        return List.of(1L, 1L, 0L, MAX_LEASE.toMillis(), NOW);
+        return withMaxLease(MAX_LEASE);
     }
 
     /** Returns the reply to a handshake of a master that has been in quarantine for that time. */
     static List<Object> inQuarantineFor(Duration time) {
         return List.of(0L, 1L, NOW - time.toNanos() / 1_000, MAX_LEASE.toMillis(), NOW);
+    }
+
+    /** Returns the reply to a handshake of a master that votes for clients with that longest lease. */
+    static List<Object> withMaxLease(Duration maxLease) {
+        return List.of(1L, 1L, 0L, maxLease.toMillis(), NOW);
     }
 
     private static <T> T proxy(Class<T> type, InvocationHandler handler) {
