@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class MasterHandshakes {
     /** Time until a handshake that has failed is repeated. */
-    private static final Duration PAUSE_AFTER_FAILURE = Duration.ofMillis(250);
+    static final Duration PAUSE_AFTER_FAILURE = Duration.ofMillis(250);
 
     private static final int NO_EPOCH = 0;
 
@@ -109,7 +109,7 @@ final class MasterHandshakes {
         if (repeat) {
             start(node);
         } else {
-            next.ifPresent(pause -> startAfter(pause, node, epoch));
+            next.ifPresent(pause -> startAfter(pause, node));
         }
     }
 
@@ -173,13 +173,9 @@ final class MasterHandshakes {
         }
     }
 
-    /** Starts a handshake after a pause, unless one is started before or the connection is lost, which leads to one. */
-    void startAfterFailure(RedisNodeClient node) {
-        startAfter(PAUSE_AFTER_FAILURE, node, node.epoch());
-    }
-
-    /** Starts a handshake after the pause, unless one is started before or the connection is lost. */
-    private void startAfter(Duration pause, RedisNodeClient node, int epoch) {
+    /** Starts a handshake after the pause, unless one is started before or the connection is lost, which leads to one. */
+    void startAfter(Duration pause, RedisNodeClient node) {
+        int epoch = node.epoch();
         int last = started;
         context.clock().schedule(pause, () -> {
             if (started == last && node.epoch() == epoch && node.isConnected()) {

@@ -162,6 +162,18 @@ public final class MasterQuarantine {
     private Optional<Duration> applyPolicy(RedlockMaster master, MasterHandshakeReply handshake) {
         QuarantinePolicy.MasterState state = handshake.stateAt(context.clock().now());
         QuarantinePolicy.Decision decision = decide(master, handshake, state, RedlockMaster::peerState);
+        if (decision instanceof QuarantinePolicy.Decision.Leave && leaving.add(master)) {
+            leaveQuarantine(master, handshake);
+        }
+        return untilNextHandshake(master, handshake, state, decision);
+    }
+
+    /** Records why a master stays in quarantine, if it does, and returns the time until the next handshake with it. */
+    private Optional<Duration> untilNextHandshake(
+            RedlockMaster master,
+            MasterHandshakeReply handshake,
+            QuarantinePolicy.MasterState state,
+            QuarantinePolicy.Decision decision) {
         if (decision instanceof QuarantinePolicy.Decision.Stay stay) {
             master.staysInQuarantine(handshake, stay.time());
         } else if (decision instanceof QuarantinePolicy.Decision.MaxLeaseConflict && handshake.agreesOnMaxLease()) {
@@ -171,8 +183,6 @@ public final class MasterQuarantine {
                     .findFirst()
                     .flatMap(RedlockMaster::failure)
                     .ifPresent(master::handshakeFailed);
-        } else if (decision instanceof QuarantinePolicy.Decision.Leave && leaving.add(master)) {
-            leaveQuarantine(master, handshake);
         }
         return QuarantinePolicy.untilNextHandshake(state, decision);
     }
@@ -195,40 +205,43 @@ public final class MasterQuarantine {
         CompletableFuture.completedStage(masters.peersOf(master))
                 .thenCompose(exit::readCounters)
                 .thenCompose(counters -> leaveQuarantine(master, handshake, counters))
-                .whenComplete((left, failure) -> {
+                .whenComplete((next, failure) -> {
                     leaving.remove(master);
-                    if (failure == null && left) {
-                        handshakesWith(master).start(master.node());
-                        return;
-                    }
                     if (failure != null) {
                         master.handshakeFailed(failure);
                         log.debug("event=quarantine-not-left master={}", master.endpoint(), failure);
                     }
-                    handshakesWith(master).startAfterFailure(master.node());
+                    Optional<Duration> pause = failure == null ? next : Optional.of(MasterHandshakes.PAUSE_AFTER_FAILURE);
+                    pause.ifPresentOrElse(
+                            time -> handshakesWith(master).startAfter(time, master.node()),
+                            () -> handshakesWith(master).start(master.node()));
                 });
     }
 
-    /** Lets a master leave quarantine with these counters of its peers; completes with false if they are not sufficient. */
-    private CompletionStage<Boolean> leaveQuarantine(
+    /**
+     * Lets a master leave quarantine with these counters of its peers, if they are sufficient; completes with the time until the next
+     * handshake, which is empty if it has left.
+     */
+    private CompletionStage<Optional<Duration>> leaveQuarantine(
             RedlockMaster master, MasterHandshakeReply handshake, Map<RedlockMaster, List<Long>> counters) {
+        QuarantinePolicy.MasterState state = handshake.stateAt(context.clock().now());
         QuarantinePolicy.Decision decision = decide(
                 master,
                 handshake,
-                handshake.stateAt(context.clock().now()),
+                state,
                 peer -> counters.containsKey(peer)
                         ? peer.peerState()
                         : peer.peerState().withoutCounters());
         if (!(decision instanceof QuarantinePolicy.Decision.Leave leave)) {
-            return CompletableFuture.completedStage(false);
+            return CompletableFuture.completedStage(untilNextHandshake(master, handshake, state, decision));
         }
         return exit.leave(handshake, isNew(handshake), counters.values(), leave.raiseToClock())
                 .thenApply(left -> {
-                    if (left) {
-                        log.info(
-                                "event=quarantine-left master={} by_clock={}", master.endpoint(), leave.raiseToClock());
+                    if (!left) {
+                        return Optional.of(MasterHandshakes.PAUSE_AFTER_FAILURE);
                     }
-                    return left;
+                    log.info("event=quarantine-left master={} by_clock={}", master.endpoint(), leave.raiseToClock());
+                    return Optional.empty();
                 });
     }
 

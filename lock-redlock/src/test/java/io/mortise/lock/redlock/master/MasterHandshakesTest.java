@@ -99,6 +99,22 @@ class MasterHandshakesTest {
         assertThat(master.whyNotVoting()).contains("maxLease is PT30S in this client, but PT30.001S");
     }
 
+    /** The first decision counts on the counters of both; one of these masters is silent, which no handshake has shown yet. */
+    @Test
+    void S03_aMasterWithoutEnoughCountersStaysInQuarantine() {
+        PendingMasters servers = new PendingMasters("a", "b", "c");
+        servers.reply(1, PendingMasters.votes());
+        servers.reply(2, PendingMasters.votes());
+        servers.reply(0, PendingMasters.inQuarantineFor(PendingMasters.MAX_LEASE));
+        servers.reply(1, PendingMasters.counters());
+        servers.fail(2);
+        assertThat(servers.get(0).whyNotVoting()).startsWith("in quarantine for 30000 ms");
+        servers.clock.advance(QuarantinePolicy.LONGEST_PAUSE.minusMillis(1));
+        assertThat(servers.pending(0)).isZero();
+        servers.clock.advance(Duration.ofMillis(1));
+        assertThat(servers.pending(0)).isOne();
+    }
+
     private static PendingMasters votingMasters() {
         PendingMasters servers = new PendingMasters("a", "b", "c");
         for (int master = 0; master < 3; master++) {

@@ -108,6 +108,11 @@ final class PendingMasters {
         return List.of(1L, 1L, 0L, maxLease.toMillis(), NOW);
     }
 
+    /** Returns the reply of a master that votes to the request for its counters. */
+    static List<Object> counters() {
+        return Collections.nCopies(RedlockKeys.BUCKETS, 7L);
+    }
+
     private static <T> T proxy(Class<T> type, InvocationHandler handler) {
         return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
     }
