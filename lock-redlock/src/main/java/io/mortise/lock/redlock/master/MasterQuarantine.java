@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
@@ -48,7 +49,7 @@ public final class MasterQuarantine {
      * Creates the quarantine of all masters of one client.
      *
      * @param testOnlyNewMasters whether masters without data are treated as new ones
-     * @param whenMasterVotes action that runs each time a master begins to vote
+     * @param whenMasterVotes action that runs each time a master begins to vote, soon after the end of a quarantine
      */
     public MasterQuarantine(
             RedlockMasters masters,
@@ -108,9 +109,10 @@ public final class MasterQuarantine {
     }
 
     private Optional<Duration> onHandshake(RedlockMaster master, MasterHandshakeReply reply) {
-        boolean votedBefore = master.voting() != null;
+        Optional<MasterHandshakeReply> before = master.handshake();
+        boolean votedBefore = before.filter(MasterHandshakeReply::isVoting).isPresent();
         boolean agreedBefore =
-                master.handshake().map(MasterHandshakeReply::agreesOnMaxLease).orElse(true);
+                before.map(MasterHandshakeReply::agreesOnMaxLease).orElse(true);
         Optional<LockConfigurationException> duplicate = masters.handshakeSucceeded(master, reply);
         if (duplicate.isPresent()) {
             if (master.handshakeFailed(duplicate.get())) {
@@ -122,7 +124,11 @@ public final class MasterQuarantine {
             maxLeaseDiffers(master, reply, agreedBefore);
         }
         if (reply.isVoting() && !votedBefore) {
-            whenMasterVotes.run();
+            if (before.filter(known -> !isNew(known)).isPresent()) {
+                context.clock().schedule(jitter(), whenMasterVotes); // its quarantine has ended for all clients at once
+            } else {
+                whenMasterVotes.run();
+            }
         }
         updateExemptMasters();
         masters.peersOf(master).forEach(this::applyPolicy); // this master's state may allow others to leave quarantine
@@ -184,7 +190,12 @@ public final class MasterQuarantine {
                     .flatMap(RedlockMaster::failure)
                     .ifPresent(master::handshakeFailed);
         }
-        return QuarantinePolicy.untilNextHandshake(state, decision);
+        return QuarantinePolicy.untilNextHandshake(state, decision, jitter());
+    }
+
+    /** Returns a random delay, so that the clients do not all send their requests at the same moment. */
+    private static Duration jitter() {
+        return Duration.ofNanos(ThreadLocalRandom.current().nextLong(QuarantinePolicy.LONGEST_JITTER.toNanos()));
     }
 
     private QuarantinePolicy.Decision decide(

@@ -28,6 +28,9 @@ record QuarantinePolicy(Quorum quorum, Duration maxLease, boolean isNew) {
 
     private static final Duration SHORTEST_PAUSE = Duration.ofMillis(250);
 
+    /** Longest additional delay of what all clients do when a quarantine ends. */
+    static final Duration LONGEST_JITTER = Duration.ofMillis(250);
+
     /** Shortest time between two handshakes around the end of a quarantine, when the clocks may differ by a little. */
     private static final Duration SHORTEST_PAUSE_AT_END = Duration.ofMillis(10);
 
@@ -141,8 +144,10 @@ record QuarantinePolicy(Quorum quorum, Duration maxLease, boolean isNew) {
      * <p>The handshake that matters is due when the quarantine ends. The others notice what no message announces: a change of
      * the longest lease, or another loss of data, from which the quarantine counts again. The longer the quarantine has lasted,
      * the fewer they are.
+     *
+     * @param jitter delay of the handshake that is due when the quarantine ends, for all clients know the same end
      */
-    static Optional<Duration> untilNextHandshake(MasterState state, Decision decision) {
+    static Optional<Duration> untilNextHandshake(MasterState state, Decision decision, Duration jitter) {
         if (decision instanceof Decision.MaxLeaseConflict) {
             return Optional.of(LONGEST_PAUSE);
         }
@@ -151,7 +156,8 @@ record QuarantinePolicy(Quorum quorum, Duration maxLease, boolean isNew) {
         }
         Duration lasted = state.quarantinedSince().orElse(state.now()).until(state.now());
         Duration pause = Durations.longer(SHORTEST_PAUSE, Durations.shorter(lasted, LONGEST_PAUSE));
-        return Optional.of(Durations.longer(SHORTEST_PAUSE_AT_END, Durations.shorter(pause, stay.time())));
+        Duration untilEnd = stay.time().plus(jitter);
+        return Optional.of(Durations.longer(SHORTEST_PAUSE_AT_END, Durations.shorter(pause, untilEnd)));
     }
 
     private static long count(List<PeerState> others, PeerState state) {

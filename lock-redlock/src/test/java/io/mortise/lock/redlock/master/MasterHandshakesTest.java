@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
@@ -113,6 +115,29 @@ class MasterHandshakesTest {
         assertThat(servers.pending(0)).isZero();
         servers.clock.advance(Duration.ofMillis(1));
         assertThat(servers.pending(0)).isOne();
+    }
+
+    /** All clients know when the quarantine ends, and all are told when a master votes. */
+    @Test
+    void clientsDoNotActAtTheSameMomentWhenAQuarantineEnds() {
+        Duration left = Duration.ofSeconds(1);
+        Set<Duration> delays = new HashSet<>();
+        for (int client = 0; client < 10; client++) {
+            PendingMasters servers = new PendingMasters("a", "b", "c");
+            servers.reply(1, PendingMasters.votes());
+            assertThat(servers.begunToVote()).as("it was in no quarantine").isOne();
+            servers.reply(0, PendingMasters.inQuarantineFor(PendingMasters.MAX_LEASE.minus(left)));
+            delays.add(servers.clock.untilNextTimer().orElseThrow().minus(left));
+            servers.clock.advance(left.plus(QuarantinePolicy.LONGEST_JITTER));
+            servers.reply(0, PendingMasters.votes());
+            assertThat(servers.begunToVote()).isOne();
+            Duration delay = servers.clock.untilNextTimer().orElseThrow();
+            delays.add(delay);
+            servers.clock.advance(delay);
+            assertThat(servers.begunToVote()).isEqualTo(2);
+        }
+        assertThat(delays).hasSize(20).allSatisfy(delay -> assertThat(delay)
+                .isBetween(Duration.ZERO, QuarantinePolicy.LONGEST_JITTER));
     }
 
     private static PendingMasters votingMasters() {

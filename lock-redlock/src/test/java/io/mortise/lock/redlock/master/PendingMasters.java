@@ -48,9 +48,9 @@ final class PendingMasters {
     final ManualClock clock = new ManualClock();
     final RedlockMasters masters;
     final MasterQuarantine quarantine;
+    private int begunToVote;
     private final List<Connection> connections = new ArrayList<>();
     final BackendContext context = proxy(BackendContext.class, this::context);
-    int begunToVote;
 
     /** @param runIds the run ids of the masters' processes */
     PendingMasters(String... runIds) {
@@ -82,6 +82,11 @@ final class PendingMasters {
     /** Returns the number of scripts at a master that have no reply. */
     int pending(int master) {
         return connections.get(master).pending.size();
+    }
+
+    /** Returns how often the client has acted on the votes of a master that has begun to vote. */
+    int begunToVote() {
+        return begunToVote;
     }
 
     /** Answers the oldest script at a master. */
