@@ -12,7 +12,9 @@ if not state[2] and max_lease ~= '0' then
   state[2] = max_lease
 end
 local since = tonumber(state[4] or 0)
-if state[1] ~= run and state[3] ~= run then
+-- A start in the future shows that the clock was set back. How long the quarantine has lasted is unknown then, so it starts again:
+-- never too early, and it does not last for as long as the clock was set back.
+if state[1] ~= run and (state[3] ~= run or since > now) then
   since = now
   redis.call('HSET', KEYS[1], 'seen', run, 'since', string.format('%.0f', now))
   notify_clients(ARGV[3]) -- those that have not noticed the loss yet know the longest lease

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * Explores all states of three masters, two clients and one lock, to find a state with two holders.
  *
  * <p>The clients have different leases. Events occur in every order: grants, renewals, recovered votes, releases, deletion of
- * data, restarts with and without data, unreachable masters, and the passing of time. {@link QuarantinePolicy} decides which
+ * data, restarts with and without data, unreachable masters, clocks that are set back, and the passing of time. {@link QuarantinePolicy} decides which
  * masters vote.
  *
  * @param maxLease length of the quarantine, in ticks
@@ -52,6 +52,11 @@ record QuarantineModel(long maxLease, boolean countsFromLoss) {
 
         Node restarted() {
             return new Node(false, votes || everVoted, UNSEEN, 0, 0);
+        }
+
+        /** Sets the clock back by a tick; to before the quarantine is as if nobody had seen the loss (handshake.lua). */
+        Node setBack() {
+            return new Node(votes, everVoted, Math.max(age - 1, UNSEEN), owner, remaining);
         }
     }
 
@@ -120,6 +125,8 @@ record QuarantineModel(long maxLease, boolean countsFromLoss) {
             int which = node;
             step(next, path, "delete " + which, state -> state.nodes[which] = Node.EMPTY);
             step(next, path, "restart " + which, state -> state.nodes[which] = state.nodes[which].restarted());
+            step(next, path, "set back the clock of " + which, state -> state.nodes[which] = state.nodes[which]
+                    .setBack());
         }
         step(next, path, "delete all", state -> Arrays.fill(state.nodes, Node.EMPTY));
         return next;

@@ -4,6 +4,7 @@ package io.mortise.lock.redlock.storage;
 import static io.mortise.lock.redlock.storage.RedlockScriptBench.RUN;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -112,6 +113,20 @@ class QuarantineScriptsTest extends RedlockScriptTest {
         long longAgo = since - 60_000_000;
         bench.redis().call("HSET", RedlockScriptBench.STATE, "since", String.valueOf(longAgo));
         assertThat(leave("one", longAgo, "60000")).isEqualTo(List.of(1L));
+    }
+
+    /** Otherwise it would last for as long as the clock was set back. */
+    @Test
+    void S01_quarantineStartsAgainWhenTheClockWasSetBack() {
+        bench.redis().call("FLUSHALL");
+        handshake("one", 0);
+        long future = bench.micros() + Duration.ofDays(365).toNanos() / 1_000;
+        bench.redis().call("HSET", RedlockScriptBench.STATE, "since", String.valueOf(future));
+        long before = bench.micros();
+        long since = since(handshake("one", 0));
+        assertThat(since).isBetween(before, bench.micros());
+        assertThat(since(handshake("one", 0))).as("only once").isEqualTo(since);
+        assertThat(leave("one", future, "60000")).isEqualTo(List.of(0L));
     }
 
     @Test
