@@ -222,7 +222,8 @@ public final class MasterQuarantine {
                         master.handshakeFailed(failure);
                         log.debug("event=quarantine-not-left master={}", master.endpoint(), failure);
                     }
-                    Optional<Duration> pause = failure == null ? next : Optional.of(MasterHandshakes.PAUSE_AFTER_FAILURE);
+                    Optional<Duration> pause =
+                            failure == null ? next : Optional.of(MasterHandshakes.PAUSE_AFTER_FAILURE);
                     pause.ifPresentOrElse(
                             time -> handshakesWith(master).startAfter(time, master.node()),
                             () -> handshakesWith(master).start(master.node()));

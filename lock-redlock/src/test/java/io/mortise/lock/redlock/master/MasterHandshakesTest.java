@@ -136,8 +136,9 @@ class MasterHandshakesTest {
             servers.clock.advance(delay);
             assertThat(servers.begunToVote()).isEqualTo(2);
         }
-        assertThat(delays).hasSize(20).allSatisfy(delay -> assertThat(delay)
-                .isBetween(Duration.ZERO, QuarantinePolicy.LONGEST_JITTER));
+        assertThat(delays)
+                .hasSize(20)
+                .allSatisfy(delay -> assertThat(delay).isBetween(Duration.ZERO, QuarantinePolicy.LONGEST_JITTER));
     }
 
     private static PendingMasters votingMasters() {

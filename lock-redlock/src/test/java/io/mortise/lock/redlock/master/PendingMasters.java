@@ -166,33 +166,30 @@ final class PendingMasters {
         @Override
         @SuppressWarnings("unchecked")
         public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments) {
-            switch (method.getName()) {
-                case "async":
-                    return proxy(RedisPubSubAsyncCommands.class, this);
-                case "addListener":
+            return switch (method.getName()) {
+                case "async" -> proxy(RedisPubSubAsyncCommands.class, this);
+                case "addListener" -> {
                     if (Objects.requireNonNull(arguments)[0] instanceof RedisPubSubListener<?, ?> added) {
                         listener = (RedisPubSubListener<String, String>) added;
                     }
-                    return null;
-                case "getStatefulConnection":
-                    return null;
-                case "subscribe":
+                    yield null;
+                }
+                case "getStatefulConnection" -> null;
+                case "subscribe" -> {
                     Objects.requireNonNull(listener).subscribed("channel", 1);
-                    return new Reply(null);
-                case "pubsubNumsub":
-                    return new Reply(Map.of("channel", 1L));
-                case "time":
-                    return new Reply(List.of(String.valueOf(NOW / 1_000_000), "0"));
-                case "info":
-                    return new Reply("run_id:" + runId);
-                case "dispatch":
+                    yield new Reply(null);
+                }
+                case "pubsubNumsub" -> new Reply(Map.of("channel", 1L));
+                case "time" -> new Reply(List.of(String.valueOf(NOW / 1_000_000), "0"));
+                case "info" -> new Reply("run_id:" + runId);
+                case "dispatch" -> {
                     ScriptCall call = (ScriptCall) Objects.requireNonNull(arguments)[0];
                     call.written();
                     pending.add(call);
-                    return call;
-                default:
-                    throw new UnsupportedOperationException(method.getName());
-            }
+                    yield call;
+                }
+                default -> throw new UnsupportedOperationException(method.getName());
+            };
         }
     }
 }

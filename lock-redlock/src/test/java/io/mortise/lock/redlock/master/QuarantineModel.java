@@ -125,8 +125,11 @@ record QuarantineModel(long maxLease, boolean countsFromLoss) {
             int which = node;
             step(next, path, "delete " + which, state -> state.nodes[which] = Node.EMPTY);
             step(next, path, "restart " + which, state -> state.nodes[which] = state.nodes[which].restarted());
-            step(next, path, "set back the clock of " + which, state -> state.nodes[which] = state.nodes[which]
-                    .setBack());
+            step(
+                    next,
+                    path,
+                    "set back the clock of " + which,
+                    state -> state.nodes[which] = state.nodes[which].setBack());
         }
         step(next, path, "delete all", state -> Arrays.fill(state.nodes, Node.EMPTY));
         return next;

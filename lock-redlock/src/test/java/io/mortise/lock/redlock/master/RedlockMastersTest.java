@@ -55,16 +55,14 @@ class RedlockMastersTest {
     private BackgroundConnect connector() {
         StatefulRedisPubSubConnection<String, String> connection =
                 proxy(StatefulRedisPubSubConnection.class, (proxy, method, arguments) -> null);
-        BackendContext context = proxy(
-                BackendContext.class,
-                (proxy, method, arguments) -> switch (method.getName()) {
-                    case "clock" -> clock;
-                    case "blocking" -> (Executor) Runnable::run;
-                    case "withRequestTimeout" -> new CompletableFuture<>();
-                    default -> throw new UnsupportedOperationException(method.getName());
-                });
-        RedisNodeClient.Target target = new RedisNodeClient.Target(
-                "", "redis://a", () -> CompletableFuture.completedFuture(connection), false);
+        BackendContext context = proxy(BackendContext.class, (proxy, method, arguments) -> switch (method.getName()) {
+            case "clock" -> clock;
+            case "blocking" -> (Executor) Runnable::run;
+            case "withRequestTimeout" -> new CompletableFuture<>();
+            default -> throw new UnsupportedOperationException(method.getName());
+        });
+        RedisNodeClient.Target target =
+                new RedisNodeClient.Target("", "redis://a", () -> CompletableFuture.completedFuture(connection), false);
         return new BackgroundConnect(
                 target,
                 "channel",
@@ -86,15 +84,13 @@ class RedlockMastersTest {
         RedlockMaster same = master(1);
         masters.set(List.of(one, same));
         RedisNodeClient node = connector.node();
-        QuarantinePolicy.MasterState voting = new QuarantinePolicy.MasterState(
-                true, true, Optional.empty(), Optional.empty(), ServerTime.UNKNOWN);
-        MasterHandshakeReply reply =
-                new MasterHandshakeReply(node, node.epoch(), "run", voting, true, clock.now());
+        QuarantinePolicy.MasterState voting =
+                new QuarantinePolicy.MasterState(true, true, Optional.empty(), Optional.empty(), ServerTime.UNKNOWN);
+        MasterHandshakeReply reply = new MasterHandshakeReply(node, node.epoch(), "run", voting, true, clock.now());
         Thread other = new Thread(() -> masters.handshakeSucceeded(same, reply), "the other handshake");
         meanwhile.set(() -> {
             other.start();
-            Await.until(
-                    "it ends or waits", Duration.ofSeconds(20), () -> ENDED_OR_WAITING.contains(other.getState()));
+            Await.until("it ends or waits", Duration.ofSeconds(20), () -> ENDED_OR_WAITING.contains(other.getState()));
         });
         assertThat(masters.handshakeSucceeded(one, reply)).isEmpty();
         other.join();
