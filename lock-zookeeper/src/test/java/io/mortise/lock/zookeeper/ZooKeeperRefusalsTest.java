@@ -162,6 +162,34 @@ class ZooKeeperRefusalsTest {
                 CreateMode.EPHEMERAL_SEQUENTIAL);
     }
 
+    /** The server assigns 2³¹ - 1 again and again, so that two contenders with this number may each find themselves the first. */
+    @Test
+    void S01_sequenceNumbersThatHaveRunOutGrantNothingUntilTheLockNodeIsReplaced() throws Exception {
+        String lock = "worn";
+        String lockNode = ZooKeeperTestSupport.lockNode(lock);
+        try (LockClient client = ZooKeeperTestSupport.connectClient(server.connectString(), SESSION);
+                ZooKeeper operator = ZooKeeperTestSupport.openHandle(server.connectString())) {
+            Lease holder = client.named(lock).acquire();
+            server.setNextSequenceNumber(lockNode, Integer.MAX_VALUE);
+            for (int i = 0; i < 2; i++) {
+                String theirs = queueForeignNode(operator, lock, ZooDefs.Ids.OPEN_ACL_UNSAFE);
+                assertThat(theirs).endsWith("2147483647");
+                operator.delete(theirs, -1);
+            }
+            assertThatThrownBy(() -> client.named(lock).tryAcquire(ZooKeeperTestSupport.AT_ONCE))
+                    .isInstanceOf(BackendRefusedException.class)
+                    .hasMessageContainingAll(lock, "used up its sequence numbers");
+            assertThat(holder.isHeld()).isTrue();
+            ZooKeeperTestSupport.awaitNodes(operator, lock, 1);
+            holder.close();
+            assertThat(catchThrowable(() -> client.named(lock).tryAcquire(ZooKeeperTestSupport.AT_ONCE)))
+                    .isInstanceOf(BackendRefusedException.class);
+            try (Lease next = client.named(lock).acquire()) {
+                assertThat(next.fencingToken()).isGreaterThan(holder.fencingToken());
+            }
+        }
+    }
+
     @Test
     void failedAuthenticationFailsTheConnectAtOnce() {
         ZooKeeperOptions unknownScheme = ZooKeeperTestSupport.options(server.connectString(), SESSION)

@@ -14,7 +14,6 @@ import io.mortise.lock.zookeeper.queue.LockPaths;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -79,7 +78,7 @@ public final class ZooKeeperTestSupport {
             CountDownLatch synced = new CountDownLatch(1);
             operator.sync(node, (rc, path, context) -> synced.countDown(), null);
             synced.await();
-            return ContenderNode.queue(operator.getChildren(node, false), Optional.empty()).stream()
+            return ContenderNode.queue(operator.getChildren(node, false)).stream()
                     .map(contender -> node + "/" + contender.name())
                     .toList();
         } catch (KeeperException.NoNodeException e) {

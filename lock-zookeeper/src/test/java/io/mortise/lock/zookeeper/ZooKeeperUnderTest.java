@@ -90,7 +90,7 @@ final class ZooKeeperUnderTest extends LinkedBackendUnderTest<TcpProxy> {
     public void deleteGrant(String lockName) {
         String lockNode = new LockPaths(base).lockNode(new LockName(lockName));
         try (ZooKeeper operator = ZooKeeperTestSupport.openHandle(server.address())) {
-            String first = ContenderNode.queue(operator.getChildren(lockNode, false), Optional.empty())
+            String first = ContenderNode.queue(operator.getChildren(lockNode, false))
                     .get(0)
                     .name();
             operator.delete(lockNode + "/" + first, -1);

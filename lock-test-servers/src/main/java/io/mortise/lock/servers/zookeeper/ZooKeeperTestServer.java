@@ -14,6 +14,8 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.LongAdder;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.server.DataTree;
 import org.apache.zookeeper.server.ZKDatabase;
 import org.apache.zookeeper.server.ZooKeeperServer;
 import org.jspecify.annotations.Nullable;
@@ -142,6 +144,21 @@ public final class ZooKeeperTestServer implements AutoCloseable {
      */
     public void limitSessionTimeout(Duration longest) {
         server().setMaxSessionTimeout(Math.toIntExact(longest.toMillis()));
+    }
+
+    /**
+     * Sets the sequence number of the next sequential node below a node, as if all smaller ones had been assigned.
+     *
+     * @param node path of an existing node
+     * @param number above all that were assigned
+     */
+    public void setNextSequenceNumber(String node, int number) {
+        DataTree tree = server().getZKDatabase().getDataTree();
+        try {
+            tree.setCversionPzxid(node, number, tree.lastProcessedZxid);
+        } catch (KeeperException.NoNodeException e) {
+            throw new IllegalArgumentException("no node " + node, e);
+        }
     }
 
     /** Returns the paths of all existing ephemeral nodes, sorted. */

@@ -71,7 +71,7 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
         String lockNode = paths.lockNode(new LockName(name));
         return zooKeeper.children(lockNode).thenCompose(children -> {
             CompletionStage<List<QueuedContender>> all = CompletableFuture.completedFuture(new ArrayList<>());
-            for (ContenderNode contender : ContenderNode.queue(children, Optional.empty())) {
+            for (ContenderNode contender : ContenderNode.queue(children)) {
                 String path = lockNode + "/" + contender.name();
                 all = all.thenCombine(read(zooKeeper, path), (list, read) -> {
                     read.ifPresent(list::add);

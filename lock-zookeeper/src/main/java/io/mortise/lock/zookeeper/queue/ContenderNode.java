@@ -2,7 +2,6 @@
 package io.mortise.lock.zookeeper.queue;
 
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
@@ -12,10 +11,16 @@ import java.util.Optional;
  * <p>The name ends in {@code lock-} and the sequence number that the server assigned, like the node names of Curator's mutex.
  *
  * @param name the child's name, without the path of the lock node
- * @param sequence the sequence number, which is signed, 32 bits wide, and wraps
+ * @param sequence the sequence number
  */
 public record ContenderNode(String name, int sequence) {
     private static final String MARK = "lock-";
+
+    /**
+     * The first sequence number that grants nothing. The counter of a lock node stops at 2³¹ - 1: the server assigns that number
+     * again and again, and negative ones to creates that overlap.
+     */
+    private static final int SEQUENCE_LIMIT = Integer.MAX_VALUE - (1 << 20);
 
     /**
      * Parses a child's name; empty if the child is not a contender. Uses no regular expression, which would take seven times as
@@ -44,25 +49,21 @@ public record ContenderNode(String name, int sequence) {
     }
 
     /**
-     * Returns the queue in order, the holder first, without children of other kinds. Sequence numbers wrap, so they are
-     * compared by their distance from a reference, which is correct as long as no two of them are 2³¹ apart.
+     * Returns the queue in order, the holder first, without children of other kinds.
      *
      * @param children the names of the lock node's children
-     * @param reference the name of the child to measure from, usually the caller's own; empty for any child
      */
-    public static List<ContenderNode> queue(Collection<String> children, Optional<String> reference) {
-        List<ContenderNode> found = children.stream()
+    public static List<ContenderNode> queue(Collection<String> children) {
+        return children.stream()
                 .map(ContenderNode::parse)
                 .flatMap(Optional::stream)
+                .sorted((one, other) -> Integer.compareUnsigned(one.sequence, other.sequence))
                 .toList();
-        int pivot = reference
-                .flatMap(ContenderNode::parse)
-                .or(() -> found.stream().findFirst())
-                .map(ContenderNode::sequence)
-                .orElse(0);
-        return found.stream()
-                .sorted(Comparator.comparingInt(contender -> contender.sequence - pivot))
-                .toList();
+    }
+
+    /** Returns whether another node may get the same sequence number, or soon may. */
+    boolean hasUncertainOrder() {
+        return Integer.compareUnsigned(sequence, SEQUENCE_LIMIT) >= 0;
     }
 
     /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.zookeeper.queue;
 
+import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.AttemptResult;
@@ -11,6 +12,7 @@ import io.mortise.lock.spi.session.LongHoldWatchScheduler;
 import io.mortise.lock.spi.support.SerialMachine;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.FailAttempt;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.FailEnd;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.FailNumbersUsedUp;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.Listen;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.LogOrphan;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.Plain;
@@ -236,6 +238,13 @@ public final class ZooKeeperContender
             machine.fail(
                     attempt,
                     ZooKeeperErrors.toLockException(failure.failure(), acquireDescription(), sessions.endpoints()));
+        } else if (effect instanceof FailNumbersUsedUp used) {
+            requests().deleteWithLockNode(used.path()); // before the caller's next create
+            machine.fail(
+                    attempt,
+                    new BackendRefusedException(acquireDescription() + " at " + sessions.endpoints()
+                            + ": the lock's node has used up its sequence numbers. Try again when its other contenders have"
+                            + " left: the node is then replaced"));
         } else if (effect instanceof ReportEnded ended) {
             machine.complete(end, ended.existed());
         } else if (effect instanceof FailEnd failure) {

@@ -103,6 +103,12 @@ sealed interface ZooKeeperContenderEffect {
     /** Fail the attempt. */
     record FailAttempt(Throwable failure) implements ZooKeeperContenderEffect {}
 
+    /**
+     * Fail the attempt, because the lock's node has used up its sequence numbers. Deletes the contender's node, and then the lock's
+     * node if that was the last, so that the numbers start again.
+     */
+    record FailNumbersUsedUp(String path) implements ZooKeeperContenderEffect {}
+
     /** Complete the release or the withdrawal with whether there was a node. */
     record ReportEnded(boolean existed) implements ZooKeeperContenderEffect {}
 

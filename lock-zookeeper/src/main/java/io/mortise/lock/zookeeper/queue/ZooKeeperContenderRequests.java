@@ -141,6 +141,12 @@ final class ZooKeeperContenderRequests {
         }
     }
 
+    /** Deletes a node, and then the lock's node if it has no other children. Does not wait, and does not report failures. */
+    void deleteWithLockNode(String path) {
+        session.zooKeeper().delete(path);
+        session.zooKeeper().delete(lockNode);
+    }
+
     void listen(String path) {
         session.watches().add(path, listener);
     }

@@ -4,6 +4,7 @@ package io.mortise.lock.zookeeper.queue;
 import io.mortise.lock.spi.support.SerialMachine;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.FailAttempt;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.FailEnd;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.FailNumbersUsedUp;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.Listen;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.LogOrphan;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.Plain;
@@ -43,7 +44,6 @@ import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEvent.Watched;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.apache.zookeeper.KeeperException.Code;
@@ -430,12 +430,14 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
 
         private Move onList(Listed listed, Identity identity) {
             String own = node.path.substring(identity.lockNode.length() + 1);
-            List<String> names = ContenderNode.queue(listed.children(), Optional.of(own)).stream()
-                    .map(ContenderNode::name)
-                    .toList();
+            List<ContenderNode> contenders = ContenderNode.queue(listed.children());
+            List<String> names = contenders.stream().map(ContenderNode::name).toList();
             int position = names.indexOf(own);
             if (position < 0) {
                 return deleted(node.path, Plain.REPORT_NODE_DELETED).after(unwatch());
+            }
+            if (contenders.get(position).hasUncertainOrder()) {
+                return to(new Queued(node, queue), new FailNumbersUsedUp(node.path));
             }
             if (position == 0) {
                 return granted(node, queue, listed.connection());

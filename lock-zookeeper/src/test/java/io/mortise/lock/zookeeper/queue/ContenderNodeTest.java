@@ -3,12 +3,10 @@ package io.mortise.lock.zookeeper.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
-import java.util.Random;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -29,7 +27,7 @@ class ContenderNodeTest {
     @Test
     void S12_onlyTheSequenceNumberDeterminesTheOrder() {
         List<String> children = List.of("zz-lock-0000000002", "aa-lock-0000000010", "mm-lock-0000000001");
-        assertThat(ContenderNode.queue(children, Optional.empty()))
+        assertThat(ContenderNode.queue(children))
                 .extracting(ContenderNode::name)
                 .containsExactly("mm-lock-0000000001", "zz-lock-0000000002", "aa-lock-0000000010");
     }
@@ -41,37 +39,22 @@ class ContenderNodeTest {
     }
 
     @Test
-    void S12_theOrderIsCorrectWhenTheSequenceNumberWraps() {
-        List<Integer> order =
-                List.of(Integer.MAX_VALUE - 1, Integer.MAX_VALUE, Integer.MIN_VALUE, Integer.MIN_VALUE + 1);
-        List<String> children =
-                new ArrayList<>(order.stream().map(ContenderNodeTest::node).toList());
-        Random random = new Random(7);
-        for (int i = 0; i < 50; i++) {
-            Collections.shuffle(children, random);
-            for (String own : children) {
-                assertThat(sequences(ContenderNode.queue(children, Optional.of(own))))
-                        .isEqualTo(order);
-            }
-            assertThat(sequences(ContenderNode.queue(children, Optional.empty())))
-                    .isEqualTo(order);
-        }
-    }
-
-    @Test
-    void S12_theOrderIsCorrectWhenTheSequenceNumberReturnsToZero() {
-        List<String> children = List.of(node(1), node(-2), node(0), node(-1));
-        for (String own : children) {
-            assertThat(sequences(ContenderNode.queue(children, Optional.of(own))))
-                    .containsExactly(-2, -1, 0, 1);
-        }
+    void S01_sequenceNumbersThatTheServerMayRepeatAreLastAndOfUncertainOrder() {
+        List<Integer> order = List.of(0, 1, 2_146_435_070, 2_146_435_071, Integer.MAX_VALUE, Integer.MIN_VALUE, -1);
+        List<String> children = order.stream().map(ContenderNodeTest::node).collect(Collectors.toList());
+        Collections.reverse(children);
+        List<ContenderNode> queue = ContenderNode.queue(children);
+        assertThat(sequences(queue)).isEqualTo(order);
+        assertThat(queue.stream().filter(ContenderNode::hasUncertainOrder))
+                .extracting(ContenderNode::sequence)
+                .containsExactly(2_146_435_071, Integer.MAX_VALUE, Integer.MIN_VALUE, -1);
     }
 
     @Test
     void nodesOfCuratorsMutexAreQueued() {
         String curator = "_c_5f8ad2ce-2b28-4a0e-9c3f-0f6ef8b8a3d2-lock-0000000001";
         String plain = "lock-0000000000";
-        assertThat(ContenderNode.queue(List.of(node(2), curator, plain), Optional.of(node(2))))
+        assertThat(ContenderNode.queue(List.of(node(2), curator, plain)))
                 .extracting(ContenderNode::name)
                 .containsExactly(plain, curator, node(2));
     }
@@ -95,19 +78,18 @@ class ContenderNodeTest {
             })
     void childrenOfOtherKindsAreIgnored(String node) {
         assertThat(ContenderNode.parse(node)).isEmpty();
-        assertThat(ContenderNode.queue(List.of(node, node(3)), Optional.of(node(3))))
-                .hasSize(1);
+        assertThat(ContenderNode.queue(List.of(node, node(3)))).hasSize(1);
     }
 
     @Test
     void hostileNamesAreParsedLiterally() {
         List<String> hostile = List.of("lock-lock-0000000007", "a\nb\u0000-lock-0000000008", "%00%2F-lock-0000000009");
-        assertThat(sequences(ContenderNode.queue(hostile, Optional.empty()))).containsExactly(7, 8, 9);
+        assertThat(sequences(ContenderNode.queue(hostile))).containsExactly(7, 8, 9);
         assertThat(ContenderNode.parse("lock-".repeat(100_000))).isEmpty(); // must take linear time
     }
 
     @Test
     void aLockNodeWithoutChildrenHasAnEmptyQueue() {
-        assertThat(ContenderNode.queue(List.of(), Optional.of(node(1)))).isEmpty();
+        assertThat(ContenderNode.queue(List.of())).isEmpty();
     }
 }

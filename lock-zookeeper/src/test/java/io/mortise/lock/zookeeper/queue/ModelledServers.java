@@ -16,7 +16,6 @@ import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.RequestKind;
 import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.Stray;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.TreeSet;
 import org.apache.zookeeper.KeeperException;
 import org.jspecify.annotations.Nullable;
@@ -92,8 +91,7 @@ final class ModelledServers {
 
     /** Returns the queue as the leader has it. */
     List<String> queue() {
-        return ContenderNode.queue(leaderTree().children(ZooKeeperWorld.LOCK).orElse(List.of()), Optional.empty())
-                .stream()
+        return ContenderNode.queue(leaderTree().children(ZooKeeperWorld.LOCK).orElse(List.of())).stream()
                 .map(ContenderNode::name)
                 .toList();
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.FailAttempt;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.FailEnd;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.FailNumbersUsedUp;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.Listen;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.LogOrphan;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderEffect.Plain;
@@ -714,11 +715,11 @@ class ZooKeeperContenderStateTest {
     }
 
     @Test
-    void S12_sequenceNumbersThatWrapKeepTheOrder() {
-        String before = LOCK + "/x-lock-2147483647";
-        String own = LOCK + "/own-lock--2147483648";
+    void S01_aSequenceNumberThatTheServerMayRepeatGrantsNothing() {
+        String own = LOCK + "/own-lock-2147483647";
         after(attempt(), new SessionReady(), new Created(own, TOKEN));
-        on(listed(1, own, before), new Watch(own), new Watch(before));
+        on(listed(1, own), new FailNumbersUsedUp(own));
+        on(new End(), new SendRemoval(own));
     }
 
     @Test
