@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.apache.zookeeper.AddWatchMode;
@@ -51,6 +52,7 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
 
     private static final AtomicLong SESSIONS = new AtomicLong();
     private static final Duration WATCH_RETRY = Duration.ofMillis(500);
+    private static final Duration CLOSE_RETRY = Duration.ofMillis(500);
 
     private final BackendContext context;
     private final String endpoints;
@@ -286,7 +288,7 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
         boolean serverDeletesNodes = serverDeletesNodes();
         NodeWatchRegistry.notify(contenders, contender -> contender.sessionEnded(this, serverDeletesNodes));
         if (managed) {
-            context.blocking().execute(this::closeHandle);
+            startClosing();
             return;
         }
         if (zooKeeper().handle().getState().isAlive()) {
@@ -321,6 +323,18 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
 
     private LockException unavailable(String why) {
         return new BackendUnavailableException("no session with " + endpoints + ": " + why);
+    }
+
+    /** Closes a managed handle on a thread that may block. Until then the server keeps the nodes of the session. */
+    private void startClosing() {
+        try {
+            context.blocking().execute(this::closeHandle);
+        } catch (RejectedExecutionException e) { // the client has ended, and its threads
+            closeHandle();
+        } catch (RuntimeException | Error e) { // for example no threads are available, which passes
+            log.warn("event=handle-close-delayed session=0x{}", sessionId(), e);
+            context.clock().schedule(CLOSE_RETRY, this::startClosing);
+        }
     }
 
     /**

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Executor;
 import org.apache.zookeeper.AddWatchMode;
 import org.apache.zookeeper.AsyncCallback;
 import org.apache.zookeeper.KeeperException.Code;
@@ -19,6 +20,9 @@ import org.apache.zookeeper.ZooKeeper;
 /** A ZooKeeper handle without a server, which completes each request at once on the calling thread. */
 public class StubZooKeeper extends ZooKeeper {
     static final Duration TIMEOUT = Duration.ofSeconds(20);
+    private static final Executor UNUSED = task -> {
+        throw new UnsupportedOperationException();
+    };
 
     /** The nodes whose deletion was requested. */
     public final List<String> deleted = new ArrayList<>();
@@ -33,12 +37,12 @@ public class StubZooKeeper extends ZooKeeper {
 
     /** Returns a session on this handle. */
     public ZooKeeperSession session(LockClock clock) {
-        return ZooKeeperSession.start(settings(), context(clock));
+        return ZooKeeperSession.start(settings(), context(clock, UNUSED));
     }
 
     /** Returns the sessions of a client on this handle. */
     public ZooKeeperSessionManager sessions(LockClock clock) {
-        return new ZooKeeperSessionManager(settings(), context(clock));
+        return new ZooKeeperSessionManager(settings(), context(clock, UNUSED));
     }
 
     private ZooKeeperSettings settings() {
@@ -53,7 +57,7 @@ public class StubZooKeeper extends ZooKeeper {
     }
 
     /** Returns a stub that renews nothing, and whose requests have no timeout. */
-    private static BackendContext context(LockClock clock) {
+    static BackendContext context(LockClock clock, Executor blocking) {
         return (BackendContext) Proxy.newProxyInstance(
                 StubZooKeeper.class.getClassLoader(),
                 new Class<?>[] {BackendContext.class},
@@ -61,6 +65,8 @@ public class StubZooKeeper extends ZooKeeper {
                     case "clock" -> clock;
                     case "clientId" -> "0123456789abcdef";
                     case "register" -> null;
+                    case "blocking" -> blocking;
+                    case "requestTimeout" -> Duration.ofSeconds(5);
                     case "withRequestTimeout" -> arguments[1];
                     default -> throw new UnsupportedOperationException(method.getName());
                 });
