@@ -41,6 +41,7 @@ final class SessionHeartbeat {
             return;
         }
         MonotonicInstant sent = context.clock().now();
+        long connection = session.connection();
         session.zooKeeper().sync(settings.basePath()).whenComplete((reply, failure) -> {
             if (failure == null) {
                 ZooKeeperSessionValidity validity =
@@ -49,10 +50,15 @@ final class SessionHeartbeat {
                     context.register(validity);
                     scheduleFollowUp(validity);
                 }
+            } else if (!ZooKeeperErrors.isOutcomeUnknown(failure)) {
+                session.refused(ZooKeeperErrors.toLockException(failure, "opening a session", session.endpoints()));
             } else {
                 log.info("event=session-sync-failed cause=\"{}\"", failure.toString());
-                context.clock()
-                        .schedule(FIRST_SYNC_RETRY, this::start); // needed if the sync failed without a disconnect
+                context.clock().schedule(FIRST_SYNC_RETRY, () -> {
+                    if (session.connection() == connection) { // else a reconnect sends the sync again, or has done so
+                        start();
+                    }
+                });
             }
         });
     }

@@ -67,7 +67,7 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
     private final SessionHeartbeat heartbeat;
     private volatile long connection;
     private volatile boolean ended;
-    private volatile @Nullable BackendRefusedException refusal;
+    private volatile @Nullable LockException refusal;
 
     private ZooKeeperSession(ZooKeeperSettings settings, BackendContext context) {
         this.context = context;
@@ -179,7 +179,7 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
      * A caller that no longer waits cancels it.
      */
     public CompletableFuture<ZooKeeperSessionValidity> ready() {
-        BackendRefusedException refused = refusal;
+        LockException refused = refusal;
         return refused == null ? ready.join() : CompletableFuture.failedFuture(refused);
     }
 
@@ -210,12 +210,9 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
             case Disconnected -> disconnected();
             case Expired -> end("the session expired");
             case Closed -> end("the ZooKeeper handle was closed");
-            case AuthFailed -> {
-                refusal = new BackendRefusedException(endpoints
-                        + " refused the client's credentials: authentication failed. Check the user and the password");
-                ready.fail(refusal);
-                end("authentication failed");
-            }
+            case AuthFailed ->
+                refused(new BackendRefusedException(endpoints
+                        + " refused the client's credentials: authentication failed. Check the user and the password"));
             default -> log.debug("event=session-state-ignored state={}", state);
         }
     }
@@ -238,6 +235,17 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
         } else {
             NodeWatchRegistry.notify(contenders, NodeOwner::reconnected);
         }
+    }
+
+    /** Ends the session, since waiting would not help. */
+    void refused(LockException why) {
+        refusal = why;
+        ready.fail(why);
+        end(String.valueOf(why.getMessage()));
+    }
+
+    String endpoints() {
+        return endpoints;
     }
 
     /** Returns the timeout that the current server granted. Another server may have other limits. */

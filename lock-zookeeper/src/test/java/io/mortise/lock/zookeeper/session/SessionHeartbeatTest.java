@@ -3,6 +3,7 @@ package io.mortise.lock.zookeeper.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.testing.ManualClock;
@@ -11,9 +12,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.zookeeper.AsyncCallback;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.junit.jupiter.api.Test;
 
-/** Tests from which time a session's deadline counts, with a manual clock and without a server. */
+/** Tests the first sync of a session, and from which time its deadline counts, with a manual clock and without a server. */
 class SessionHeartbeatTest {
     private final ManualClock clock = new ManualClock();
 
@@ -74,6 +79,50 @@ class SessionHeartbeatTest {
             assertThat(session.validity()).isEmpty();
             clock.advance(Duration.ofMillis(500));
             assertThat(session.validity()).isPresent();
+        }
+    }
+
+    /** A handle whose first syncs fail. */
+    private static final class RefusingZooKeeper extends StubZooKeeper {
+        private final Code refusal;
+        private int syncs;
+
+        RefusingZooKeeper(Code refusal) throws IOException {
+            this.refusal = refusal;
+        }
+
+        @Override
+        public void sync(String path, AsyncCallback.VoidCallback callback, Object context) {
+            syncs++;
+            callback.processResult(refusal.intValue(), path, context);
+        }
+    }
+
+    @Test
+    void S15_aFirstSyncThatIsRefusedFailsThoseWhoWaitForTheSession() throws Exception {
+        try (RefusingZooKeeper handle = new RefusingZooKeeper(Code.SESSIONCLOSEDREQUIRESASLAUTH)) {
+            ZooKeeperSession session = handle.session(clock);
+            assertThat(session.ready())
+                    .isCompletedExceptionally()
+                    .failsWithin(Duration.ZERO)
+                    .withThrowableThat()
+                    .withCauseInstanceOf(BackendRefusedException.class)
+                    .withMessageContaining("SESSIONCLOSEDREQUIRESASLAUTH");
+            assertThat(session.hasEnded()).isTrue();
+        }
+    }
+
+    @Test
+    void aFirstSyncThatFailsOnEachConnectionIsRepeatedOnTheLastOneOnly() throws Exception {
+        try (RefusingZooKeeper handle = new RefusingZooKeeper(Code.CONNECTIONLOSS)) {
+            ZooKeeperSession session = handle.session(clock);
+            for (int i = 0; i < 5; i++) {
+                session.process(new WatchedEvent(EventType.None, KeeperState.Disconnected, null));
+                session.process(new WatchedEvent(EventType.None, KeeperState.SyncConnected, null));
+            }
+            int before = handle.syncs;
+            clock.advance(Duration.ofMillis(500));
+            assertThat(handle.syncs).isEqualTo(before + 1);
         }
     }
 }
