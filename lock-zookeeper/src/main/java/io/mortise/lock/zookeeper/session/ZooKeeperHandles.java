@@ -8,6 +8,7 @@ import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.ZKConfig;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,17 +27,33 @@ public final class ZooKeeperHandles {
     /** The size of one entry in a list of children, with a margin over the length of usual names. */
     private static final int BYTES_PER_CHILD = 256;
 
+    /** The properties that were given, and values for two that were not. The given object may serve other handles too. */
+    private static final class ConfigWithDefaults extends ZKClientConfig {
+        private final ZKClientConfig given;
+
+        ConfigWithDefaults(ZKClientConfig given, Duration requestTimeout) {
+            this.given = given;
+            // Unlimited by default. The timeout bounds close(), the only blocking call.
+            setProperty(ZOOKEEPER_REQUEST_TIMEOUT, Long.toString(requestTimeout.toMillis()));
+            setProperty(JUTE_MAXBUFFER, Integer.toString(MAX_RESPONSE_BYTES));
+        }
+
+        @Override
+        public @Nullable String getProperty(String key) {
+            String value = given.getProperty(key);
+            return value != null ? value : super.getProperty(key);
+        }
+
+        @Override
+        public String getProperty(String key, String defaultValue) {
+            String value = getProperty(key);
+            return value != null ? value : defaultValue;
+        }
+    }
+
     /** Opens a handle that connects in the background. */
     static ZooKeeper open(ZooKeeperSettings settings, Duration requestTimeout, Watcher watcher) {
-        ZKClientConfig config = settings.clientConfig().orElseGet(() -> {
-            ZKClientConfig defaults = new ZKClientConfig();
-            // Unlimited by default. The timeout bounds close(), the only blocking call.
-            defaults.setProperty(ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT, Long.toString(requestTimeout.toMillis()));
-            if (defaults.getProperty(ZKConfig.JUTE_MAXBUFFER) == null) {
-                defaults.setProperty(ZKConfig.JUTE_MAXBUFFER, Integer.toString(MAX_RESPONSE_BYTES));
-            }
-            return defaults;
-        });
+        ZKClientConfig config = new ConfigWithDefaults(settings.clientConfigOrDefault(), requestTimeout);
         String servers = settings.connectString().orElseThrow();
         int timeout = Math.toIntExact(settings.sessionTimeout().toMillis());
         try {

@@ -10,9 +10,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.RejectedExecutionException;
 import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.common.ZKConfig;
 import org.junit.jupiter.api.Test;
 
-/** Tests how the handles that Mortise opens are closed, with a manual clock and without a server. */
+/** Tests how the handles that Mortise opens are configured and closed, with a manual clock and without a server. */
 class ManagedHandleTest {
     private static final ZooKeeperSettings SETTINGS = new ZooKeeperSettings(
             Optional.of("127.0.0.1:1"),
@@ -41,6 +43,27 @@ class ManagedHandleTest {
         ZooKeeperSession session = ZooKeeperSession.start(SETTINGS, StubZooKeeper.context(clock, this::startThread));
         session.end("the test ends it");
         return session;
+    }
+
+    @Test
+    void aHandleHasALimitOfTimeAndALargeBufferUnlessTheClientConfigHasThem() {
+        ZKClientConfig own = new ZKClientConfig();
+        own.setProperty(ZKClientConfig.SECURE_CLIENT, "false");
+        assertConfigured(own, 5_000, 64 << 20);
+        assertThat(own.getProperty(ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT)).isNull();
+        own.setProperty(ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT, "7000");
+        own.setProperty(ZKConfig.JUTE_MAXBUFFER, "1000000");
+        assertConfigured(own, 7_000, 1_000_000);
+    }
+
+    private void assertConfigured(ZKClientConfig own, long requestTimeout, int buffer) {
+        ZooKeeperSession session =
+                ZooKeeperSession.start(SETTINGS.withClientConfig(own), StubZooKeeper.context(clock, this::startThread));
+        ZKClientConfig used = session.zooKeeper().handle().getClientConfig();
+        assertThat(used.getLong(ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT, 0)).isEqualTo(requestTimeout);
+        assertThat(used.getInt(ZKConfig.JUTE_MAXBUFFER, 0)).isEqualTo(buffer);
+        assertThat(used.getProperty(ZKClientConfig.SECURE_CLIENT, "none")).isEqualTo("false");
+        session.end("the test ends it");
     }
 
     private static void assertClosed(ZooKeeperSession session) {
