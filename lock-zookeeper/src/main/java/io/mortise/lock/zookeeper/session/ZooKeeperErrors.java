@@ -49,16 +49,20 @@ public final class ZooKeeperErrors {
                     SESSIONCLOSEDREQUIRESASLAUTH,
                     QUOTAEXCEEDED,
                     NOCHILDRENFOREPHEMERALS,
+                    EPHEMERALONLOCALSESSION,
                     BADARGUMENTS,
                     MARSHALLINGERROR,
                     UNIMPLEMENTED ->
                 new BackendRefusedException(
                         what + " at " + endpoints + " was refused (" + keeper.code() + " on " + keeper.getPath()
-                                + "): check credentials, ACLs and quotas",
+                                + "): check credentials, ACLs, quotas and local sessions",
                         keeper);
-            default ->
+            case CONNECTIONLOSS, OPERATIONTIMEOUT, REQUESTTIMEOUT ->
                 new BackendUnavailableException(
                         what + ": no answer from " + endpoints + " (" + keeper.code() + ")", endpoints, keeper);
+            default ->
+                new BackendUnavailableException(
+                        what + " at " + endpoints + " failed: " + keeper.code(), endpoints, keeper);
         };
     }
 }
