@@ -12,7 +12,6 @@ import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -280,8 +279,8 @@ public final class EtcdFailoverConnection {
         try {
             context.blocking()
                     .execute(this::replace); // not on this thread, which may belong to the client that is replaced
-        } catch (RejectedExecutionException e) {
-            log.debug("event=reconnect-too-late endpoints={}", endpoints(), e); // the core has ended
+        } catch (RuntimeException | Error e) {
+            replacementFailed(e);
         }
     }
 
@@ -293,11 +292,16 @@ public final class EtcdFailoverConnection {
             publish(createMemberConnection());
             // The last tries may have used up much of the session's time.
             context.renewNow(GrantValidity.class, session -> true);
-        } catch (RuntimeException | Error e) { // for example no threads are available, which passes
-            log.warn("event=reconnect-failed endpoints={}", endpoints(), e);
-            synchronized (this) {
-                replacing = false; // the next request that finds no server tries again
-            }
+        } catch (RuntimeException | Error e) {
+            replacementFailed(e);
+        }
+    }
+
+    /** For example no threads are available, which passes: the next request that finds no server tries again. */
+    private void replacementFailed(Throwable failure) {
+        log.warn("event=reconnect-failed endpoints={}", endpoints(), failure);
+        synchronized (this) {
+            replacing = false;
         }
     }
 

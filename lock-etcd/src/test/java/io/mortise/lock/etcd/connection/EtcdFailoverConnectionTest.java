@@ -41,6 +41,7 @@ class EtcdFailoverConnectionTest {
 
     private final ManualClock clock = new ManualClock();
     private final Queue<Runnable> failovers = new ConcurrentLinkedQueue<>();
+    private final Queue<Throwable> threadFailures = new ConcurrentLinkedQueue<>();
     private boolean isOpen;
     private int renewals;
     private final BackendContext context = (BackendContext) Proxy.newProxyInstance(
@@ -50,7 +51,7 @@ class EtcdFailoverConnectionTest {
                 case "clock" -> clock;
                 case "connectTimeout", "requestTimeout" -> Duration.ofSeconds(5);
                 case "withRequestTimeout" -> arguments[1];
-                case "blocking" -> isOpen ? (Executor) failovers::add : (Executor) Runnable::run;
+                case "blocking" -> isOpen ? (Executor) this::startThread : (Executor) Runnable::run;
                 case "renewNow" -> {
                     renewals++;
                     yield null;
@@ -118,6 +119,13 @@ class EtcdFailoverConnectionTest {
         public void cancel(@Nullable String message, @Nullable Throwable cause) {}
     }
 
+    private void startThread(Runnable failover) {
+        if (threadFailures.poll() instanceof Error failure) {
+            throw failure;
+        }
+        failovers.add(failover);
+    }
+
     @BeforeEach
     void open() {
         connection.open();
@@ -158,6 +166,15 @@ class EtcdFailoverConnectionTest {
         timeOut(second, false);
         runFailover();
         assertThat(connection.current().endpoints()).isEqualTo(first.endpoints());
+    }
+
+    @Test
+    void S15_aFailoverForWhichThereWasNoThreadIsTriedAgain() {
+        threadFailures.add(new StackOverflowError("as planned"));
+        timeOut(connection.current(), false);
+        assertThat(failovers).isEmpty();
+        timeOut(connection.current(), false);
+        runFailover();
     }
 
     private void reportNoLeader(EtcdMemberConnection member, Duration later) {
