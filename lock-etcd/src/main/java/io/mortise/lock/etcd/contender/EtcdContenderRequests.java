@@ -83,9 +83,10 @@ final class EtcdContenderRequests {
             EtcdTransactionParts.getWithoutValue(session.sessionKey()),
             entry.queue().head()
         };
+        long epoch = session.epoch();
         acquire(entry, requests.txn(acquireDescription(), new Cmp[0], reads), response -> {
             List<GetResponse> found = response.getGetResponses();
-            observeEpoch(session, found.get(1));
+            observeEpoch(session, found.get(1), epoch);
             List<KeyValue> own = found.get(0).getKvs();
             if (own.isEmpty()) {
                 return new NoKeyFound(session.epoch());
@@ -164,12 +165,13 @@ final class EtcdContenderRequests {
                 new Op[] {EtcdTransactionParts.deleteAndRead(entry.key())},
                 new Op[] {});
         Op readEpoch = EtcdTransactionParts.getWithoutValue(sessionKey);
+        long epoch = entry.session().epoch();
         Op[] then = newEpoch ? new Op[] {undo, entry.session().putKey(), readEpoch} : new Op[] {undo, readEpoch};
         remove(entry, requests.txn(description("withdrawal from"), sessionExists, then), response -> {
             if (!response.isSucceeded()) {
                 throw sessionDeleted(entry.session());
             }
-            observeEpoch(entry.session(), response.getGetResponses().get(0));
+            observeEpoch(entry.session(), response.getGetResponses().get(0), epoch);
             TxnResponse undone = response.getTxnResponses().get(0);
             return new Removed(undone.isSucceeded()
                     && isOf(entry, undone.getDeleteResponses().get(0)));
@@ -217,11 +219,11 @@ final class EtcdContenderRequests {
         requests.revoke(leaseId);
     }
 
-    private static void observeEpoch(EtcdSession session, GetResponse sessionKey) {
+    private static void observeEpoch(EtcdSession session, GetResponse sessionKey, long before) {
         if (sessionKey.getKvs().isEmpty()) {
             throw sessionDeleted(session);
         }
-        session.observeEpoch(sessionKey.getKvs().get(0).getVersion());
+        session.observeEpoch(sessionKey.getKvs().get(0).getVersion(), before);
     }
 
     private static RuntimeException sessionDeleted(EtcdSession session) {

@@ -138,9 +138,17 @@ public final class EtcdSession implements CurrentSession.Session {
         return epoch.get();
     }
 
-    /** Records an epoch that the store reported. */
-    public void observeEpoch(long reported) {
+    /**
+     * Records an epoch that a linearizable read has shown. Ends the session if the store has an older state than before: acquires
+     * are executed in the known epoch only, and leases that the store has forgotten would stay valid.
+     *
+     * @param before the epoch that was known when the read was sent
+     */
+    public void observeEpoch(long reported, long before) {
         epoch.accumulateAndGet(reported, Math::max);
+        if (reported < before) {
+            end("the store has an older state of the session than before, as after a restore from a backup");
+        }
     }
 
     /** Returns the series for keys that are put from now on. */

@@ -42,9 +42,10 @@ final class SessionRenewal {
             return;
         }
         MonotonicInstant sent = clock.now();
+        long epoch = session.epoch();
         requests.keepAlive(session.leaseId())
                 .thenCompose(keepAlive -> requests.readSession(session.sessionKey())
-                        .thenAccept(read -> onCheckCompleted(validity, sent, keepAlive, read, tries)))
+                        .thenAccept(read -> onCheckCompleted(validity, sent, epoch, keepAlive, read, tries)))
                 .whenComplete((done, failure) -> {
                     if (failure == null) {
                         return;
@@ -66,6 +67,7 @@ final class SessionRenewal {
     private void onCheckCompleted(
             EtcdSessionValidity validity,
             MonotonicInstant sent,
+            long epoch,
             LeaseKeepAliveResponse keepAlive,
             GetResponse read,
             int tries) {
@@ -76,7 +78,7 @@ final class SessionRenewal {
                 read.getKvs());
         switch (result) {
             case VALID -> {
-                session.observeEpoch(read.getKvs().get(0).getVersion());
+                session.observeEpoch(read.getKvs().get(0).getVersion(), epoch);
                 validity.renewed(sent, Duration.ofSeconds(keepAlive.getTTL()));
             }
             case ENDED -> session.end(EtcdSession.KEY_DELETED);

@@ -222,6 +222,23 @@ class EtcdContenderTest {
         assertThat(queue.isIdle()).isTrue();
     }
 
+    /** As after a restore of a snapshot: acquires are executed in the known epoch only, so that none would be again. */
+    @Test
+    void S07_aSessionWhoseStateInTheStoreIsOlderThanBeforeEnds() {
+        EtcdSession session = sessions.current();
+        CompletableFuture<AttemptResult> attempt =
+                contender(true, IDLE).attempt().toCompletableFuture();
+        store.refusePut();
+        store.readSession(3); // two withdrawals have started new epochs
+        store.refusePut();
+        store.readSession(3);
+        assertThat(session.hasEnded()).isFalse();
+        store.refusePut();
+        store.readSession(2);
+        assertThat(session.hasEnded()).isTrue();
+        assertThat(attempt.join()).isInstanceOf(AttemptResult.Displaced.class);
+    }
+
     /** The core has discarded the contender, since another client deleted its key. A first put is still in doubt. */
     @Test
     void S08_aCleanupWithoutReplyForAWholeLeaseEndsTheSession() {

@@ -8,6 +8,7 @@ import io.etcd.jetcd.Lease;
 import io.etcd.jetcd.Maintenance;
 import io.etcd.jetcd.Txn;
 import io.etcd.jetcd.Watch;
+import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.PutResponse;
 import io.etcd.jetcd.api.RangeResponse;
 import io.etcd.jetcd.api.ResponseHeader;
@@ -101,6 +102,30 @@ final class PendingEtcdClient implements InvocationHandler {
 
     void revokeLease() {
         take("revoke").complete(new LeaseRevokeResponse(io.etcd.jetcd.api.LeaseRevokeResponse.getDefaultInstance()));
+    }
+
+    /** Executes the oldest transaction, whose condition is false. */
+    void refusePut() {
+        take("commit")
+                .complete(new TxnResponse(io.etcd.jetcd.api.TxnResponse.getDefaultInstance(), ByteSequence.EMPTY));
+    }
+
+    /** Executes the oldest transaction, which reads a contender's key that does not exist, its session's, and the queue. */
+    void readSession(long epoch) {
+        take("commit")
+                .complete(new TxnResponse(
+                        io.etcd.jetcd.api.TxnResponse.newBuilder()
+                                .setSucceeded(true)
+                                .addResponses(range(RangeResponse.newBuilder()))
+                                .addResponses(range(RangeResponse.newBuilder()
+                                        .addKvs(KeyValue.newBuilder().setVersion(epoch))))
+                                .addResponses(range(RangeResponse.newBuilder()))
+                                .build(),
+                        ByteSequence.EMPTY));
+    }
+
+    private static ResponseOp.Builder range(RangeResponse.Builder found) {
+        return ResponseOp.newBuilder().setResponseRange(found);
     }
 
     /** Executes the oldest transaction, which puts a key. It finds that many contenders. */
