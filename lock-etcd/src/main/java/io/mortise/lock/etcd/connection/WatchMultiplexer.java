@@ -86,7 +86,7 @@ final class WatchMultiplexer implements ClientInterceptor {
                 return;
             }
             WatchStream open = stream;
-            if (open == null || open.hasEnded()) {
+            if (open == null || !open.acceptsWatches()) {
                 Metadata startHeaders = headers;
                 open = new WatchStream(
                         clock,

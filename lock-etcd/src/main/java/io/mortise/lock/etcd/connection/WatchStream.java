@@ -49,8 +49,10 @@ final class WatchStream extends ClientCall.Listener<WatchResponse> {
     /** Watches in the order in which they were sent, which is the order of the server's confirmations. */
     private final Queue<WatchMultiplexer.WatchCall> unconfirmed = new ConcurrentLinkedQueue<>();
 
-    /** Whether the stream accepts no more watches. */
     private volatile boolean ended;
+
+    /** Whether the stream accepts no more watches, and ends with its last one. */
+    private boolean retired; // accessed in sends only
 
     private volatile @Nullable Closed closed;
     private volatile boolean responded;
@@ -78,8 +80,8 @@ final class WatchStream extends ClientCall.Listener<WatchResponse> {
         clock.schedule(TICK, this::tick);
     }
 
-    boolean hasEnded() {
-        return ended;
+    boolean acceptsWatches() {
+        return !ended && !retired;
     }
 
     void create(WatchMultiplexer.WatchCall watch, WatchRequest request) {
@@ -104,6 +106,18 @@ final class WatchStream extends ClientCall.Listener<WatchResponse> {
             call.sendMessage(WatchRequest.newBuilder()
                     .setCancelRequest(WatchCancelRequest.newBuilder().setWatchId(watch.id()))
                     .build());
+        }
+    }
+
+    /** The server checks each new watch against the token with which the stream was opened, and continues those it has. */
+    private void retire() {
+        retired = true;
+        endIfUnused();
+    }
+
+    private void endIfUnused() {
+        if (retired && watches.isEmpty() && unconfirmed.isEmpty()) {
+            end("the stream carries no more watches");
         }
     }
 
@@ -150,6 +164,9 @@ final class WatchStream extends ClientCall.Listener<WatchResponse> {
         if (watch != null) {
             watch.deliver(response);
         }
+        if (response.getCanceled()) {
+            sends.execute(this::endIfUnused);
+        }
     }
 
     private void confirmed(WatchResponse response) {
@@ -164,9 +181,8 @@ final class WatchStream extends ClientCall.Listener<WatchResponse> {
         unconfirmed.remove(); // only now, so that the watch is always in one of the two collections
         watch.deliver(response);
         if (response.getCanceled()) {
-            // The server checks each watch against the token with which the stream was opened, which may be too old by
-            // now.
-            sends.execute(() -> end("a watch was refused: " + response.getCancelReason()));
+            log.debug("event=watch-refused reason=\"{}\"", response.getCancelReason());
+            sends.execute(this::retire); // the token may be too old by now
         } else if (watch.isCancelled()) {
             sends.execute(() -> cancel(watch));
         }

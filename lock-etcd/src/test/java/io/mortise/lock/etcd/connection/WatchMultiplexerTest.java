@@ -207,30 +207,52 @@ class WatchMultiplexerTest {
         assertThat(silentCount).isZero();
     }
 
-    /** The server checks the watch against the token with which the stream was opened, and would keep refusing. */
+    private static WatchResponse.Builder refusal() {
+        return WatchResponse.newBuilder()
+                .setCreated(true)
+                .setCanceled(true)
+                .setWatchId(-1)
+                .setCancelReason("etcdserver: invalid auth token");
+    }
+
+    /**
+     * The server checks each new watch against the token with which the stream was opened, and would keep refusing. It serves those
+     * that it has.
+     */
     @Test
-    void S07_aRefusedWatchEndsTheStreamAndTheNextWatchOpensAnother() {
+    void S07_aRefusedWatchSendsTheNextOnesOverAnotherStreamAndKeepsTheOldOnes() {
         WatchListener other = new WatchListener();
         WatchListener refused = new WatchListener();
-        WatchListener unconfirmed = new WatchListener();
-        watch(other);
+        ClientCall<WatchRequest, WatchResponse> kept = watch(other);
         stream().confirm(0);
         watch(refused);
-        watch(unconfirmed);
-        stream()
-                .respond(WatchResponse.newBuilder()
-                        .setCreated(true)
-                        .setCanceled(true)
-                        .setWatchId(-1)
-                        .setCancelReason("etcdserver: invalid auth token"));
+        watch(new WatchListener());
+        stream().respond(refusal());
         assertThat(refused.received).hasSize(1);
-        assertThat(stream().ended).isTrue();
-        assertThat(other.closed).isNotNull();
-        assertThat(unconfirmed.closed).isNotNull();
+        assertThat(other.closed).isNull();
         watch(new WatchListener());
         assertThat(streams).hasSize(2);
         assertThat(streams.get(1).count(WatchRequest.RequestUnionCase.CREATE_REQUEST))
                 .isEqualTo(1);
+        Stream old = streams.get(0);
+        old.respond(WatchResponse.newBuilder().setWatchId(0));
+        assertThat(other.received).hasSize(2);
+        kept.cancel("closed", null);
+        assertThat(old.ended).as("a watch has no confirmation yet").isFalse();
+        old.respond(refusal());
+        assertThat(old.ended).isTrue();
+        assertThat(streams.get(1).ended).isFalse();
+    }
+
+    @Test
+    void S17_aRetiredStreamEndsWhenTheServerCancelsItsLastWatch() {
+        watch(new WatchListener());
+        stream().confirm(0);
+        watch(new WatchListener());
+        stream().respond(refusal());
+        assertThat(stream().ended).isFalse();
+        stream().respond(WatchResponse.newBuilder().setWatchId(0).setCanceled(true));
+        assertThat(stream().ended).isTrue();
     }
 
     @Test
