@@ -22,6 +22,7 @@ import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
@@ -75,13 +76,19 @@ public final class EtcdRequestSender {
         return send(what, client -> client.getKVClient().delete(key)).thenApply(result -> result.getDeleted() > 0);
     }
 
-    /** Reads all contenders of one lock, without their values. Waits while too many such reads are in flight. */
-    public CompletionStage<GetResponse> queue(ByteSequence contenders) {
+    /**
+     * Reads all contenders of one lock, without their values. Waits while too many such reads are in flight.
+     *
+     * @param stillNeeded returns whether a caller still waits for the read, when it is its turn
+     */
+    public CompletionStage<GetResponse> queue(ByteSequence contenders, BooleanSupplier stillNeeded) {
         GetOption all = GetOption.builder()
                 .withRange(OptionsUtil.prefixEndOf(contenders))
                 .withKeysOnly(true)
                 .build();
-        return queueReads.run(() -> get("a read of the queue of " + contenders, contenders, all));
+        return queueReads.run(() -> stillNeeded.getAsBoolean()
+                ? get("a read of the queue of " + contenders, contenders, all)
+                : CompletableFuture.failedFuture(new CancellationException("no caller waits for the read")));
     }
 
     /** Reads keys with a linearizable read. */

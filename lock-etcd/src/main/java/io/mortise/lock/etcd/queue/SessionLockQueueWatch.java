@@ -84,7 +84,7 @@ final class SessionLockQueueWatch implements FailFastKeyRangeWatch.Listener {
 
     @Override
     public void created() {
-        requests.queue(range()).whenComplete((found, failure) -> {
+        requests.queue(range(), () -> !isClosed()).whenComplete((found, failure) -> {
             if (failure == null) {
                 listener.refreshed(this, found);
             } else {
