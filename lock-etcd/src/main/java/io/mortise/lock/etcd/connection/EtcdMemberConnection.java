@@ -3,7 +3,6 @@ package io.mortise.lock.etcd.connection;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
-import io.etcd.jetcd.KV;
 import io.etcd.jetcd.Watch;
 import io.etcd.jetcd.options.GetOption;
 import io.mortise.lock.spi.BackendContext;
@@ -74,24 +73,30 @@ final class EtcdMemberConnection implements WatchMultiplexer.MemberListener {
     private void prepare() {
         client.getLeaseClient();
         client.getMaintenanceClient();
-        KV kv = client.getKVClient();
+        client.getKVClient();
         if (settings.client().isEmpty()) { // the names are known when this returns
-            CompletableFuture<?> first = sendRead(kv);
+            CompletableFuture<?> first = read();
             if (settings.credentials().isPresent()) {
-                awaitToken(first, kv);
+                awaitToken(first);
             }
         }
     }
 
-    private CompletableFuture<?> sendRead(KV kv) {
-        return kv.get(ByteSequence.from(settings.namespace() + "%", StandardCharsets.UTF_8), GetOption.DEFAULT);
+    /** Sends a small read, whose reply shows no more than that the member serves reads. */
+    CompletableFuture<?> read() {
+        try {
+            return client.getKVClient()
+                    .get(ByteSequence.from(settings.namespace() + "%", StandardCharsets.UTF_8), GetOption.DEFAULT);
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
     }
 
     /**
      * Repeats the request while a try is too short for an election. Other failures are ignored: the first request of a
      * session reports them better.
      */
-    private void awaitToken(CompletableFuture<?> first, KV kv) {
+    private void awaitToken(CompletableFuture<?> first) {
         long until = System.nanoTime() + context.requestTimeout().toNanos();
         CompletableFuture<?> pending = first;
         while (true) {
@@ -107,7 +112,7 @@ final class EtcdMemberConnection implements WatchMultiplexer.MemberListener {
                 Thread.currentThread().interrupt();
                 return;
             }
-            pending = sendRead(kv);
+            pending = read();
         }
     }
 

@@ -26,11 +26,13 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
+import org.jspecify.annotations.Nullable;
 /** Sends requests to etcd with a deadline, and translates their failures into Mortise's exceptions. */
 public final class EtcdRequestSender {
     private static final Op[] NOTHING = {};
@@ -43,6 +45,7 @@ public final class EtcdRequestSender {
     private final BackendContext context;
     private final RequestThrottle queueReads = new RequestThrottle(MAX_QUEUE_READS);
 
+    private final AtomicReference<@Nullable CompletableFuture<Boolean>> tokenRead = new AtomicReference<>();
     public EtcdRequestSender(EtcdFailoverConnection connection, BackendContext context) {
         this.connection = connection;
         this.context = context;
@@ -248,12 +251,26 @@ public final class EtcdRequestSender {
             Consumer<EtcdMemberConnection> onReply, Function<Client, CompletableFuture<T>> request) {
         return sendOnce(onReply, request)
                 .exceptionallyCompose(failure -> EtcdErrors.isStaleToken(failure)
-                        ? sendOnce(onReply, request)
+                        ? newToken().thenCompose(done -> sendOnce(onReply, request))
                         : CompletableFuture.failedFuture(failure));
     }
 
     private <T> CompletionStage<T> sendOnce(
             Consumer<EtcdMemberConnection> onReply, Function<Client, CompletableFuture<T>> request) {
+    /** Sends one read for all requests that need a new token meanwhile. Completes normally, whatever its outcome. */
+    private CompletionStage<Boolean> newToken() {
+        CompletableFuture<Boolean> own = new CompletableFuture<>();
+        CompletableFuture<Boolean> pending = tokenRead.compareAndExchange(null, own);
+        if (pending != null) {
+            return pending;
+        }
+        context.withRequestTimeout("a new token", connection.current().read()).whenComplete((reply, failure) -> {
+            tokenRead.set(null);
+            own.complete(true);
+        });
+        return own;
+    }
+
         EtcdMemberConnection member = connection.current();
         MonotonicInstant sent = context.clock().now();
         CompletableFuture<T> pending;

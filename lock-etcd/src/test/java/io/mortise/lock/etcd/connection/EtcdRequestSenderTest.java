@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.MessageLite;
 import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.api.DeleteRangeResponse;
 import io.etcd.jetcd.api.RangeResponse;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -22,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -32,6 +34,9 @@ import org.junit.jupiter.api.Test;
 class EtcdRequestSenderTest {
     private static final ByteSequence KEY = ByteSequence.from("mortise/x/", StandardCharsets.UTF_8);
     private static final MessageLite READ = RangeResponse.getDefaultInstance();
+    private static final MessageLite DELETED =
+            DeleteRangeResponse.newBuilder().setDeleted(1).build();
+    private static final Status STALE_TOKEN = Status.UNAUTHENTICATED.withDescription("etcdserver: invalid auth token");
 
     private final ManualClock clock = new ManualClock();
     private final List<PendingCall<?, ?>> pending = new ArrayList<>();
@@ -94,6 +99,10 @@ class EtcdRequestSenderTest {
             caller.onClose(Status.OK, new Metadata());
         }
 
+        void fail(Status status) {
+            taken().onClose(status, new Metadata());
+        }
+
         @Override
         public void halfClose() {}
 
@@ -118,6 +127,28 @@ class EtcdRequestSenderTest {
     @AfterEach
     void close() {
         connection.close();
+    }
+
+    /** Each login costs the server a password hash, and a member that was restarted has forgotten the tokens. */
+    @Test
+    void S15_requestsWhoseTokenWasTooOldWaitForOneReadThatGetsAnother() {
+        List<CompletableFuture<Boolean>> deletions = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            deletions.add(requests.delete("deletion " + i, KEY).toCompletableFuture());
+        }
+        for (int i = 0; i < 3; i++) {
+            pending.get(0).fail(STALE_TOKEN);
+        }
+        assertThat(sent()).containsExactly("Range");
+        pending.get(0).reply(READ);
+        assertThat(sent()).containsExactly("DeleteRange", "DeleteRange", "DeleteRange");
+        for (int i = 0; i < 3; i++) {
+            pending.get(0).reply(DELETED);
+        }
+        assertThat(deletions).allSatisfy(deletion -> assertThat(deletion).isCompletedWithValue(true));
+        requests.delete("a later one", KEY);
+        pending.get(0).fail(STALE_TOKEN);
+        assertThat(sent()).as("the next token").containsExactly("Range");
     }
 
     @Test
