@@ -60,7 +60,7 @@ public final class EtcdErrors {
     /**
      * Returns whether TLS is misconfigured. A connection that broke during the handshake proves nothing about certificates.
      */
-    private static boolean isWrongTls(Throwable failure) {
+    static boolean isWrongTls(Throwable failure) {
         SSLException tls = find(failure, SSLException.class);
         return find(failure, CertificateException.class) != null
                 || find(failure, SSLPeerUnverifiedException.class) != null

@@ -244,29 +244,32 @@ public final class EtcdFailoverConnection {
         startReplacing();
     }
 
-    /** Records that a request reached no server. */
-    void onDisconnected(EtcdMemberConnection used, Throwable cause) {
+    /** Records that a request reached no server. Returns whether another member, which has not failed, may do better. */
+    boolean onDisconnected(EtcdMemberConnection used, Throwable cause) {
         if (!managed) {
-            return;
+            return false;
         }
+        boolean othersMayServe;
         boolean replaces;
         synchronized (this) {
             MonotonicInstant now = context.clock().now();
             if (closed || replacing || used != current) {
-                return;
+                return hasOtherMembers();
             }
             if (!failing || lastFailure.until(now).compareTo(unrelatedAfter) > 0) {
                 failing = true;
                 failingSince = now;
             }
             lastFailure = now;
-            replaces = !haveAllMembersFailed() || failingSince.until(now).compareTo(FAILOVER_DELAY) >= 0;
+            othersMayServe = !haveAllMembersFailed();
+            replaces = othersMayServe || failingSince.until(now).compareTo(FAILOVER_DELAY) >= 0;
             replacing = replaces;
         }
         outage.begin(endpoints(), EtcdErrors.summary(cause));
         if (replaces) {
             startReplacing();
         }
+        return othersMayServe;
     }
 
     /** Returns whether all members have been in use since the last reply. */

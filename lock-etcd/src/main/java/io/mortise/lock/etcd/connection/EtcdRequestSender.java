@@ -17,22 +17,23 @@ import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.OptionsUtil;
 import io.etcd.jetcd.options.WatchOption;
+import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.function.BooleanSupplier;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
-
 import org.jspecify.annotations.Nullable;
+
 /** Sends requests to etcd with a deadline, and translates their failures into Mortise's exceptions. */
 public final class EtcdRequestSender {
     private static final Op[] NOTHING = {};
@@ -44,8 +45,8 @@ public final class EtcdRequestSender {
     private final EtcdFailoverConnection connection;
     private final BackendContext context;
     private final RequestThrottle queueReads = new RequestThrottle(MAX_QUEUE_READS);
-
     private final AtomicReference<@Nullable CompletableFuture<Boolean>> tokenRead = new AtomicReference<>();
+
     public EtcdRequestSender(EtcdFailoverConnection connection, BackendContext context) {
         this.connection = connection;
         this.context = context;
@@ -245,7 +246,8 @@ public final class EtcdRequestSender {
     }
 
     /**
-     * Sends the request once more if it was refused only because its token was too old, since then it was not executed.
+     * Sends the request once more if it was refused only because its token was too old, since then it was not executed. jetcd
+     * would get a new token for each of the requests that are sent before it has one, and each costs the server a password hash.
      */
     private <T> CompletionStage<T> sendWithFreshToken(
             Consumer<EtcdMemberConnection> onReply, Function<Client, CompletableFuture<T>> request) {
@@ -255,8 +257,6 @@ public final class EtcdRequestSender {
                         : CompletableFuture.failedFuture(failure));
     }
 
-    private <T> CompletionStage<T> sendOnce(
-            Consumer<EtcdMemberConnection> onReply, Function<Client, CompletableFuture<T>> request) {
     /** Sends one read for all requests that need a new token meanwhile. Completes normally, whatever its outcome. */
     private CompletionStage<Boolean> newToken() {
         CompletableFuture<Boolean> own = new CompletableFuture<>();
@@ -271,6 +271,8 @@ public final class EtcdRequestSender {
         return own;
     }
 
+    private <T> CompletionStage<T> sendOnce(
+            Consumer<EtcdMemberConnection> onReply, Function<Client, CompletableFuture<T>> request) {
         EtcdMemberConnection member = connection.current();
         MonotonicInstant sent = context.clock().now();
         CompletableFuture<T> pending;
@@ -279,16 +281,24 @@ public final class EtcdRequestSender {
         } catch (RuntimeException e) {
             pending = CompletableFuture.failedFuture(e);
         }
-        return pending.whenComplete((value, failure) -> {
-            if (failure != null && EtcdErrors.isNotServed(failure)) {
+        return pending.handle((value, failure) -> {
+            if (failure == null) {
+                onReply.accept(member);
+                return value;
+            }
+            if (EtcdErrors.isNotServed(failure)) {
                 connection.onNotServed(member);
-            } else if (failure == null || EtcdErrors.isServerReply(failure)) {
+            } else if (EtcdErrors.isServerReply(failure)) {
                 onReply.accept(member);
             } else if (EtcdErrors.isDisconnected(failure)) {
-                connection.onDisconnected(member, failure);
+                if (connection.onDisconnected(member, failure) && EtcdErrors.isWrongTls(failure)) {
+                    throw new BackendUnavailableException(
+                            "TLS with " + member.endpoints() + " failed: " + EtcdErrors.summary(failure), failure);
+                }
             } else if (EtcdErrors.isTimeout(failure)) {
                 connection.onTimeout(member, sent);
             }
+            throw new CompletionException(failure);
         });
     }
 }

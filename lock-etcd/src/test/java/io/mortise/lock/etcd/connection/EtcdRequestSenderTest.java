@@ -14,17 +14,23 @@ import io.grpc.ClientInterceptor;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockException;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
+import java.security.cert.CertificateException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -37,6 +43,8 @@ class EtcdRequestSenderTest {
     private static final MessageLite DELETED =
             DeleteRangeResponse.newBuilder().setDeleted(1).build();
     private static final Status STALE_TOKEN = Status.UNAUTHENTICATED.withDescription("etcdserver: invalid auth token");
+    private static final Status UNTRUSTED = Status.UNAVAILABLE.withCause(
+            new SSLHandshakeException("handshake").initCause(new CertificateException("expired yesterday")));
 
     private final ManualClock clock = new ManualClock();
     private final List<PendingCall<?, ?>> pending = new ArrayList<>();
@@ -127,6 +135,29 @@ class EtcdRequestSenderTest {
     @AfterEach
     void close() {
         connection.close();
+    }
+
+    private static <T> void assertFailed(CompletionStage<T> request, Class<? extends LockException> type, String text) {
+        assertThat(request.toCompletableFuture())
+                .failsWithin(Duration.ZERO)
+                .withThrowableThat()
+                .withCauseInstanceOf(type)
+                .withMessageContaining(text);
+    }
+
+    /** As while a member's certificate has expired: the next one may serve. */
+    @Test
+    void S15_anUntrustedCertificateIsNoRefusalUntilEachMemberHasOne() {
+        String first = connection.current().endpoints();
+        CompletionStage<Boolean> unavailable = requests.delete("a", KEY);
+        pending.get(0).fail(UNTRUSTED);
+        assertFailed(unavailable, BackendUnavailableException.class, "TLS with " + first);
+        assertFailed(unavailable, BackendUnavailableException.class, "expired yesterday");
+        assertThat(connection.current().endpoints()).isNotEqualTo(first);
+        pending.get(0).fail(UNTRUSTED); // the first request of the connection
+        CompletionStage<Boolean> refused = requests.delete("b", KEY);
+        pending.get(0).fail(UNTRUSTED);
+        assertFailed(refused, BackendRefusedException.class, "expired yesterday");
     }
 
     /** Each login costs the server a password hash, and a member that was restarted has forgotten the tokens. */
