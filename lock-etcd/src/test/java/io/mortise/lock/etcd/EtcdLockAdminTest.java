@@ -3,6 +3,7 @@ package io.mortise.lock.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.etcd.jetcd.Client;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
@@ -84,6 +85,24 @@ class EtcdLockAdminTest extends OneServerTest {
             assertThat(second.lost().get(5, TimeUnit.SECONDS)).isNotNull();
         }
         assertThat(get(admin.status("x")).holders()).isEmpty();
+    }
+
+    /** gRPC's limit for a response is 4 MiB by default, so also that of the application's client. */
+    @Test
+    void S18_aLongQueueIsShownAndItsHolderReleasedByAnyClient() throws Exception {
+        for (int i = 0; i < 5; i++) {
+            namespace.raw().put(namespace.name() + "long/" + i, "x".repeat(1_000_000));
+        }
+        LockStatus status = get(admin.status("long"));
+        assertThat(status.waiters()).hasSize(4);
+        EtcdOptions application =
+                EtcdOptions.using(Client.builder().endpoints(server.endpoint()).build());
+        try (Client supplied = application.settings().client().orElseThrow();
+                LockClient other = EtcdLocks.connect(application.namespace(namespace.name()))) {
+            LockAdmin limited = other.admin().orElseThrow();
+            assertThat(get(limited.forceRelease("long", status.holders().get(0))))
+                    .isTrue();
+        }
     }
 
     @Test

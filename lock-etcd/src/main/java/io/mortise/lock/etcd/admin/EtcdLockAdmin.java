@@ -28,6 +28,7 @@ import java.util.concurrent.CompletionStage;
 /** Lists, inspects and force-releases locks on etcd for operators. */
 public final class EtcdLockAdmin implements LockAdmin {
     private static final int KEYS_PER_READ = 1_000;
+    private static final int ALL = 0;
 
     private final EtcdRequestSender requests;
     private final EtcdKeyLayout keys;
@@ -41,7 +42,7 @@ public final class EtcdLockAdmin implements LockAdmin {
 
     @Override
     public CompletableFuture<LockStatus> status(String name) {
-        return queue(name)
+        return queue(name, ALL)
                 .thenApply(queue -> {
                     List<LockHolder> contenders =
                             queue.stream().map(EtcdLockAdmin::contender).toList();
@@ -52,13 +53,14 @@ public final class EtcdLockAdmin implements LockAdmin {
                 .toCompletableFuture();
     }
 
-    /** Returns the keys of all contenders, the holder first. */
-    private CompletionStage<List<KeyValue>> queue(String name) {
+    /** Returns the keys of the first contenders, the holder first. */
+    private CompletionStage<List<KeyValue>> queue(String name, int limit) {
         ByteSequence range = EtcdKeyLayout.bytes(keys.contenderPrefix(new LockName(name)));
         GetOption byCreation = GetOption.builder()
                 .withRange(OptionsUtil.prefixEndOf(range))
                 .withSortField(GetOption.SortTarget.CREATE)
                 .withSortOrder(GetOption.SortOrder.ASCEND)
+                .withLimit(limit)
                 .build();
         return requests.get("status of lock \"" + LockName.shown(name) + "\"", range, byCreation)
                 .thenApply(GetResponse::getKvs);
@@ -152,7 +154,7 @@ public final class EtcdLockAdmin implements LockAdmin {
 
     @Override
     public CompletableFuture<Boolean> forceRelease(String name, LockHolder expected) {
-        return queue(name)
+        return queue(name, 1)
                 .thenCompose(queue -> {
                     Optional<KeyValue> holder = queue.stream()
                             .findFirst()

@@ -28,6 +28,9 @@ public final class EtcdClientFactory {
     private static final Duration PING_TIMEOUT = Duration.ofSeconds(5);
 
     private EtcdClientFactory() {}
+    /** All contenders of a lock are read in one response. gRPC's default is 4 MiB. */
+    private static final int MAX_RESPONSE_BYTES = 64 << 20;
+
 
     /** @param endpoints those of one member, or of several if any of them may respond */
     static Client build(
@@ -45,6 +48,7 @@ public final class EtcdClientFactory {
                 .keepaliveTime(PING_AFTER)
                 .keepaliveTimeout(PING_TIMEOUT)
                 .keepaliveWithoutCalls(false) // the server treats pings without calls as an attack
+                .maxInboundMessageSize(MAX_RESPONSE_BYTES)
                 .interceptors(settings.interceptors())
                 .interceptor(new DeadlineInterceptor(tries), new WatchMultiplexer(context.clock(), listener));
         settings.tls().ifPresent(builder::sslContext);
