@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -133,6 +134,11 @@ public final class EtcdOptions {
     public EtcdOptions tls(SslContext context) {
         Objects.requireNonNull(context, "context");
         requireManagedClient("tls");
+        return tls(() -> context);
+    }
+
+    /** Sets the source of the TLS context of each client that is created. */
+    EtcdOptions tls(Supplier<SslContext> context) {
         return new EtcdOptions(settings.withTls(context));
     }
 

@@ -64,10 +64,16 @@ public final class EtcdProvider implements LockProvider {
                 options = options.credentials(
                         url.user().orElse(""), url.password().orElse(""));
             }
-            return url.scheme().equals(TLS) ? options.tls(tls(url)) : withoutTls(url, options);
+            return url.scheme().equals(TLS) ? withTls(url, options) : withoutTls(url, options);
         } catch (IllegalArgumentException e) {
             throw new LockConfigurationException(url + ": " + e.getMessage(), e);
         }
+    }
+
+    /** The files are read again for each new client, since certificates are renewed. */
+    private static EtcdOptions withTls(LockUrl url, EtcdOptions options) {
+        tls(url);
+        return options.tls(() -> tls(url));
     }
 
     private static EtcdOptions withoutTls(LockUrl url, EtcdOptions options) {

@@ -15,7 +15,9 @@ import io.mortise.lock.connect.Locks;
 import io.mortise.lock.etcd.queue.EtcdKeyLayout;
 import io.mortise.lock.servers.etcd.EtcdServerOptions;
 import io.mortise.lock.servers.etcd.EtcdTestServer;
+import io.mortise.lock.spi.LockUrl;
 import io.mortise.lock.testkit.process.Await;
+import io.netty.handler.ssl.SslContext;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import java.io.IOException;
@@ -23,15 +25,19 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Tests opening and closing clients: TLS, users, application-supplied clients, and unreachable servers. */
 @Tag("once")
@@ -73,6 +79,18 @@ class EtcdConnectTest {
                 open.tlsUrl() + "?ca=" + open.certificate() + "&cert=" + open.clientCertificate() + "&key="
                         + open.clientKey(),
                 LONG_TIMEOUTS));
+    }
+
+    @Test
+    void certificatesAreReadAgainForTheNextClient(@TempDir Path dir) throws Exception {
+        Path ca = Files.copy(open.certificate(), dir.resolve("ca.pem"));
+        Supplier<SslContext> tls = EtcdProvider.options(LockUrl.parse(open.tlsUrl() + "?ca=" + ca))
+                .settings()
+                .tls()
+                .orElseThrow();
+        assertThat(tls.get()).isNotNull();
+        Files.writeString(ca, "half of a renewed certificate");
+        assertThatThrownBy(tls::get).hasMessageContaining("ca, cert or key cannot be used");
     }
 
     @Test

@@ -19,6 +19,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /** Creates jetcd clients that never retry, give each request a deadline, and share one stream for all watches. */
 public final class EtcdClientFactory {
@@ -27,10 +28,10 @@ public final class EtcdClientFactory {
 
     private static final Duration PING_TIMEOUT = Duration.ofSeconds(5);
 
-    private EtcdClientFactory() {}
     /** All contenders of a lock are read in one response. gRPC's default is 4 MiB. */
     private static final int MAX_RESPONSE_BYTES = 64 << 20;
 
+    private EtcdClientFactory() {}
 
     /** @param endpoints those of one member, or of several if any of them may respond */
     static Client build(
@@ -47,11 +48,11 @@ public final class EtcdClientFactory {
                 .connectTimeout(context.connectTimeout())
                 .keepaliveTime(PING_AFTER)
                 .keepaliveTimeout(PING_TIMEOUT)
-                .keepaliveWithoutCalls(false) // the server treats pings without calls as an attack
                 .maxInboundMessageSize(MAX_RESPONSE_BYTES)
+                .keepaliveWithoutCalls(false) // the server treats pings without calls as an attack
                 .interceptors(settings.interceptors())
                 .interceptor(new DeadlineInterceptor(tries), new WatchMultiplexer(context.clock(), listener));
-        settings.tls().ifPresent(builder::sslContext);
+        settings.tls().map(Supplier::get).ifPresent(builder::sslContext);
         settings.credentials()
                 .ifPresent(
                         credentials -> builder.user(bytes(credentials.user())).password(bytes(credentials.password())));

@@ -8,6 +8,7 @@ import io.netty.handler.ssl.SslContext;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * The validated settings of one etcd lock client, such as its members, namespace and lease duration. Immutable.
@@ -17,7 +18,7 @@ import java.util.Optional;
  * @param namespace the prefix of all keys
  * @param leaseDuration the requested duration of a session's lease; the server may grant more
  * @param credentials the user name and password of the client
- * @param tls the TLS context with the certificates; empty for a connection without TLS
+ * @param tls returns the TLS context for each new client, with the certificates of that moment; empty for a connection without TLS
  * @param interceptors observe every request of a client that Mortise creates; for tests
  */
 public record EtcdSettings(
@@ -26,7 +27,7 @@ public record EtcdSettings(
         String namespace,
         Duration leaseDuration,
         Optional<Credentials> credentials,
-        Optional<SslContext> tls,
+        Optional<Supplier<SslContext>> tls,
         List<ClientInterceptor> interceptors) {
 
     /** A user's name and password. Never prints its content. */
@@ -67,7 +68,7 @@ public record EtcdSettings(
     }
 
     /** Returns a copy with TLS. */
-    public EtcdSettings withTls(SslContext context) {
+    public EtcdSettings withTls(Supplier<SslContext> context) {
         return new EtcdSettings(
                 endpointList, client, namespace, leaseDuration, credentials, Optional.of(context), interceptors);
     }
