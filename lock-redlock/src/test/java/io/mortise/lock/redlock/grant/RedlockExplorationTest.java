@@ -48,7 +48,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class RedlockExplorationTest {
     private static final ProtocolPage PAGE = new ProtocolPage("redlock");
     private static final ProtocolExplorer<RedlockScope, RedlockWorld> EXPLORER = new ProtocolExplorer<>(
-            RedlockWorld::start, scope -> scope.with(Variant.PRODUCTION), scope -> false, 20_000_000);
+            RedlockWorld::new, scope -> scope.with(Variant.PRODUCTION), scope -> false, 20_000_000);
 
     private static final RedlockScope WAITERS = RedlockScope.of("ww", 2);
     private static final RedlockScope TRIERS = RedlockScope.of("tt", 2);
