@@ -16,14 +16,16 @@ import io.mortise.lock.spi.support.InDoubtRequests;
  * @param lost such requests that had no reply
  * @param voted whether the master may have voted for the attempt
  * @param queued whether an answered request may have created a queue entry
+ * @param mayKeep whether a delayed release was sent, so that the master may keep a vote, which no reply to a vote request shows
  * @param cleaning whether a cleanup is running
  */
-record AttemptAtMaster(int awaited, InDoubtRequests lost, boolean voted, boolean queued, boolean cleaning) {
-    static final AttemptAtMaster NOTHING = new AttemptAtMaster(0, InDoubtRequests.NONE, false, false, false);
+record AttemptAtMaster(
+        int awaited, InDoubtRequests lost, boolean voted, boolean queued, boolean mayKeep, boolean cleaning) {
+    static final AttemptAtMaster NOTHING = new AttemptAtMaster(0, InDoubtRequests.NONE, false, false, false, false);
 
     /** Adds a request that may create a vote. */
     AttemptAtMaster sent() {
-        return new AttemptAtMaster(awaited + 1, lost, voted, queued, cleaning);
+        return with(awaited + 1, lost, voted, queued);
     }
 
     /**
@@ -33,11 +35,10 @@ record AttemptAtMaster(int awaited, InDoubtRequests lost, boolean voted, boolean
      */
     AttemptAtMaster answered(Execution execution, boolean queues) {
         if (execution instanceof NotExecuted) {
-            return new AttemptAtMaster(awaited - 1, lost, voted, queued, cleaning);
+            return with(awaited - 1, lost, voted, queued);
         }
         if (execution instanceof Refused refused) {
-            return new AttemptAtMaster(
-                    awaited - 1, lost.resolvedBy(refused.epoch(), refused.time()), voted, queued, cleaning);
+            return with(awaited - 1, lost.resolvedBy(refused.epoch(), refused.time()), voted, queued);
         }
         InDoubtRequests left = lost;
         boolean leftNoVote = false;
@@ -47,16 +48,25 @@ record AttemptAtMaster(int awaited, InDoubtRequests lost, boolean voted, boolean
             left = left.resolvedBy(executed.epoch(), executed.time());
             leftNoVote = executed.leftNoVote() && awaited == 1 && !left.anyLost();
         }
-        return new AttemptAtMaster(awaited - 1, left, !leftNoVote, queued || queues, cleaning);
+        return with(awaited - 1, left, !leftNoVote, queued || queues);
     }
 
     /** Removes the lost requests that the reply to a release rules out. */
     AttemptAtMaster resolvedBy(long epoch, long time) {
-        return new AttemptAtMaster(awaited, lost.resolvedBy(epoch, time), voted, queued, cleaning);
+        return with(awaited, lost.resolvedBy(epoch, time), voted, queued);
+    }
+
+    private AttemptAtMaster with(int newAwaited, InDoubtRequests newLost, boolean newVoted, boolean newQueued) {
+        return new AttemptAtMaster(newAwaited, newLost, newVoted, newQueued, mayKeep, cleaning);
+    }
+
+    /** Records that a delayed release is sent. */
+    AttemptAtMaster askedToKeep() {
+        return new AttemptAtMaster(awaited, lost, voted, queued, true, cleaning);
     }
 
     AttemptAtMaster cleaning(boolean running) {
-        return new AttemptAtMaster(awaited, lost, voted, queued, running);
+        return new AttemptAtMaster(awaited, lost, voted, queued, mayKeep, running);
     }
 
     /** Returns whether a request that may create a vote may still be executed. */
@@ -66,6 +76,6 @@ record AttemptAtMaster(int awaited, InDoubtRequests lost, boolean voted, boolean
 
     /** Returns whether the attempt may have a vote or a queue entry. */
     boolean mayHaveOrphans() {
-        return voted || queued || mayStillExecute();
+        return voted || queued || mayKeep || mayStillExecute();
     }
 }

@@ -570,6 +570,7 @@ record RedlockContenderState(
             Answers kept = Answers.pending(masters.size());
             for (int master = 0; master < masters.size(); master++) {
                 if (masters.get(master).mayHaveOrphans()) {
+                    set(master, masters.get(master).askedToKeep());
                     effects.add(new SendDelayedRelease(master, delay));
                 } else {
                     kept = kept.with(master, Answer.NO);
@@ -611,10 +612,13 @@ record RedlockContenderState(
 
         /**
          * Deletes a vote that no majority keeps, whatever the master has answered: an earlier try of the delayed release may have had
-         * no reply. Repeated when a cleanup has ended, since until then that may find a vote to keep.
+         * no reply. Repeated when a cleanup has ended, since until then that may find a vote to keep. A master that was never asked
+         * to keep a vote keeps none.
          */
         private void deleteUnlessKept(int master) {
-            if (phase instanceof Ended ended && ended.notKept != null) {
+            if (phase instanceof Ended ended
+                    && ended.notKept != null
+                    && masters.get(master).mayKeep()) {
                 effects.add(new DeleteKeptVote(master, ended.notKept));
             }
         }

@@ -247,6 +247,45 @@ class RedlockContenderStateTest {
         assertThat(effects).containsExactly(new RedlockContenderEffect.DeleteKeptVote(0, delay));
     }
 
+    /** The deletion would be pending for the whole delay if that master is silent. */
+    @Test
+    void S08_aMasterThatWasNotAskedToKeepAVoteIsNotAskedToDeleteIt() {
+        Duration delay = Duration.ofSeconds(9);
+        hold();
+        conflict(2, "other", EARLY);
+        on(new RedlockContenderEvent.EndAfter(delay));
+        on(new RedlockContenderEvent.Kept(0, false, 1, 0));
+        assertThat(effects)
+                .containsExactly(
+                        new RedlockContenderEffect.ReportEnded(false),
+                        new RedlockContenderEffect.DeleteKeptVote(0, delay));
+    }
+
+    /** The master was asked to keep the vote of the first round, and then found the lock taken, by that vote. */
+    @Test
+    void S05_aVoteThatMayBeKeptCountsAlthoughALaterReplyShowsNoVote() {
+        Duration delay = Duration.ofSeconds(9);
+        MasterVote failed = new MasterVote.Failed(new BackendUnavailableException("no reply"), true);
+        attempt();
+        vote(0, GRANTED, VOTED, EARLY);
+        conflict(1, "one", EARLY);
+        vote(2, failed, new RedlockContenderEvent.InDoubt(1, 1), EARLY);
+        on(new RedlockContenderEvent.PauseOver(LIMIT, true));
+        vote(0, GRANTED, VOTED, EARLY);
+        vote(1, GRANTED, VOTED, EARLY);
+        on(new RedlockContenderEvent.EndAfter(delay));
+        for (int master = 0; master < 3; master++) {
+            on(new RedlockContenderEvent.KeepFailed(master, "no reply"));
+        }
+        vote(2, new MasterVote.Conflicted("this one", 9_000, 0), new Executed(1, 2, true), EARLY);
+        on(new RedlockContenderEvent.EndAfter(delay));
+        on(new RedlockContenderEvent.Kept(0, true, 1, 0));
+        on(new RedlockContenderEvent.Kept(1, false, 1, 0));
+        assertThat(effects).as("the third master decides").isEmpty();
+        on(new RedlockContenderEvent.Kept(2, true, 1, 0));
+        assertThat(effects).containsExactly(new RedlockContenderEffect.ReportEnded(true));
+    }
+
     /** Another contender may have seen both votes, and would wait for a release. */
     @Test
     void S11_aRoundThatMayHaveHadAMajorityWakesTheOthers() {

@@ -107,6 +107,7 @@ record RedlockWorldKey(RedlockWorld world) {
                 atMaster.removalDue,
                 attempt.voted(),
                 attempt.queued(),
+                attempt.mayKeep(),
                 attempt.cleaning(),
                 (protocol.hinting() & 1L << m) != 0);
         key.value(atMaster.found);
