@@ -2,6 +2,7 @@
 package io.mortise.lock.redlock.grant;
 
 import io.mortise.lock.explorer.CorePhase;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -19,6 +20,9 @@ final class RedlockContenderModel {
     boolean keptForGood; // whether its release has said that a majority keeps its votes
     long token; // of the grant that is believed in; 0 if none
     final Set<Timer> timers = EnumSet.noneOf(Timer.class);
+    MonotonicInstant validUntil = RedlockRenewalModel.UNTIMED; // of its round or its grant
+    MonotonicInstant grantedUntil = RedlockRenewalModel.UNTIMED; // before the first renewal
+    RedlockRenewalModel.Renewal renewal = RedlockRenewalModel.Renewal.NONE; // the last one
     final List<AtMaster> masters;
     List<RedlockContenderEvent> events = List.of(); // that the machine takes in this step
     boolean working; // the machine is taking an event
@@ -37,8 +41,17 @@ final class RedlockContenderModel {
         Found found = Found.NOT_ASKED; // by its end, so far
         boolean atRisk; // whether the master has lost the vote of its round, or may not have it any more
         boolean kept; // whether the master keeps its vote for the delay of its release
+        boolean orphanSeen; // whether its round has found a vote that an ended attempt of its client has left
+        List<RedlockRenewalModel.Sighting> sightings = List.of(); // of its vote by renewals
 
         AtMaster() {}
+
+        /** Returns whether its vote has been seen again after it was missing. */
+        boolean isRecovered() {
+            List<Boolean> seen =
+                    sightings.stream().map(RedlockRenewalModel.Sighting::seen).toList();
+            return seen.contains(false) && seen.lastIndexOf(true) > seen.indexOf(false);
+        }
 
         AtMaster(AtMaster from) {
             removalDue = from.removalDue;
@@ -46,6 +59,8 @@ final class RedlockContenderModel {
             found = from.found;
             atRisk = from.atRisk;
             kept = from.kept;
+            orphanSeen = from.orphanSeen;
+            sightings = from.sightings;
         }
     }
 
@@ -84,6 +99,9 @@ final class RedlockContenderModel {
         displaced = from.displaced;
         keptForGood = from.keptForGood;
         token = from.token;
+        validUntil = from.validUntil;
+        grantedUntil = from.grantedUntil;
+        renewal = from.renewal;
         timers.addAll(from.timers);
         masters = from.masters.stream().map(AtMaster::new).toList();
     }
@@ -95,9 +113,27 @@ final class RedlockContenderModel {
                 || protocol.phase() instanceof RedlockContenderState.Holding;
     }
 
-    void startRound() {
+    void startRound(MonotonicInstant deadline) {
         overdue = false;
-        masters.forEach(each -> each.atRisk = false);
+        validUntil = deadline;
+        masters.forEach(each -> {
+            each.atRisk = false;
+            each.orphanSeen = false;
+        });
+    }
+
+    void forgetRenewals() {
+        if (renewal.answers().count(RedlockContenderEvent.Answer.PENDING) == 0) {
+            renewal = RedlockRenewalModel.Renewal.NONE;
+            validUntil = RedlockRenewalModel.UNTIMED;
+            grantedUntil = RedlockRenewalModel.UNTIMED;
+            masters.forEach(each -> each.sightings = List.of());
+        }
+    }
+
+    void passDeadline() {
+        overdue = true;
+        token = 0;
     }
 
     /** Notes what its end has found at a master. */

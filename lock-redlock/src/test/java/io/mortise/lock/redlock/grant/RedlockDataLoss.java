@@ -40,7 +40,7 @@ final class RedlockDataLoss {
         for (int m = 0; m < RedlockScope.MASTERS; m++) {
             loseData(m);
             for (int c = 0; c < world.contenders.size(); c++) {
-                world.masters.get(m).links.get(c).eligible &= world.contenders.get(c).core != CorePhase.NEW;
+                world.link(m, c).eligible &= world.contenders.get(c).core != CorePhase.NEW;
             }
         }
     }
@@ -55,10 +55,10 @@ final class RedlockDataLoss {
         }
         forget(m);
         master.stray = List.of();
-        for (int c = 0; c < world.contenders.size(); c++) {
-            master.links.get(c).eligible = false;
-            world.traffic.loseConnection(m, c, RedlockWorld.LATER);
-            handshake(m, c);
+        for (int client = 0; client < master.links.size(); client++) {
+            master.links.get(client).eligible = false;
+            world.traffic.loseConnection(m, client, RedlockWorld.LATER);
+            handshake(m, client);
         }
     }
 
@@ -72,35 +72,35 @@ final class RedlockDataLoss {
 
     // ---- the quarantine
 
-    void handshake(int m, int c) {
-        Link link = world.masters.get(m).links.get(c);
-        List<?> state = sendHandshake(m, c);
+    void handshake(int m, int client) {
+        Link link = world.masters.get(m).links.get(client);
+        List<?> state = sendHandshake(m, client);
         String stored = String.valueOf(state.get(3));
-        link.differs = !stored.equals("0") && !stored.equals(maxLease(c));
+        link.differs = !stored.equals("0") && !stored.equals(maxLease(client));
         link.since = state.get(0).equals(1L) ? 0 : (Long) state.get(2);
         if (link.since == 0 && !link.differs) {
             link.eligible = true;
-            world.contenders.get(c).wakeIfWaiting();
+            world.wakeWaiters(client);
         }
     }
 
     /** A client with the wrong {@code maxLease} has never had a majority that could have told it so. */
-    List<?> sendHandshake(int m, int c) {
-        String known = world.scope.hasWrongMaxLease(c) ? "0" : RedlockMasterModel.MAX_LEASE;
+    List<?> sendHandshake(int m, int client) {
+        String known = world.scope.hasWrongMaxLease(client) ? "0" : RedlockMasterModel.MAX_LEASE;
         List<String> args = List.of(world.masters.get(m).runId(), known, RedlockMasterModel.channel("*"));
         return world.run(m, RedlockScript.HANDSHAKE, STATE, args);
     }
 
-    private String maxLease(int c) {
-        return world.scope.hasWrongMaxLease(c) ? WRONG_MAX_LEASE : RedlockMasterModel.MAX_LEASE;
+    private String maxLease(int client) {
+        return world.scope.hasWrongMaxLease(client) ? WRONG_MAX_LEASE : RedlockMasterModel.MAX_LEASE;
     }
 
     /** Returns whether this client may let the master leave quarantine after some time. */
-    boolean mayEndQuarantine(int m, int c) {
-        boolean agrees = world.masters.stream().noneMatch(master -> master.links.get(c).differs);
-        return world.masters.get(m).links.get(c).since != 0
+    boolean mayEndQuarantine(int m, int client) {
+        boolean agrees = world.masters.stream().noneMatch(master -> master.links.get(client).differs);
+        return world.masters.get(m).links.get(client).since != 0
                 && agrees
-                && (world.scope.hasWrongMaxLease(c) || isQuarantineOver(m));
+                && (world.scope.hasWrongMaxLease(client) || isQuarantineOver(m));
     }
 
     /**
@@ -124,13 +124,13 @@ final class RedlockDataLoss {
     }
 
     /** Counters are those of the voting masters, if these include a member of each majority, or else the clock. */
-    void endQuarantine(int m, int c) {
+    void endQuarantine(int m, int client) {
         world.now += QUARANTINE;
         long voting = 0;
         long highest = 0;
         String bucket = RedlockMasterModel.KEYS.bucket();
         for (RedlockMasterModel other : world.masters) {
-            if (other.links.get(c).eligible) {
+            if (other.links.get(client).eligible) {
                 voting++;
                 Object counter = other.server
                         .run(world.now, "HGET", STATE.get(0), bucket)
@@ -141,14 +141,14 @@ final class RedlockDataLoss {
         boolean raiseToClock = voting < new Quorum(RedlockScope.MASTERS).recoveryQuorum();
         List<String> args = List.of(
                 world.masters.get(m).runId(),
-                String.valueOf(world.masters.get(m).links.get(c).since),
-                maxLease(c),
+                String.valueOf(world.masters.get(m).links.get(client).since),
+                maxLease(client),
                 raiseToClock ? "1" : "0",
                 "0",
                 RedlockMasterModel.channel("*"),
                 bucket,
                 String.valueOf(highest));
         world.run(m, RedlockScript.LEAVE_QUARANTINE, STATE, args);
-        handshake(m, c);
+        handshake(m, client);
     }
 }

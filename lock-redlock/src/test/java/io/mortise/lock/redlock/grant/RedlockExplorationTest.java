@@ -10,13 +10,17 @@ import io.mortise.lock.explorer.ProtocolPage;
 import io.mortise.lock.redlock.grant.RedlockContenderEffect.DeleteKeptVote;
 import io.mortise.lock.redlock.grant.RedlockContenderEffect.Plain;
 import io.mortise.lock.redlock.grant.RedlockContenderEffect.ReportEnded;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendRecovery;
 import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendYield;
 import io.mortise.lock.redlock.grant.RedlockContenderEffect.StartCleanup;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.Answer;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.CleanupEnded;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.InDoubt;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.Kept;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.NotExecuted;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.Recovered;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.Removed;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.VoteMissing;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.Voted;
 import io.mortise.lock.redlock.grant.RedlockContenderState.Delaying;
 import io.mortise.lock.redlock.grant.RedlockContenderState.Ended;
@@ -25,6 +29,7 @@ import io.mortise.lock.redlock.grant.RedlockScope.Fault;
 import io.mortise.lock.redlock.grant.RedlockScope.Option;
 import io.mortise.lock.redlock.grant.RedlockScope.Variant;
 import io.mortise.lock.redlock.storage.RedlockScript;
+import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.MonotonicInstant;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -78,6 +83,18 @@ class RedlockExplorationTest {
     private static final RedlockScope WRONG_MAX_LEASE = FLUSHALL.with(Option.QUARANTINE_ENDS, Option.WRONG_MAX_LEASE);
     private static final RedlockScope NOT_KEPT =
             RedlockScope.of("t", 1).with(Option.DELAYED_RELEASE).faults(1, Fault.FORCED_RELEASE);
+    private static final RedlockScope ORPHANS =
+            RedlockScope.of("tt", 1).silent(1).with(Option.ONE_CLIENT).faults(1, Fault.CUT);
+    private static final RedlockScope RENEWED =
+            RedlockScope.of("tt", 1).silent(1).with(Option.RENEWAL);
+
+    /** Another has a vote first, which is requested again a lease later. */
+    private static final RedlockScope RECOVERED =
+            RedlockScope.of("t", 1).foreign(1).with(Option.RENEWAL);
+
+    private static final RedlockScope RENEWED_BY_THREE =
+            RedlockScope.of("tt", 1).with(Option.RENEWAL);
+    private static final RedlockScope LATE_RECOVERED = RECOVERED.faults(1, Fault.LATE_EXECUTION);
 
     @ParameterizedTest(name = "{0}")
     @MethodSource
@@ -156,7 +173,16 @@ class RedlockExplorationTest {
                 Arguments.of(
                         "two wait, a master is silent, 2 rounds, late hints and a lost one",
                         LOST_HINT,
-                        List.of("Holding")));
+                        List.of("Holding")),
+                Arguments.of(
+                        "two wait in one client and may give up, 2 rounds",
+                        WAITERS.with(Option.ONE_CLIENT, Option.GIVES_UP),
+                        List.of("given up", "Holding")),
+                Arguments.of("two try, a master is silent, 1 round, renewals", RENEWED, List.of("renewed", "overdue")),
+                Arguments.of(
+                        "one tries, another has a vote first, 1 round, renewals",
+                        RECOVERED,
+                        List.of("renewed", "recovered")));
     }
 
     @ParameterizedTest(name = "{0}")
@@ -233,7 +259,36 @@ class RedlockExplorationTest {
                 Arguments.of(
                         "two wait, 1 round, late hints and a lost one",
                         waiters.with(Option.LATE_HINTS).faults(1, Fault.LOST_HINT),
-                        List.of("Holding")));
+                        List.of("Holding")),
+                Arguments.of(
+                        "two wait in one client, a master is silent, 1 round, a late execution",
+                        TWO_WAIT_AND_TWO_VOTE.with(Option.ONE_CLIENT).faults(1, Fault.LATE_EXECUTION),
+                        List.of("late", "cleanup", "Holding")),
+                Arguments.of(
+                        "two try in one client, a master is silent, 1 round, its connections are lost",
+                        ORPHANS,
+                        List.of("late", "cleanup")),
+                Arguments.of(
+                        "two try in one client, 1 round, a late execution",
+                        RedlockScope.of("tt", 1).with(Option.ONE_CLIENT).faults(1, Fault.LATE_EXECUTION),
+                        List.of("late", "cleanup")),
+                Arguments.of("two try, 1 round, renewals", RENEWED_BY_THREE, List.of("renewed", "overdue")),
+                Arguments.of(
+                        "one tries, another has a vote first, 1 round, renewals, a slow reply",
+                        RECOVERED.faults(1, Fault.SLOW_REPLY),
+                        List.of("recovered", "cleanup")),
+                Arguments.of(
+                        "one tries, another has a vote first, 1 round, renewals, a loss of data",
+                        RECOVERED.faults(1, Fault.DATA_LOSS),
+                        List.of("recovered", "quarantined")),
+                Arguments.of(
+                        "one tries, another has a vote first, 1 round, renewals, a forced release",
+                        RECOVERED.faults(1, Fault.FORCED_RELEASE),
+                        List.of("recovered", "displaced")),
+                Arguments.of(
+                        "one tries, another has a vote first, 1 round, renewals, a late execution",
+                        LATE_RECOVERED,
+                        List.of("renewed", "recovered", "late")));
     }
 
     /** For {@code ./verify --deep}: minutes, and gigabytes of memory. */
@@ -259,7 +314,12 @@ class RedlockExplorationTest {
                 RedlockScope.of("wtt", 1),
                 RedlockScope.of("www", 1),
                 RedlockScope.of("www", 2).silent(1),
-                RedlockScope.of("tt", 1).silent(1).faults(2, Fault.LATE_EXECUTION, Fault.SLOW_REPLY));
+                RedlockScope.of("tt", 1).silent(1).faults(2, Fault.LATE_EXECUTION, Fault.SLOW_REPLY),
+                RedlockScope.of("tt", 1).silent(1).with(Option.ONE_CLIENT).faults(2, Fault.LATE_EXECUTION),
+                waiters.with(Option.ONE_CLIENT).faults(1, Fault.LATE_EXECUTION),
+                RedlockScope.of("tt", 1).foreign(1).with(Option.RENEWAL),
+                RENEWED_BY_THREE.faults(1, Fault.SLOW_REPLY),
+                RECOVERED.faults(2, Fault.LATE_EXECUTION, Fault.SLOW_REPLY));
     }
 
     /** The exploration is worth what it finds: each defect is one that the protocol could have, or has had. */
@@ -341,7 +401,36 @@ class RedlockExplorationTest {
                 new Defect<>(
                         "a quarantine is shorter than a lease",
                         "S01",
-                        FLUSHALL.with(new Variant(RedlockContenderState::on, Variant.PRODUCTION.script(), false))),
+                        FLUSHALL.with(new Variant(
+                                RedlockContenderState::on,
+                                Variant.PRODUCTION.script(),
+                                false,
+                                true,
+                                RedlockRenewalModel::extended))),
+                new Defect<>(
+                        "a renewal extends nothing",
+                        "S01",
+                        RENEWED.with(script(RedlockScript.RENEW, "redis.call('PEXPIRE', KEYS[i], lease)", "1"))),
+                new Defect<>(
+                        "a renewal does not notice that the vote is gone",
+                        "S07",
+                        RECOVERED.with(script(RedlockScript.RENEW, "lease) or 0", "lease) or 1"))),
+                new Defect<>(
+                        "a reply after the deadline extends the lease",
+                        "S06",
+                        RENEWED.with(
+                                renewal((before, sent, now) -> LockClock.deadline(sent, RedlockRenewalModel.LEASE)))),
+                new Defect<>(
+                        "the vote of another is taken for a lost one",
+                        "S05",
+                        RECOVERED.with(script(
+                                RedlockScript.RECOVER_VOTE,
+                                "if value and not (is_of(attempt, value) and round_of(value) < round_of(vote)) then",
+                                "if false then"))),
+                new Defect<>(
+                        "a vote is requested again after the release",
+                        "S08",
+                        RECOVERED.with(machine(RedlockExplorationTest::recoveredInAnyPhase))),
                 new Defect<>(
                         "a master leaves quarantine with its old counters",
                         "S03",
@@ -400,6 +489,35 @@ class RedlockExplorationTest {
                                 .faults(2, Fault.LATE_EXECUTION, Fault.FORCED_RELEASE)
                                 .with(machine(RedlockExplorationTest::deletedAtTheDecision))),
                 new Defect<>(
+                        "a client takes what its own ended attempt has left for a holder",
+                        "S15",
+                        ORPHANS.with(new Variant(
+                                RedlockContenderState::on,
+                                Variant.PRODUCTION.script(),
+                                true,
+                                false,
+                                RedlockRenewalModel::extended))),
+                new Defect<>(
+                        "a late request for a lost vote is executed",
+                        "S08",
+                        LATE_RECOVERED.with(script(
+                                RedlockScript.RECOVER_VOTE,
+                                "return { 'late', now } -- the client no longer waits for this request, and may have released the"
+                                        + " grant",
+                                ""))),
+                new Defect<>(
+                        "a lost request for a vote is forgotten",
+                        "S05",
+                        LATE_RECOVERED.with(event(
+                                each -> each instanceof Recovered recovered && recovered.execution() instanceof InDoubt
+                                        ? new Recovered(recovered.master(), new NotExecuted())
+                                        : each))),
+                new Defect<>(
+                        "a renewed deadline counts from the reply",
+                        "S01",
+                        RENEWED_BY_THREE.with(
+                                renewal((before, sent, now) -> RedlockRenewalModel.extended(before, now, now)))),
+                new Defect<>(
                         "a round without a quorum wakes nobody", "S11", SLOW_WAITERS.with(machine((state, event) -> {
                             Step step = RedlockContenderState.on(state, event);
                             return step.state().phase() instanceof RedlockContenderState.WithoutQuorum
@@ -414,7 +532,11 @@ class RedlockExplorationTest {
     }
 
     private static Variant machine(BiFunction<RedlockContenderState, RedlockContenderEvent, Step> machine) {
-        return new Variant(machine, Variant.PRODUCTION.script(), true);
+        return Variant.PRODUCTION.machine(machine);
+    }
+
+    private static Variant renewal(RedlockRenewalModel.Extension renewal) {
+        return new Variant(RedlockContenderState::on, Variant.PRODUCTION.script(), true, true, renewal);
     }
 
     private static Variant event(UnaryOperator<RedlockContenderEvent> change) {
@@ -482,19 +604,32 @@ class RedlockExplorationTest {
                 }
             }
         }
-        RedlockContenderState next = step.state();
+        return new Step(with(step.state(), masters), effects);
+    }
+
+    private static Step recoveredInAnyPhase(RedlockContenderState state, RedlockContenderEvent event) {
+        if (!(event instanceof VoteMissing missing)) {
+            return RedlockContenderState.on(state, event);
+        }
+        List<AttemptAtMaster> masters = new ArrayList<>(state.masters());
+        masters.set(missing.master(), masters.get(missing.master()).sent());
         return new Step(
-                new RedlockContenderState(
-                        next.mayWait(),
-                        next.phase(),
-                        next.round(),
-                        next.validUntil(),
-                        next.repeatUntil(),
-                        next.splitRounds(),
-                        next.votes(),
-                        masters,
-                        next.hinting()),
-                effects);
+                with(state, masters),
+                List.of(new SendRecovery(
+                        missing.master(), state.round(), state.votes().highestCounter())));
+    }
+
+    private static RedlockContenderState with(RedlockContenderState state, List<AttemptAtMaster> masters) {
+        return new RedlockContenderState(
+                state.mayWait(),
+                state.phase(),
+                state.round(),
+                state.validUntil(),
+                state.repeatUntil(),
+                state.splitRounds(),
+                state.votes(),
+                masters,
+                state.hinting());
     }
 
     private static Step deletedAtTheDecision(RedlockContenderState state, RedlockContenderEvent event) {
@@ -513,6 +648,6 @@ class RedlockExplorationTest {
         for (RedlockScript each : RedlockScript.values()) {
             texts.put(each, before.script().apply(each).replace(code, wrong));
         }
-        return new Variant(RedlockContenderState::on, texts::get, true);
+        return Variant.PRODUCTION.script(texts::get);
     }
 }

@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 
@@ -34,24 +35,26 @@ final class RedlockMasterModel {
     private static final Map<Run, ScriptOutcome> RESULTS = new HashMap<>();
 
     final boolean silent; // it never votes
-    final List<Link> links = new ArrayList<>(); // of each contender
+    private final boolean timed; // votes expire by the clock
+    final List<Link> links = new ArrayList<>(); // of each client
     RedisModel server; // its data
     int run; // the number of times that it was restarted
     List<Request> stray = List.of(); // requests of lost connections
     List<Integer> hints = List.of(); // the contenders to which a hint is on its way
     int forced = NOBODY; // the contender that an operator is about to release here
 
-    /** The result of a script, and the master's data afterwards, which do not expire by themselves. */
+    /** The result of a script, and the master's data afterwards, of which only timed votes expire by themselves. */
     private record ScriptOutcome(RedisModel.Result result, RedisModel server) {}
 
-    private record Run(RedisModel server, long now, String script, List<String> keys, List<String> args) {}
+    private record Run(
+            RedisModel server, long now, String script, List<String> keys, List<String> args, boolean timed) {}
 
-    /** A connection of a contender to a master. */
+    /** A connection of a client to a master. */
     static final class Link {
         int epoch = 1;
-        boolean eligible; // whether the contender knows that the master votes
-        long since; // the start of the quarantine that the contender knows; 0 if none
-        boolean differs; // whether the master stores another maxLease than the contender's client has
+        boolean eligible; // whether the client knows that the master votes
+        long since; // the start of the quarantine that the client knows; 0 if none
+        boolean differs; // whether the master stores another maxLease than the client has
         List<Request> sent = List.of(); // in order
 
         Link(boolean eligible) {
@@ -70,8 +73,9 @@ final class RedlockMasterModel {
     /** The start of master m. */
     RedlockMasterModel(RedlockScope scope, int m) {
         silent = m < scope.silent();
+        timed = scope.has(RedlockScope.Option.RENEWAL);
         Set<String> channels = new HashSet<>();
-        for (int c = 0; c < scope.waits().size(); c++) {
+        for (int c = 0; c < scope.clients(); c++) {
             links.add(new Link(!silent && !scope.hasWrongMaxLease(c)));
             channels.add(channel("" + c));
         }
@@ -86,6 +90,7 @@ final class RedlockMasterModel {
 
     RedlockMasterModel(RedlockMasterModel from) {
         silent = from.silent;
+        timed = from.timed;
         from.links.forEach(link -> links.add(new Link(link)));
         server = from.server;
         run = from.run;
@@ -100,6 +105,10 @@ final class RedlockMasterModel {
 
     String runId() {
         return "run" + run;
+    }
+
+    Optional<StoredValue> storedVote() {
+        return Optional.ofNullable(server.keys().get(KEYS.grant()));
     }
 
     /** Returns the vote that it stores; empty if there is none. */
@@ -131,21 +140,22 @@ final class RedlockMasterModel {
     /** Runs a script. Returns its result, with the messages that it has published. */
     RedisModel.Result run(long now, String script, List<String> keys, List<String> args) {
         ScriptOutcome executed =
-                RESULTS.computeIfAbsent(new Run(server, now, script, keys, args), RedlockMasterModel::execute);
+                RESULTS.computeIfAbsent(new Run(server, now, script, keys, args, timed), RedlockMasterModel::execute);
         server = executed.server;
         return executed.result;
     }
 
     private static ScriptOutcome execute(Run run) {
         RedisModel.Result result = LUA.run(run.server, run.now, run.script, run.keys, run.args);
-        return new ScriptOutcome(result, sameExpiry(result.next()));
+        return new ScriptOutcome(result, sameExpiry(result.next(), run.timed));
     }
 
-    /** No key expires by itself, but scripts see that it has an expiry. */
-    private static RedisModel sameExpiry(RedisModel server) {
+    /** No key but a timed vote expires by itself, but scripts see that it has an expiry. */
+    private static RedisModel sameExpiry(RedisModel server, boolean timed) {
         Map<String, StoredValue> keys = new HashMap<>(server.keys());
-        keys.replaceAll((key, value) ->
-                value.expiringAt(value.expiresAt().isPresent() ? OptionalLong.of(FAR_MILLIS) : OptionalLong.empty()));
+        keys.replaceAll((key, value) -> value.expiresAt().isEmpty() || (timed && key.equals(KEYS.grant()))
+                ? value
+                : value.expiringAt(OptionalLong.of(FAR_MILLIS)));
         return new RedisModel(keys, server.subscribed());
     }
 }

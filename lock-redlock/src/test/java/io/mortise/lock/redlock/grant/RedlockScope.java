@@ -9,7 +9,7 @@ import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /**
- * The scope of an exploration of Redlock: three masters, contenders with a client each, and what may happen to them.
+ * The scope of an exploration of Redlock: three masters, contenders, with a client each or with one, and what may happen to them.
  *
  * @param waits whether each contender waits
  * @param rounds the number of rounds after which a contender gives up
@@ -42,6 +42,10 @@ record RedlockScope(
         LATE_HINTS,
         /** A quarantine ends, after all leases and delays that the master may have forgotten. */
         QUARANTINE_ENDS,
+        /** All contenders have one client, and so the same connections; its local queue lets one of them acquire at a time. */
+        ONE_CLIENT,
+        /** A holder renews its grant a few times, and requests lost votes again; deadlines and expiry follow the clock. */
+        RENEWAL,
         /** The client of the last contender has a shorter {@code maxLease} than it must have, and connects late. */
         WRONG_MAX_LEASE
     }
@@ -52,6 +56,8 @@ record RedlockScope(
         SLOW_REPLY,
         /** A connection is lost; the master executes its requests later, in any order, or never. */
         LATE_EXECUTION,
+        /** All connections of a client are lost at once. */
+        CUT,
         /** A master does not know a script, so the request is sent again, after those that were sent meanwhile. */
         UNKNOWN_SCRIPT,
         /** The data of a master are deleted while it runs. */
@@ -76,13 +82,25 @@ record RedlockScope(
      * @param machine the state machine of a contender
      * @param script returns the text of a script
      * @param waitsForLeases whether a quarantine lasts as long as leases that the master may have forgotten
+     * @param knowsOrphans whether a client knows the votes that its own ended attempts have left
+     * @param renewal returns until when a grant is valid after a renewal
      */
     record Variant(
             BiFunction<RedlockContenderState, RedlockContenderEvent, RedlockContenderState.Step> machine,
             Function<RedlockScript, String> script,
-            boolean waitsForLeases) {
-        static final Variant PRODUCTION =
-                new Variant(RedlockContenderState::on, script -> script.script().text(), true);
+            boolean waitsForLeases,
+            boolean knowsOrphans,
+            RedlockRenewalModel.Extension renewal) {
+        static final Variant PRODUCTION = new Variant(
+                RedlockContenderState::on, each -> each.script().text(), true, true, RedlockRenewalModel::extended);
+
+        Variant machine(BiFunction<RedlockContenderState, RedlockContenderEvent, RedlockContenderState.Step> other) {
+            return new Variant(other, script, waitsForLeases, knowsOrphans, renewal);
+        }
+
+        Variant script(Function<RedlockScript, String> other) {
+            return new Variant(machine, other, waitsForLeases, knowsOrphans, renewal);
+        }
     }
 
     /**
@@ -116,12 +134,20 @@ record RedlockScope(
         return new RedlockScope(waits, rounds, silent, foreign, options, faults, possible, other);
     }
 
+    int clients() {
+        return has(Option.ONE_CLIENT) ? 1 : waits.size();
+    }
+
+    int clientOf(int contender) {
+        return has(Option.ONE_CLIENT) ? 0 : contender;
+    }
+
     boolean has(Option option) {
         return options.contains(option);
     }
 
-    /** Returns whether the client of this contender has the wrong {@code maxLease}. */
-    boolean hasWrongMaxLease(int contender) {
-        return has(Option.WRONG_MAX_LEASE) && contender == waits.size() - 1;
+    /** Returns whether this client has the wrong {@code maxLease}. */
+    boolean hasWrongMaxLease(int client) {
+        return has(Option.WRONG_MAX_LEASE) && client == clients() - 1;
     }
 }

@@ -2,15 +2,22 @@
 package io.mortise.lock.redlock.grant;
 
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.explorer.CorePhase;
+import io.mortise.lock.explorer.redis.StoredValue;
 import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendAcquire;
 import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendDelayedRelease;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendRecovery;
 import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendRemoval;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.Answer;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.Execution;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.KeepFailed;
+import io.mortise.lock.redlock.grant.RedlockContenderEvent.Recovered;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.TokenStored;
+import io.mortise.lock.redlock.grant.RedlockContenderModel.Cleanup;
 import io.mortise.lock.redlock.grant.RedlockContenderModel.Found;
 import io.mortise.lock.redlock.grant.RedlockMasterModel.Link;
+import io.mortise.lock.redlock.grant.RedlockRenewalModel.SendRenewal;
+import io.mortise.lock.redlock.grant.RedlockScope.Option;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.redlock.vote.MasterVote;
 import io.mortise.lock.spi.MonotonicInstant;
@@ -28,7 +35,7 @@ final class RedlockTraffic {
     static final String ID_START = "a".repeat(31);
     static final String RECORD = " m1 record";
     static final String ROUND = " round=";
-    private static final String LEASE_MILLIS = "30000000";
+    static final String LEASE_MILLIS = "30000000";
 
     @SuppressWarnings("StaticAssignmentOfThrowable") // never thrown; a new one in each step would be slow
     private static final BackendUnavailableException NO_REPLY = new BackendUnavailableException("no reply");
@@ -40,18 +47,12 @@ final class RedlockTraffic {
     }
 
     /**
-     * A request that the master has not executed, and the effect that sent it.
+     * A request that the master has not executed, and the effect that sent it, or a renewal.
      *
      * @param awaited whether its reply is awaited
      * @param again whether it was sent again, since the master did not know its script
      */
-    record Request(
-            int contender,
-            RedlockContenderEffect.AtMaster effect,
-            int epoch,
-            long notAfter,
-            boolean awaited,
-            boolean again) {
+    record Request(int contender, Record effect, int epoch, long notAfter, boolean awaited, boolean again) {
         Request givenUp() {
             return new Request(contender, effect, epoch, notAfter, false, again);
         }
@@ -81,22 +82,28 @@ final class RedlockTraffic {
 
     void send(int c, RedlockContenderEffect.AtMaster effect) {
         int m = effect.master();
-        Link link = world.masters.get(m).links.get(c);
+        Link link = world.link(m, c);
+        Execution notExecuted = new RedlockContenderEvent.NotExecuted();
         if (!link.eligible && effect instanceof SendAcquire acquire) {
-            Execution execution = new RedlockContenderEvent.NotExecuted();
-            world.feed(c, voted(c, acquire, new MasterVote.Failed(NO_REPLY, false), execution));
+            world.feed(c, voted(c, acquire, new MasterVote.Failed(NO_REPLY, false), notExecuted));
         } else if (!link.eligible && effect instanceof RedlockContenderEffect.SendToken token) {
             world.feed(c, new TokenStored(m, token.round(), Answer.NONE, world.time(c, RedlockWorld.SOON)));
         } else if (!link.eligible && effect instanceof SendDelayedRelease) {
             world.feed(c, new KeepFailed(m, "it does not vote"));
+        } else if (!link.eligible && effect instanceof SendRecovery) {
+            world.feed(c, new Recovered(m, notExecuted));
         } else {
-            Request request = new Request(c, effect, link.epoch, world.now + REQUEST_TIMEOUT, true, false);
-            link.sent = RedlockWorld.with(link.sent, request);
+            send(c, link, (Record) effect);
             if (effect instanceof SendDelayedRelease
                     || (effect instanceof SendRemoval removal && !removal.repeated())) {
                 world.contenders.get(c).found(m, Found.ASKED);
             }
         }
+    }
+
+    void send(int c, Link link, Record effect) {
+        Request request = new Request(c, effect, link.epoch, world.now + REQUEST_TIMEOUT, true, false);
+        link.sent = RedlockWorld.with(link.sent, request);
     }
 
     /** After the last round, it is too late to repeat a round with split votes. */
@@ -116,9 +123,9 @@ final class RedlockTraffic {
 
     void fail(int m, Request request, MonotonicInstant at) {
         int c = request.contender;
+        int epoch = request.again ? InDoubtRequests.OUT_OF_ORDER : request.epoch;
+        Execution inDoubt = new RedlockContenderEvent.InDoubt(epoch, request.notAfter);
         if (request.effect instanceof SendAcquire acquire) {
-            int epoch = request.again ? InDoubtRequests.OUT_OF_ORDER : request.epoch;
-            Execution inDoubt = new RedlockContenderEvent.InDoubt(epoch, request.notAfter);
             world.feed(c, voted(c, acquire, new MasterVote.Failed(NO_REPLY, true), inDoubt));
         } else if (request.effect instanceof RedlockContenderEffect.SendToken token) {
             world.feed(c, new TokenStored(m, token.round(), Answer.NONE, world.time(c, RedlockWorld.SOON)));
@@ -128,28 +135,46 @@ final class RedlockTraffic {
             world.feed(c, new RedlockContenderEvent.RemovalFailed(m, removal.forCleanup(), NO_REPLY, at));
         } else if (request.effect instanceof SendDelayedRelease) {
             world.feed(c, new KeepFailed(m, "no reply"));
-        } else {
-            send(c, request.effect); // a vote that is not kept is deleted in the background, until that has a reply
+        } else if (request.effect instanceof SendRecovery) {
+            world.feed(c, new Recovered(m, inDoubt));
+        } else if (request.effect instanceof SendRenewal) {
+            world.renewal.answered(c, m, Answer.NONE);
+        } else { // a vote that is not kept is deleted in the background, until that has a reply
+            send(c, (RedlockContenderEffect.AtMaster) request.effect);
         }
     }
 
-    /** Replaces the connection by a new one, which wakes the contender if it waits. */
-    void loseConnection(int m, int c, MonotonicInstant at) {
-        Link lost = world.masters.get(m).links.get(c);
+    /** Replaces the connection by a new one, which wakes the contenders of the client that wait. */
+    void loseConnection(int m, int client, MonotonicInstant at) {
+        Link lost = world.masters.get(m).links.get(client);
         List<Request> unanswered = lost.sent;
         lost.sent = List.of();
         lost.epoch++;
         unanswered.stream().filter(request -> request.awaited).forEach(request -> fail(m, request, at));
         if (lost.eligible) {
-            world.contenders.get(c).wakeIfWaiting();
+            world.wakeWaiters(client);
         }
     }
 
     /** Has a master execute a request, and tells the contender if it gets the reply. */
     void execute(int m, Request request, boolean replied) {
-        Optional<RedlockContenderEvent> event = execute(m, request.contender, request, replied);
-        if (replied) {
-            event.ifPresent(reply -> world.feed(request.contender, reply));
+        int c = request.contender;
+        RedlockMasterModel master = world.masters.get(m);
+        boolean isOfAnother = !master.vote().contains(attemptId(c));
+        Optional<StoredValue> before = master.storedVote();
+        if (request.effect instanceof SendRenewal renewal) {
+            Answer answer = world.renewal.execute(c, m, renewal.round());
+            if (replied) {
+                world.renewal.answered(c, m, answer);
+            }
+        } else {
+            Optional<RedlockContenderEvent> event = execute(m, c, request, replied);
+            if (replied) {
+                event.ifPresent(reply -> world.feed(c, reply));
+            }
+        }
+        if (before.isPresent() && isOfAnother && !before.equals(master.storedVote())) {
+            world.broken = Optional.of("S05: " + request + " of contender " + c + " changes the vote of another");
         }
     }
 
@@ -199,6 +224,8 @@ final class RedlockTraffic {
                     reply.size() > 2 ? (Long) reply.get(2) : 0));
         } else if (request.effect instanceof SendDelayedRelease) {
             return Optional.of(keep(c, m, request, replied));
+        } else if (request.effect instanceof SendRecovery send) {
+            return Optional.of(recover(c, m, request, send, replied));
         }
         world.run(m, RedlockScript.RELEASE, List.of(keptVote(c), "0"));
         contender.masters.get(m).kept &= contender.keptForGood;
@@ -212,7 +239,7 @@ final class RedlockTraffic {
         List<String> args = List.of(attemptId(c), String.valueOf(DELAY.toMillis()), "", master.runId());
         List<?> reply = world.run(m, RedlockScript.RELEASE_AFTER, args);
         if (reply.get(0) instanceof String) {
-            master.links.get(c).eligible = false;
+            world.link(m, c).eligible = false;
             return new KeepFailed(m, "it does not vote");
         }
         contender.found(m, had ? Found.VOTE : replied ? Found.NOTHING : Found.NOTHING_UNSEEN);
@@ -220,8 +247,26 @@ final class RedlockTraffic {
         return new RedlockContenderEvent.Kept(m, reply.get(0).equals(1L), request.epoch, (Long) reply.get(1));
     }
 
-    private static List<String> queueArgs(int c) {
-        return List.of(RedlockMasterModel.channel("" + c), String.valueOf(c), LEASE_MILLIS);
+    private RedlockContenderEvent recover(int c, int m, Request request, SendRecovery send, boolean replied) {
+        List<String> args = List.of(
+                world.masters.get(m).runId(),
+                RedlockMasterModel.KEYS.bucket(),
+                attemptId(c),
+                String.valueOf(send.token()),
+                attemptId(c) + RECORD + ROUND + send.round(),
+                LEASE_MILLIS,
+                String.valueOf(request.notAfter));
+        List<?> reply = world.run(m, RedlockScript.RECOVER_VOTE, args);
+        if (reply.get(0).equals("quarantined")) {
+            world.link(m, c).eligible = false;
+        } else if (reply.get(0).equals(1L) && replied) {
+            world.renewal.seen(c, m, world.renewal.instant(request.notAfter - REQUEST_TIMEOUT));
+        }
+        return new Recovered(m, VoteReplyHandler.execution(new ArrayList<>(reply), true, request.epoch));
+    }
+
+    private List<String> queueArgs(int c) {
+        return List.of(RedlockMasterModel.channel("" + world.scope.clientOf(c)), String.valueOf(c), LEASE_MILLIS);
     }
 
     private RedlockContenderEvent voted(int c, int m, Request request, SendAcquire acquire, List<?> reply) {
@@ -234,10 +279,25 @@ final class RedlockTraffic {
         if (reply.get(0) instanceof Long counter) {
             vote = new MasterVote.Granted(counter);
         } else if (reply.get(0).equals("busy")) {
-            vote = new MasterVote.Conflicted(String.valueOf(reply.get(2)), 0, 0);
+            String holder = String.valueOf(reply.get(2));
+            Optional<RedlockContenderModel> orphaned = orphaned(holder);
+            world.contenders.get(c).masters.get(m).orphanSeen = orphaned.isPresent();
+            boolean isKnown = orphaned.filter(each -> each.masters.get(m).cleanup != Cleanup.NONE)
+                    .isPresent();
+            if (!isKnown || !world.scope.variant().knowsOrphans()) {
+                vote = new MasterVote.Conflicted(holder, 0, 0);
+            }
         } else {
-            world.masters.get(m).links.get(c).eligible = false;
+            world.link(m, c).eligible = false;
         }
         return voted(c, acquire, vote, execution);
+    }
+
+    /** Returns the holder of a vote if it is an attempt of the same client that has ended. */
+    private Optional<RedlockContenderModel> orphaned(String holder) {
+        return Optional.of(holder)
+                .filter(each -> world.scope.has(Option.ONE_CLIENT) && each.startsWith(ID_START))
+                .map(each -> world.contenders.get(each.charAt(ID_START.length()) - '0'))
+                .filter(each -> each.core == CorePhase.DONE);
     }
 }

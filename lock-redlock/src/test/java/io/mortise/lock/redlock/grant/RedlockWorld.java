@@ -12,6 +12,8 @@ import io.mortise.lock.redlock.grant.RedlockContenderModel.Timer;
 import io.mortise.lock.redlock.grant.RedlockScope.Fault;
 import io.mortise.lock.redlock.grant.RedlockScope.Option;
 import io.mortise.lock.redlock.storage.RedlockScript;
+import io.mortise.lock.redlock.vote.MasterVote;
+import io.mortise.lock.redlock.vote.VoteTally;
 import io.mortise.lock.spi.MonotonicInstant;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,6 +21,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -29,7 +32,8 @@ import java.util.stream.Stream;
  * <p>A request waits on its connection until the master executes it, and its reply arrives in the same step, unless a fault
  * parts the two: since masters share nothing, a later reply only looks like a later execution. Time is the masters' clock, which
  * stands still but for the steps that make late requests late and that end a quarantine. A key expires by a step of its own, and
- * not while a round counts on it. A lease is not renewed: it is valid until the step in which its deadline passes.
+ * not while a round counts on it. A lease is valid until the step in which its deadline passes. With {@link Option#RENEWAL} both
+ * follow the clock instead.
  *
  * <p>What a contender believes is recorded here when the machine reports it, and not read from the masters.
  */
@@ -46,6 +50,7 @@ final class RedlockWorld implements World<RedlockWorld> {
     final List<RedlockContenderModel> contenders = new ArrayList<>();
     final RedlockTraffic traffic = new RedlockTraffic(this);
     final RedlockDataLoss dataLoss = new RedlockDataLoss(this);
+    final RedlockRenewalModel renewal = new RedlockRenewalModel(this);
     long now = START;
     FaultBudget<Fault> faults;
     long highestToken;
@@ -62,6 +67,7 @@ final class RedlockWorld implements World<RedlockWorld> {
         scope.waits().forEach(waits -> contenders.add(new RedlockContenderModel(waits)));
         faults = new FaultBudget<>(scope.faults(), scope.possible());
         everHeld = scope.foreign() > 0;
+        renewal.start();
     }
 
     RedlockWorld(RedlockWorld from) {
@@ -69,6 +75,8 @@ final class RedlockWorld implements World<RedlockWorld> {
         from.masters.forEach(each -> masters.add(new RedlockMasterModel(each)));
         from.contenders.forEach(each -> contenders.add(new RedlockContenderModel(each)));
         now = from.now;
+        renewal.renewals = from.renewal.renewals;
+        renewal.halfLeases = from.renewal.halfLeases;
         faults = from.faults;
         highestToken = from.highestToken;
         everHeld = from.everHeld;
@@ -97,13 +105,8 @@ final class RedlockWorld implements World<RedlockWorld> {
         RedlockContenderModel contender = contenders.get(c);
         contender.core = CorePhase.ATTEMPTING;
         contender.woken = false;
-        contender.startRound();
+        contender.startRound(renewal.deadlineFromNow());
         feed(c, new RedlockContenderEvent.Attempt(MUCH_LATER, LATER));
-    }
-
-    void passDeadline(int c) {
-        contenders.get(c).overdue = true;
-        contenders.get(c).token = 0;
     }
 
     /** Returns this time, or one after the deadline of the contender's round if that is over. */
@@ -156,7 +159,7 @@ final class RedlockWorld implements World<RedlockWorld> {
             case WAKE_SOON -> contender.wake();
             case HINTS -> feed(c, new RedlockContenderEvent.HintsDue());
             case PAUSE -> {
-                contender.startRound();
+                contender.startRound(renewal.deadlineFromNow());
                 feed(c, new RedlockContenderEvent.PauseOver(MUCH_LATER, !contender.gaveUp));
             }
         }
@@ -177,8 +180,21 @@ final class RedlockWorld implements World<RedlockWorld> {
         }
         highestToken = Math.max(highestToken, token);
         contenders.get(c).token = token;
+        contenders.get(c).grantedUntil = contenders.get(c).validUntil;
         everHeld = true;
         attempted(c, CorePhase.HOLDING);
+    }
+
+    private void busy(int c, VoteTally votes) {
+        long orphans = IntStream.range(0, masters.size())
+                .filter(m -> contenders.get(c).masters.get(m).orphanSeen)
+                .filter(m -> votes.of(m) instanceof MasterVote.Conflicted)
+                .count();
+        if (orphans >= RedlockScope.MAJORITY) {
+            broken = Optional.of(
+                    "S15: contender " + c + " is told that the lock is busy, by votes that its client has left");
+        }
+        attempted(c, CorePhase.WAITING);
     }
 
     /** Compares the outcome of an end with what it has found, as far as the contender can know it. */
@@ -200,6 +216,7 @@ final class RedlockWorld implements World<RedlockWorld> {
                     "S05: the end of contender " + c + " says " + existed + ", and the masters had " + found);
         }
         contender.keptForGood = contender.delayed && existed;
+        contender.forgetRenewals();
         ended(c, CorePhase.DONE);
     }
 
@@ -249,8 +266,8 @@ final class RedlockWorld implements World<RedlockWorld> {
             contender.timers.add(Timer.PAUSE);
         } else if (effect instanceof RedlockContenderEffect.ReportGranted granted) {
             granted(c, granted.token());
-        } else if (effect instanceof RedlockContenderEffect.ReportBusy) {
-            attempted(c, CorePhase.WAITING);
+        } else if (effect instanceof RedlockContenderEffect.ReportBusy busy) {
+            busy(c, busy.votes());
         } else if (effect instanceof RedlockContenderEffect.FailWithoutQuorum
                 || effect instanceof RedlockContenderEffect.FailAttempt) {
             attempted(c, CorePhase.RETRYING);
@@ -274,6 +291,19 @@ final class RedlockWorld implements World<RedlockWorld> {
 
     // ---- the masters
 
+    /** Returns the connection of the contender's client. */
+    RedlockMasterModel.Link link(int m, int c) {
+        return masters.get(m).links.get(scope.clientOf(c));
+    }
+
+    void wakeWaiters(int client) {
+        for (int c = 0; c < contenders.size(); c++) {
+            if (scope.clientOf(c) == client) {
+                contenders.get(c).wakeIfWaiting();
+            }
+        }
+    }
+
     boolean isMajority(Predicate<RedlockMasterModel> which) {
         return masters.stream().filter(which).count() >= RedlockScope.MAJORITY;
     }
@@ -287,12 +317,15 @@ final class RedlockWorld implements World<RedlockWorld> {
         RedlockMasterModel master = masters.get(m);
         RedisModel.Result result = master.run(now, scope.variant().script().apply(script), keys, args);
         for (RedisModel.Message message : result.published()) { // it arrives on a connection of its own
-            int receiver = Integer.parseInt(message.channel().substring(RedlockMasterModel.CHANNEL.length()));
+            int client = Integer.parseInt(message.channel().substring(RedlockMasterModel.CHANNEL.length()));
             if (message.text().equals(QUARANTINED)) {
-                if (master.links.get(receiver).eligible) {
-                    dataLoss.sendHandshake(m, receiver);
+                if (master.links.get(client).eligible) {
+                    dataLoss.sendHandshake(m, client);
                 }
-            } else if (scope.has(Option.LATE_HINTS)) {
+                continue;
+            }
+            int receiver = message.text().split(" ", -1)[1].charAt(RedlockTraffic.ID_START.length()) - '0';
+            if (scope.has(Option.LATE_HINTS)) {
                 master.hints = with(master.hints, receiver);
             } else {
                 hint(m, receiver);

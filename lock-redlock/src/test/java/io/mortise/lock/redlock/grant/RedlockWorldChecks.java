@@ -95,6 +95,11 @@ record RedlockWorldChecks(RedlockWorld world) {
             note(present, contender.keptForGood, "kept for a delay");
             note(present, contender.displaced, "displaced");
             note(present, contender.overdue, "overdue");
+            note(present, contender.token != 0 && contender.grantedUntil.isBefore(contender.validUntil), "renewed");
+            note(
+                    present,
+                    contender.masters.stream().anyMatch(RedlockContenderModel.AtMaster::isRecovered),
+                    "recovered");
         }
         boolean quarantined = world.masters.stream().anyMatch(master -> !master.silent && !master.votes());
         note(present, world.masters.stream().anyMatch(master -> !master.stray.isEmpty()), "late");

@@ -6,9 +6,11 @@ import io.mortise.lock.explorer.redis.StoredValue;
 import io.mortise.lock.redlock.grant.RedlockContenderEvent.Answer;
 import io.mortise.lock.redlock.grant.RedlockContenderModel.Timer;
 import io.mortise.lock.redlock.grant.RedlockMasterModel.Link;
+import io.mortise.lock.redlock.grant.RedlockScope.Option;
 import io.mortise.lock.redlock.grant.RedlockTraffic.Request;
 import io.mortise.lock.redlock.vote.MasterVote;
 import io.mortise.lock.redlock.vote.VoteTally;
+import io.mortise.lock.spi.MonotonicInstant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -35,6 +37,7 @@ record RedlockWorldKey(RedlockWorld world) {
     void describe(StateKey key) {
         key.number(world.now).number(world.highestToken).number(world.faults.left());
         key.flags(world.everHeld, world.expired);
+        key.number(world.renewal.renewals).number(world.renewal.halfLeases);
         List<int[]> orders = ORDERS.computeIfAbsent(world.scope.waits(), waits -> orders(waits, List.of()));
         if (orders.size() == 1) {
             describe(key, orders.get(0));
@@ -68,6 +71,10 @@ record RedlockWorldKey(RedlockWorld world) {
             }
             key.flags(contender.delayed, contender.overdue, contender.displaced, contender.keptForGood);
             key.number(contender.token).value(protocol.phase().getClass());
+            if (world.scope.has(Option.RENEWAL)) {
+                key.number(micros(contender.validUntil)).number(micros(contender.grantedUntil));
+                key.number(micros(contender.renewal.sent())).flags(contender.renewal.succeeded());
+            }
             if (protocol.phase() instanceof RedlockContenderState.Ended ended) {
                 key.flags(ended.notKept() != null);
             }
@@ -91,7 +98,9 @@ record RedlockWorldKey(RedlockWorld world) {
         new TreeMap<>(master.server.keys()).forEach((name, value) -> describe(key.value(name), value));
         for (int c : order) {
             describe(key, world.contenders.get(c), m);
-            describe(key, master.links.get(c));
+            if (!world.scope.has(Option.ONE_CLIENT) || c == order[0]) {
+                describe(key, world.link(m, c));
+            }
         }
         key.value("\nlate").unordered(master.stray, this::describe);
     }
@@ -104,6 +113,7 @@ record RedlockWorldKey(RedlockWorld world) {
         key.flags(
                 atMaster.atRisk,
                 atMaster.kept,
+                atMaster.orphanSeen,
                 atMaster.removalDue,
                 attempt.voted(),
                 attempt.queued(),
@@ -111,9 +121,18 @@ record RedlockWorldKey(RedlockWorld world) {
                 attempt.cleaning(),
                 (protocol.hinting() & 1L << m) != 0);
         key.value(atMaster.found);
+        key.list(
+                atMaster.sightings,
+                (into, each) -> into.flags(each.seen(), each.voted()).number(micros(each.at())));
         key.value(attempt.lost().anyLost() ? attempt.lost() : null);
         describe(key, protocol.votes(), protocol.votes().of(m));
         key.value(answer(protocol.phase(), m));
+        key.value(contender.renewal.answers().of(m))
+                .flags(contender.renewal.lost().contains(m));
+    }
+
+    private static long micros(MonotonicInstant instant) {
+        return RedlockRenewalModel.micros(instant);
     }
 
     private void describe(StateKey key, Link link) {
@@ -122,7 +141,8 @@ record RedlockWorldKey(RedlockWorld world) {
     }
 
     private void describe(StateKey key, StoredValue value) {
-        key.flags(value.expiresAt().isPresent());
+        boolean timed = world.scope.has(Option.RENEWAL);
+        key.number(value.expiresAt().isEmpty() ? 0 : timed ? value.expiresAt().getAsLong() * 1_000 : 1);
         if (value instanceof StoredValue.Text text) {
             describe(key, text.text());
         } else if (value instanceof StoredValue.Hash hash) {
@@ -185,7 +205,7 @@ record RedlockWorldKey(RedlockWorld world) {
 
     private void describe(StateKey key, Request request) {
         int round = world.contenders.get(request.contender()).protocol.round();
-        RedlockContenderEffect effect = request.effect();
+        Record effect = request.effect();
         key.participant(request.contender()).value(effect.getClass()).number(request.epoch());
         key.flags(request.awaited(), request.again());
         if (effect instanceof RedlockContenderEffect.SendAcquire send) {
@@ -195,6 +215,8 @@ record RedlockWorldKey(RedlockWorld world) {
             key.number(round - send.round()).number(send.token());
         } else if (effect instanceof RedlockContenderEffect.SendYield send) {
             key.number(round - send.round()).flags(send.wakes());
+        } else if (effect instanceof RedlockContenderEffect.SendRecovery) {
+            key.number(request.notAfter());
         } else if (effect instanceof RedlockContenderEffect.SendRemoval send) {
             key.flags(send.forCleanup(), send.repeated(), send.withTime());
         }

@@ -40,6 +40,9 @@ final class RedlockWorldSteps {
         for (int c = 0; c < world.contenders.size(); c++) {
             addOfCore(c, world.contenders.get(c));
         }
+        for (int client = 0; client < world.scope.clients(); client++) {
+            addCut(client);
+        }
         boolean mayBecomeLate = false;
         boolean onlyRemovals = world.contenders.stream()
                 .allMatch(each -> (each.core == CorePhase.ENDING && !each.delayed) || each.core == CorePhase.DONE);
@@ -51,14 +54,20 @@ final class RedlockWorldSteps {
             for (int c = 0; c < world.contenders.size(); c++) {
                 RedlockContenderModel contender = world.contenders.get(c);
                 if (!skipped) {
-                    addOfLink(m, c);
+                    addCleanup(m, c);
                 }
                 mayBecomeLate |= contender.protocol.masters().get(m).lost().notAfter() >= world.now;
+            }
+            for (int client = 0; client < world.scope.clients() && !skipped; client++) {
+                addOfLink(m, client);
             }
             addOfMaster(m, world.masters.get(m));
         }
         if (world.masters.stream().anyMatch(RedlockMasterModel::isForeign)) {
             steps.progress(() -> "the foreign holder releases", RedlockWorld::releaseForeign);
+        }
+        if (world.renewal.mayPassHalfLease()) {
+            steps.add(() -> "half a lease passes", Kind.OPTIONAL, next -> next.renewal.passHalfLease());
         }
         if (mayBecomeLate) {
             steps.progress(() -> "time passes", next -> next.now += 2 * RedlockTraffic.REQUEST_TIMEOUT);
@@ -81,6 +90,9 @@ final class RedlockWorldSteps {
             }
             case HOLDING -> {
                 steps.progress(() -> who + "releases", next -> next.end(c, false));
+                if (world.renewal.mayRenew(contender)) {
+                    steps.add(() -> who + "renews", Kind.OPTIONAL, next -> next.renewal.renew(c));
+                }
                 if (world.scope.has(Option.DELAYED_RELEASE)) {
                     steps.progress(() -> who + "releases with a delay", next -> next.end(c, true));
                 }
@@ -102,9 +114,15 @@ final class RedlockWorldSteps {
             steps.add(() -> who + "gives up", Kind.OPTIONAL, next -> next.giveUp(c));
         }
         if (contender.counts() && !contender.overdue) {
-            steps.fault(Fault.DEADLINE, () -> "the deadline of " + who + "passes", next -> next.passDeadline(c));
+            steps.fault(
+                    Fault.DEADLINE,
+                    () -> "the deadline of " + who + "passes",
+                    next -> next.contenders.get(c).passDeadline());
             if (contender.masters.stream().anyMatch(each -> each.atRisk)) {
-                steps.add(() -> "the deadline of " + who + "passes", Kind.FALLBACK, next -> next.passDeadline(c));
+                steps.add(
+                        () -> "the deadline of " + who + "passes",
+                        Kind.FALLBACK,
+                        next -> next.contenders.get(c).passDeadline());
             }
         }
         for (Timer timer : contender.timers) {
@@ -122,7 +140,12 @@ final class RedlockWorldSteps {
     }
 
     private void addOfNew(int c, String who) {
-        boolean isConnected = world.isMajority(master -> master.links.get(c).eligible);
+        int client = world.scope.clientOf(c);
+        boolean isConnected = world.isMajority(master -> master.links.get(client).eligible);
+        if (world.scope.has(Option.ONE_CLIENT)
+                && world.contenders.stream().anyMatch(each -> each.core.isAcquiring() && !each.gaveUp)) {
+            return; // it waits in its client
+        }
         if (isConnected || !world.scope.has(Option.QUARANTINE_ENDS)) {
             steps.progress(() -> who + "makes its first attempt", next -> next.attempt(c));
         } else {
@@ -132,67 +155,90 @@ final class RedlockWorldSteps {
 
     // ---- the connections
 
-    private void addOfLink(int m, int c) {
-        Link link = world.masters.get(m).links.get(c);
-        List<Request> stray = world.masters.get(m).stray;
-        String where = " of contender " + c + " at master " + m;
+    private void addCleanup(int m, int c) {
         if (world.contenders.get(c).masters.get(m).cleanup == Cleanup.DUE) {
-            steps.progress(() -> "cleanup" + where, next -> {
+            steps.progress(() -> "cleanup of contender " + c + " at master " + m, next -> {
                 next.contenders.get(c).masters.get(m).cleanup = Cleanup.RUNNING;
                 next.feed(c, new RedlockContenderEvent.CleanupDue(m));
             });
         }
+    }
+
+    private void addOfLink(int m, int client) {
+        Link link = world.masters.get(m).links.get(client);
         if (!link.eligible && world.scope.has(Option.QUARANTINE_ENDS) && !world.masters.get(m).silent) {
-            addOfQuarantine(m, c, link);
+            addOfQuarantine(m, client, link);
         }
         if (link.sent.isEmpty()) {
             return;
         }
         Request first = link.sent.get(0);
+        String where = " of contender " + first.contender() + " at master " + m;
         List<Request> others = RedlockWorld.without(link.sent, 0);
         steps.progress(() -> first + where, next -> {
-            next.masters.get(m).links.get(c).sent = others;
+            next.masters.get(m).links.get(client).sent = others;
             next.traffic.execute(m, first, first.awaited());
         });
         if (first.awaited() && !first.again()) {
             steps.fault(
                     Fault.UNKNOWN_SCRIPT,
                     () -> first + where + " is sent again",
-                    next -> next.masters.get(m).links.get(c).sent = RedlockWorld.with(others, first.sentAgain()));
+                    next -> next.masters.get(m).links.get(client).sent = RedlockWorld.with(others, first.sentAgain()));
         }
         if (world.faults.allows(Fault.SLOW_REPLY)) {
             link.sent.stream()
                     .filter(Request::awaited)
                     .max(Comparator.comparing(Request::again)) // it was sent first
-                    .ifPresent(oldest -> addSlowReply(m, c, link, oldest, where));
+                    .ifPresent(oldest -> addSlowReply(m, client, link, oldest));
         }
         for (MonotonicInstant at : RedlockTraffic.failureTimes(link.sent)) {
-            steps.fault(Fault.LATE_EXECUTION, () -> "lost connection" + where + " at " + at, next -> {
-                next.masters.get(m).stray =
-                        Stream.concat(stray.stream(), link.sent.stream()).toList();
-                next.traffic.loseConnection(m, c, at);
+            steps.fault(
+                    Fault.LATE_EXECUTION,
+                    () -> "lost connection of client " + client + " at master " + m + " at " + at,
+                    next -> loseConnection(next, m, client, at));
+        }
+    }
+
+    private void addCut(int client) {
+        if (world.masters.stream()
+                .anyMatch(master -> !master.links.get(client).sent.isEmpty())) {
+            steps.fault(Fault.CUT, () -> "lost connections of client " + client, next -> {
+                for (int m = 0; m < world.masters.size(); m++) {
+                    loseConnection(next, m, client, RedlockWorld.LATER);
+                }
             });
         }
     }
 
-    private void addSlowReply(int m, int c, Link link, Request oldest, String where) {
+    private static void loseConnection(RedlockWorld next, int m, int client, MonotonicInstant at) {
+        RedlockMasterModel master = next.masters.get(m);
+        master.stray = Stream.concat(master.stray.stream(), master.links.get(client).sent.stream())
+                .toList();
+        next.traffic.loseConnection(m, client, at);
+    }
+
+    private void addSlowReply(int m, int client, Link link, Request oldest) {
+        String where = " of contender " + oldest.contender() + " at master " + m;
         List<Request> sent = new ArrayList<>(link.sent);
         sent.set(sent.indexOf(oldest), oldest.givenUp());
         for (MonotonicInstant at : RedlockTraffic.failureTimes(List.of(oldest))) {
             steps.fault(Fault.SLOW_REPLY, () -> "no reply to " + oldest + where + " at " + at, next -> {
-                next.masters.get(m).links.get(c).sent = List.copyOf(sent);
+                next.masters.get(m).links.get(client).sent = List.copyOf(sent);
                 next.traffic.fail(m, oldest, at);
             });
         }
     }
 
-    private void addOfQuarantine(int m, int c, Link link) {
-        String where = " of contender " + c + " with master " + m;
+    private void addOfQuarantine(int m, int client, Link link) {
+        String where = " of client " + client + " with master " + m;
         if (link.since == 0 || world.masters.get(m).votes()) {
-            steps.progress(() -> "handshake" + where, next -> next.dataLoss.handshake(m, c));
+            steps.progress(() -> "handshake" + where, next -> next.dataLoss.handshake(m, client));
         }
-        if (world.dataLoss.mayEndQuarantine(m, c)) {
-            steps.add(() -> "end of the quarantine" + where, Kind.FALLBACK, next -> next.dataLoss.endQuarantine(m, c));
+        if (world.dataLoss.mayEndQuarantine(m, client)) {
+            steps.add(
+                    () -> "end of the quarantine" + where,
+                    Kind.FALLBACK,
+                    next -> next.dataLoss.endQuarantine(m, client));
         }
     }
 
@@ -251,7 +297,7 @@ final class RedlockWorldSteps {
      * execution. So a vote that its round counts on does not expire before the deadline.
      */
     private void addExpiry(int m, RedlockMasterModel master) {
-        if (master.isForeign() || master.vote().isEmpty()) {
+        if (master.isForeign() || master.vote().isEmpty() || world.scope.has(Option.RENEWAL)) {
             return;
         }
         String what = "the vote at master " + m + " expires";
