@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.explorer;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.mortise.lock.explorer.World.Kind;
 import io.mortise.lock.explorer.World.Step;
 import java.util.ArrayDeque;
@@ -128,6 +130,11 @@ public final class Exploration<W extends World<W>> {
     /** Returns how many states show each situation. */
     public Map<String, Long> situations() {
         return Map.copyOf(situations);
+    }
+
+    /** Asserts that a state shows the situation, or that none does. */
+    public void assertReaches(String situation, boolean expected) {
+        assertThat(situations.containsKey(situation)).as("%s of %s", situation, situations).isEqualTo(expected);
     }
 
     /** Returns the violation that was found, with the shortest way to it; empty if there is none. */

@@ -26,14 +26,14 @@ import org.jspecify.annotations.Nullable;
  * operation each effect is a step of its own, so that the effects of several events interleave as they may in production; with
  * several operations a thread performs the effects of an event in one step.
  *
- * <p>Whether a time has passed is a choice: all instants are equal.
+ * <p>Whether a time has passed is a choice: all instants are equal, but for those in an outage, which are later.
  */
 final class AcquireWorld implements World<AcquireWorld> {
     private static final MonotonicInstant NOW =
             new MonotonicInstant(Duration.ofHours(1).toNanos());
-    private static final MonotonicInstant LONG_AGO = new MonotonicInstant(0);
+    static final MonotonicInstant IN_OUTAGE = NOW.plus(Duration.ofHours(1));
     private static final StoreContact HEALTHY = new StoreContact(NOW, null);
-    private static final StoreContact SILENT = new StoreContact(LONG_AGO, LONG_AGO);
+    static final StoreContact SILENT = new StoreContact(NOW, NOW);
 
     @SuppressWarnings("StaticAssignmentOfThrowable") // never thrown; a new one in each step would be slow
     private static final LockException NO_REPLY = new BackendUnavailableException("no reply");
@@ -49,6 +49,7 @@ final class AcquireWorld implements World<AcquireWorld> {
     private int holder = NOBODY;
 
     private Closing closing = Closing.OPEN;
+    private boolean silent; // the store, for long
     private FaultBudget<Fault> faults;
     private Optional<String> broken = Optional.empty();
 
@@ -59,29 +60,38 @@ final class AcquireWorld implements World<AcquireWorld> {
     private static final int ANOTHER = -2;
     private static final int ORPHAN = -3;
 
-    /** The scope of an exploration; the machine is that of production, or one with a defect. */
+    /**
+     * The scope of an exploration; the machine is that of production, or one with a defect.
+     *
+     * @param missing what the shell around it does not do, by a defect
+     */
     record Scope(
             int operations,
             Set<Option> options,
             int faults,
             Set<Fault> possible,
-            BiFunction<AcquireState, AcquireEvent, AcquireState.Step> machine) {
+            BiFunction<AcquireState, AcquireEvent, AcquireState.Step> machine,
+            Set<ShellCheck> missing) {
         private static final BiFunction<AcquireState, AcquireEvent, AcquireState.Step> PRODUCTION = AcquireState::on;
 
         static Scope of(int operations, Option... options) {
-            return new Scope(operations, Set.of(options), 0, Set.of(), PRODUCTION);
+            return new Scope(operations, Set.of(options), 0, Set.of(), PRODUCTION, Set.of());
         }
 
         Scope faults(int most, Fault... kinds) {
-            return new Scope(operations, options, most, Set.of(kinds), machine);
+            return new Scope(operations, options, most, Set.of(kinds), machine, missing);
         }
 
         Scope with(BiFunction<AcquireState, AcquireEvent, AcquireState.Step> other) {
-            return new Scope(operations, options, faults, possible, other);
+            return new Scope(operations, options, faults, possible, other, missing);
+        }
+
+        Scope without(ShellCheck check) {
+            return new Scope(operations, options, faults, possible, machine, Set.of(check));
         }
 
         Scope withoutDefect() {
-            return with(PRODUCTION);
+            return new Scope(operations, options, faults, possible, PRODUCTION, Set.of());
         }
 
         @Override
@@ -100,10 +110,20 @@ final class AcquireWorld implements World<AcquireWorld> {
         WITHDRAWAL,
         /** The wait has a limit. */
         LIMIT,
+        /** The wait of the first operation has a limit, and no other. */
+        LIMIT_OF_FIRST,
         /** Operations make one attempt. */
         SINGLE_ATTEMPT,
         /** The client may close. */
         CLOSE
+    }
+
+    /** Something that the shell around the machine checks before an event or an effect. */
+    enum ShellCheck {
+        /** An attempt is sent only if its operation has not ended since it was decided. */
+        OPEN_AT_ATTEMPT,
+        /** A result counts only if the close has not begun. */
+        CLOSE_AT_RESULT
     }
 
     /** A kind of fault, which may happen once for each fault that is left. */
@@ -174,6 +194,9 @@ final class AcquireWorld implements World<AcquireWorld> {
                 if (event instanceof AcquireEvent.FirstInQueue first && first.storeSilent()) {
                     text.append(" behind a failure");
                 }
+                if (SILENT.equals(contact(event))) {
+                    text.append(" in an outage");
+                }
             } else if (effects.isEmpty()) {
                 text.append("sets its timers");
             } else {
@@ -190,13 +213,14 @@ final class AcquireWorld implements World<AcquireWorld> {
         boolean registered;
         boolean toldOfClose;
         int outcomes;
+        @Nullable String outcome; // for the situations alone
         int enqueued; // the number of the contender that exists
         Call call = Call.NONE;
         Stored stored = Stored.NOTHING;
         boolean orphan; // the store has a grant of an earlier contender
         boolean removing;
         boolean removed;
-        boolean outage; // its attempt failed after an outage, which is to be recorded
+        boolean grantEnded; // was its latest result, and no other operation can free the lock
         boolean hinted; // a hint for the present contender is on its way
         boolean timer; // for the next attempt
         boolean deadline;
@@ -218,10 +242,11 @@ final class AcquireWorld implements World<AcquireWorld> {
     AcquireWorld(Scope scope) {
         this.scope = scope;
         this.tasks = new ArrayList<>();
-        Option limit = has(Option.LIMIT) ? Option.LIMIT : Option.WITHDRAWAL;
-        WaitPolicy policy = policy(has(Option.SINGLE_ATTEMPT) ? Option.SINGLE_ATTEMPT : limit);
         for (int i = 0; i < scope.operations; i++) {
-            operations.add(new Operation(AcquireState.initial(policy)));
+            boolean limited = has(Option.LIMIT) || has(Option.LIMIT_OF_FIRST) && i == 0;
+            Option limit = limited ? Option.LIMIT : Option.WITHDRAWAL;
+            operations.add(new Operation(
+                    AcquireState.initial(policy(has(Option.SINGLE_ATTEMPT) ? Option.SINGLE_ATTEMPT : limit))));
         }
         holder = scope.options.contains(Option.HELD) ? ANOTHER : NOBODY;
         faults = new FaultBudget<>(scope.faults, scope.possible);
@@ -235,7 +260,7 @@ final class AcquireWorld implements World<AcquireWorld> {
                 Duration.ofSeconds(5),
                 Duration.ofSeconds(30),
                 Duration.ofSeconds(30),
-                LONG_AGO);
+                NOW);
     }
 
     /** Returns all events, with the data that make a difference. */
@@ -243,16 +268,16 @@ final class AcquireWorld implements World<AcquireWorld> {
         List<AcquireEvent> events = new ArrayList<>(List.of(AcquireEvent.Plain.values()));
         events.add(new AcquireEvent.JoinedAsFirst(NOW));
         events.add(new AcquireEvent.FirstInQueue(false, NOW, HEALTHY));
-        events.add(new AcquireEvent.FirstInQueue(true, NOW, SILENT));
+        events.add(new AcquireEvent.FirstInQueue(true, IN_OUTAGE, SILENT));
         events.add(new AcquireEvent.StoreSilent(NOW, HEALTHY));
-        events.add(new AcquireEvent.StoreSilent(NOW, SILENT));
+        events.add(new AcquireEvent.StoreSilent(IN_OUTAGE, SILENT));
         events.add(new AcquireEvent.Hint(contender, NOW));
         events.add(new AcquireEvent.LockFreed(NOW));
         events.add(new AcquireEvent.RetryDue(NOW));
         events.add(new AcquireEvent.DeadlineReached(false, NOW, HEALTHY));
         events.add(new AcquireEvent.Busy(Duration.ZERO, NOW, 0));
         events.add(new AcquireEvent.Failed(NO_REPLY, NOW, HEALTHY, 0));
-        events.add(new AcquireEvent.Failed(NO_REPLY, NOW, SILENT, 0));
+        events.add(new AcquireEvent.Failed(NO_REPLY, IN_OUTAGE, SILENT, 0));
         events.add(new AcquireEvent.Failed(REFUSED, NOW, HEALTHY, 0));
         events.add(new AcquireEvent.Displaced("displaced", NOW, HEALTHY, 0));
         events.add(new AcquireEvent.GrantEnded(NOW, HEALTHY, 0));
@@ -266,6 +291,7 @@ final class AcquireWorld implements World<AcquireWorld> {
         tasks = new ArrayList<>(before.tasks);
         holder = before.holder;
         closing = before.closing;
+        silent = before.silent;
         faults = before.faults;
     }
 
@@ -315,13 +341,15 @@ final class AcquireWorld implements World<AcquireWorld> {
         }
         if (operation.call == Call.SENT) {
             steps.progress(() -> who + "the store executes its attempt", next -> next.execute(i));
-            steps.fault(Fault.NO_REPLY, () -> who + "its attempt is lost", next -> next.fail(i, NO_REPLY, HEALTHY));
-            steps.fault(Fault.REFUSED, () -> who + "its attempt is refused", next -> next.fail(i, REFUSED, HEALTHY));
+            steps.fault(Fault.NO_REPLY, () -> who + "its attempt is lost", next -> next.fail(i, NO_REPLY));
+            steps.fault(Fault.REFUSED, () -> who + "its attempt is refused", next -> next.fail(i, REFUSED));
         } else if (operation.call != Call.NONE) {
             steps.progress(() -> who + "the reply arrives", next -> next.reply(i, false));
-            steps.fault(Fault.NO_REPLY, () -> who + "the reply is lost", next -> next.fail(i, NO_REPLY, HEALTHY));
-            steps.fault(
-                    Fault.OUTAGE, () -> who + "the outage has lasted too long", next -> next.fail(i, NO_REPLY, SILENT));
+            steps.fault(Fault.NO_REPLY, () -> who + "the reply is lost", next -> next.fail(i, NO_REPLY));
+            steps.fault(Fault.OUTAGE, () -> who + "the outage has lasted too long", next -> {
+                next.silent = true;
+                next.fail(i, NO_REPLY);
+            });
             if (operation.call == Call.EXECUTED_GRANTED) {
                 steps.fault(Fault.GRANT_ENDED, () -> who + "the reply comes too late", next -> next.reply(i, true));
             }
@@ -351,7 +379,7 @@ final class AcquireWorld implements World<AcquireWorld> {
         if (operation.deadline) {
             steps.add(() -> who + "the time limit has passed", Kind.OPTIONAL, next -> {
                 next.operations.get(i).deadline = false;
-                next.bring(i, new AcquireEvent.DeadlineReached(false, NOW, HEALTHY));
+                next.bring(i, new AcquireEvent.DeadlineReached(false, next.now(), next.contact()));
             });
         }
         if (has(Option.WITHDRAWAL)
@@ -442,17 +470,66 @@ final class AcquireWorld implements World<AcquireWorld> {
 
     private void bring(int i, AcquireEvent event) {
         Operation operation = operations.get(i);
-        if (isResult(event) && closing != Closing.OPEN && operation.state.isOpen()) {
+        boolean closes = isResult(event) && closing != Closing.OPEN && operation.state.isOpen();
+        if (closes && !scope.missing.contains(ShellCheck.CLOSE_AT_RESULT)) {
             bring(i, AcquireEvent.Plain.CLOSE);
         }
         operation.toldOfClose |= event == AcquireEvent.Plain.CLOSE;
-        AcquireState.Step step = scope.machine.apply(operation.state, event);
+        AcquireState before = operation.state;
+        AcquireState.Step step = scope.machine.apply(before, event);
         operation.state = step.state();
+        checkWait(i, before, event, step);
+        if (isResult(event)) {
+            operation.grantEnded = event instanceof AcquireEvent.GrantEnded && scope.operations == 1;
+            if (closing != Closing.OPEN && operation.state.isOpen()) {
+                broken = Optional.of("S16: operation " + i + " goes on by a result that came after the close");
+            }
+        }
         if (!step.effects().isEmpty()
                 || operation.timer != wantsTimer(operation)
                 || operation.deadline != wantsDeadline(operation)) {
             performed(i, step.effects());
         }
+    }
+
+    /** Checks that an operation without a limit ends by an outage, and by nothing else that looks like one, and waits for its pauses. */
+    private void checkWait(int i, AcquireState before, AcquireEvent event, AcquireState.Step step) {
+        boolean unlimited = before.policy().maxWait() == null;
+        boolean told = step.effects().stream().anyMatch(AcquireEffect.Unavailable.class::isInstance);
+        boolean silence = event instanceof AcquireEvent.StoreSilent
+                || event instanceof AcquireEvent.FirstInQueue first && first.storeSilent();
+        boolean inOutage = SILENT.equals(contact(event));
+        boolean queued = before.phase() == AcquireState.PlainPhase.JOINING
+                || before.phase() == AcquireState.PlainPhase.QUEUED;
+        if (unlimited && told && !inOutage) {
+            broken = Optional.of("S15: operation " + i + " is told of an outage that is none");
+        } else if (unlimited && !told && queued && silence && inOutage) {
+            broken = Optional.of("S15: operation " + i + " waits through an outage");
+        } else if (event instanceof AcquireEvent.LockFreed
+                && operations.get(i).grantEnded
+                && before.phase() instanceof AcquireState.Pause
+                && step.state().phase() instanceof AcquireState.Attempting) {
+            broken = Optional.of("S11: operation " + i + " is woken by the removal of its own grant");
+        }
+    }
+
+    /** Returns what an event tells of the store; null if it tells nothing. */
+    private static @Nullable StoreContact contact(AcquireEvent event) {
+        if (event instanceof AcquireEvent.FirstInQueue first) {
+            return first.contact();
+        }
+        if (event instanceof AcquireEvent.StoreSilent told) {
+            return told.contact();
+        }
+        return event instanceof AcquireEvent.Unanswered result ? result.contact() : null;
+    }
+
+    private StoreContact contact() {
+        return silent ? SILENT : HEALTHY;
+    }
+
+    private MonotonicInstant now() {
+        return silent ? IN_OUTAGE : NOW;
     }
 
     private static boolean isResult(AcquireEvent event) {
@@ -465,8 +542,9 @@ final class AcquireWorld implements World<AcquireWorld> {
         return operation.state.retryAt() != null;
     }
 
-    private boolean wantsDeadline(Operation operation) {
-        return has(Option.LIMIT) && operation.state.isOpen();
+    private static boolean wantsDeadline(Operation operation) {
+        WaitPolicy policy = operation.state.policy();
+        return policy.mayWait() && policy.maxWait() != null && operation.state.isOpen();
     }
 
     private void followTimers(int i) {
@@ -484,12 +562,11 @@ final class AcquireWorld implements World<AcquireWorld> {
                 remove(i);
             }
         } else if (effect instanceof AcquireEffect.RecordFailure) {
-            if (operations.get(i).outage && !queue.isEmpty() && queue.get(0) == i) {
-                queue.stream().skip(1).forEach(each -> later(each, new AcquireEvent.StoreSilent(NOW, SILENT)));
+            if (!queue.isEmpty() && queue.get(0) == i) {
+                queue.stream().skip(1).forEach(each -> later(each, new AcquireEvent.StoreSilent(now(), contact())));
             }
-            operations.get(i).outage = false;
         } else if (effect instanceof AcquireEffect.End) {
-            outcome(i);
+            outcome(i, World.name(effect));
             leaveQueue(i, effect instanceof AcquireEffect.Unavailable);
         } else if (effect instanceof AcquireEffect.Plain plain) {
             perform(i, plain);
@@ -509,7 +586,7 @@ final class AcquireWorld implements World<AcquireWorld> {
             }
             case LEAVE_QUEUE -> leaveQueue(i, false);
             case DELIVER -> {
-                outcome(i);
+                outcome(i, "delivered");
                 if (operation.lease == LeaseModel.BEGUN) {
                     if (closing == Closing.OPEN) {
                         operation.lease = LeaseModel.DELIVERED;
@@ -533,8 +610,9 @@ final class AcquireWorld implements World<AcquireWorld> {
         }
     }
 
-    private void outcome(int i) {
+    private void outcome(int i, String outcome) {
         operations.get(i).outcomes++;
+        operations.get(i).outcome = outcome;
     }
 
     private void leaveClient(int i) {
@@ -552,7 +630,7 @@ final class AcquireWorld implements World<AcquireWorld> {
             later(
                     queue.get(0),
                     closing == Closing.OPEN
-                            ? new AcquireEvent.FirstInQueue(storeSilent, NOW, storeSilent ? SILENT : HEALTHY)
+                            ? new AcquireEvent.FirstInQueue(storeSilent, now(), contact())
                             : AcquireEvent.Plain.CLOSE);
         }
     }
@@ -568,7 +646,7 @@ final class AcquireWorld implements World<AcquireWorld> {
 
     private void attempt(int i, int contender) {
         Operation operation = operations.get(i);
-        if (!operation.state.isOpen()) {
+        if (!operation.state.isOpen() && !scope.missing.contains(ShellCheck.OPEN_AT_ATTEMPT)) {
             bring(i, AcquireEvent.Plain.NOT_SENT);
             return;
         }
@@ -624,6 +702,7 @@ final class AcquireWorld implements World<AcquireWorld> {
         Operation operation = operations.get(i);
         boolean granted = operation.call == Call.EXECUTED_GRANTED;
         operation.call = Call.NONE;
+        silent = false;
         if (!granted) {
             bring(i, new AcquireEvent.Busy(Duration.ZERO, NOW, 0));
             return;
@@ -633,10 +712,9 @@ final class AcquireWorld implements World<AcquireWorld> {
         later(i, usable ? AcquireEvent.Plain.GRANTED : new AcquireEvent.GrantEnded(NOW, HEALTHY, 0));
     }
 
-    private void fail(int i, LockException cause, StoreContact contact) {
+    private void fail(int i, LockException cause) {
         operations.get(i).call = Call.NONE;
-        operations.get(i).outage = contact.equals(SILENT);
-        bring(i, new AcquireEvent.Failed(cause, NOW, contact, 0));
+        bring(i, new AcquireEvent.Failed(cause, now(), contact(), 0));
     }
 
     private void displace(int i) {
@@ -748,6 +826,18 @@ final class AcquireWorld implements World<AcquireWorld> {
             if (operation.enqueued > 1) {
                 present.add("replaced");
             }
+            if (operation.outcome != null) {
+                present.add(operation.outcome);
+            }
+            if (operation.state.history().busy() && holder == ANOTHER) {
+                present.add("busy with another client");
+            }
+            if (operation.state.phase() instanceof AcquireState.Attempting attempting) {
+                present.add(attempting.woken() ? "woken" : operation.timer ? "tries again before its time" : "tries");
+            }
+            if (operation.enqueued == 0 && operation.state.phase() instanceof AcquireState.BackingOff) {
+                present.add("backs off without a contender");
+            }
         }
         return List.copyOf(present);
     }
@@ -766,7 +856,7 @@ final class AcquireWorld implements World<AcquireWorld> {
 
     @Override
     public void describe(StateKey key) {
-        key.number(holder).value(closing).number(faults.left()).numbers(queue);
+        key.number(holder).value(closing).number(faults.left()).numbers(queue).flags(silent);
         for (Operation operation : operations) {
             AcquireState state = operation.state;
             key.value("\noperation").value(nameOf(state.phase())).number(state.contender());
@@ -782,7 +872,7 @@ final class AcquireWorld implements World<AcquireWorld> {
                     operation.orphan,
                     operation.removing,
                     operation.removed,
-                    operation.outage,
+                    operation.grantEnded,
                     operation.hinted,
                     operation.timer,
                     operation.deadline);
@@ -794,7 +884,9 @@ final class AcquireWorld implements World<AcquireWorld> {
 
     private static void describe(StateKey key, Task task) {
         key.value("\nthread").number(task.operation).value(task.event == null ? null : nameOf(task.event));
-        key.flags(task.event instanceof AcquireEvent.FirstInQueue first && first.storeSilent());
+        key.flags(
+                task.event instanceof AcquireEvent.FirstInQueue first && first.storeSilent(),
+                task.event != null && SILENT.equals(contact(task.event)));
         key.list(task.effects, AcquireWorld::describe);
     }
 

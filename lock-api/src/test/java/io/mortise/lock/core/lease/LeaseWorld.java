@@ -24,7 +24,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class LeaseWorld implements World<LeaseWorld> {
     private static final MonotonicInstant NOW = new MonotonicInstant(0);
-    private static final LossReason LOSS = new LossReason(LossReason.Kind.REMOVED, "test");
 
     private final Scope scope;
     private LeaseState state = LeaseState.Open.GRANTED;
@@ -40,11 +39,14 @@ final class LeaseWorld implements World<LeaseWorld> {
     private boolean attached; // to the validity of the grant
     private boolean stopped;
 
-    private boolean valid = true; // the validity of the grant
+    private LossReason.@Nullable Kind ended; // why the validity of the grant has ended
     private boolean closed; // the client
     private boolean ownLoss; // a loss of this grant alone was reported
-    private boolean stored = true;
+    private Grant grant = Grant.STORED;
+    private boolean delayed; // the store is to keep the lock after our release
     private Removal removal = Removal.NONE;
+    private boolean repeated; // the first try of the release had no reply
+    private boolean found; // by the release that was executed
     private boolean bound; // the time of the release runs
 
     private int announced;
@@ -53,20 +55,23 @@ final class LeaseWorld implements World<LeaseWorld> {
     private int toldEnd;
     private Optional<String> broken = Optional.empty();
 
-    /** The scope of an exploration; the machine is that of production, or one with a defect. */
-    record Scope(Set<Option> options, BiFunction<LeaseState, LeaseEvent, LeaseState.Step> machine) {
-        private static final BiFunction<LeaseState, LeaseEvent, LeaseState.Step> PRODUCTION = LeaseState::on;
-
+    /** The scope of an exploration; the functions are those of production, or one of them has a defect. */
+    record Scope(
+            Set<Option> options, BiFunction<LeaseState, LeaseEvent, LeaseState.Step> machine, OutcomeRule outcome) {
         static Scope of(Option... options) {
-            return new Scope(Set.of(options), PRODUCTION);
+            return new Scope(Set.of(options), LeaseState::on, LeaseState::outcome);
         }
 
         Scope with(BiFunction<LeaseState, LeaseEvent, LeaseState.Step> other) {
-            return new Scope(options, other);
+            return new Scope(options, other, outcome);
+        }
+
+        Scope with(OutcomeRule other) {
+            return new Scope(options, machine, other);
         }
 
         Scope withoutDefect() {
-            return with(PRODUCTION);
+            return of(options.toArray(Option[]::new));
         }
 
         @Override
@@ -75,13 +80,18 @@ final class LeaseWorld implements World<LeaseWorld> {
         }
     }
 
+    /** A function with the parameters of {@link LeaseState#outcome}. */
+    interface OutcomeRule {
+        ReleaseOutcome of(boolean wasThere, boolean firstTry, LossReason.@Nullable Kind ended, boolean delayOver);
+    }
+
     /** An event that may happen besides a grant and its release. */
     enum Option {
         /** The lease is observed; an observer may release it as soon as it hears of the grant. */
         OBSERVED,
         /** The acquire operation has ended before the grant, so that the lease is not delivered. */
         NOT_DELIVERED,
-        /** The validity of the grant ends: by its deadline, or with its session. */
+        /** The deadline of the grant passes. Then the store may drop it, but need not: a late renewal may have extended it. */
         VALIDITY_LOST,
         /** The backend reports the loss of this grant alone. */
         GRANT_LOST,
@@ -91,8 +101,22 @@ final class LeaseWorld implements World<LeaseWorld> {
         SECOND_RELEASE,
         /** A release has no reply in time, or its first try fails. */
         SLOW_RELEASE,
-        /** An operator removes the grant, and nobody notices. */
-        FORCED_RELEASE
+        /** An operator removes the grant. A renewal may find it missing, as it may after our release. */
+        FORCED_RELEASE,
+        /** The store is to keep the lock for a while after the release. */
+        DELAYED_RELEASE
+    }
+
+    /** The grant in the store. */
+    enum Grant {
+        STORED,
+        /** Our release was executed; the store keeps the lock. */
+        KEPT,
+        /** It was removed by us. */
+        ENDED,
+        /** It was removed by an operator. */
+        REMOVED,
+        EXPIRED
     }
 
     /** The steps of the core with the lease, in their order. */
@@ -112,7 +136,7 @@ final class LeaseWorld implements World<LeaseWorld> {
         /** It is on its way, and nobody waits for its outcome. */
         SENT,
         RELEASE_SENT,
-        RELEASE_REPEATED,
+        RELEASE_EXECUTED,
         DONE
     }
 
@@ -146,11 +170,14 @@ final class LeaseWorld implements World<LeaseWorld> {
         renewed = before.renewed;
         attached = before.attached;
         stopped = before.stopped;
-        valid = before.valid;
+        ended = before.ended;
         closed = before.closed;
         ownLoss = before.ownLoss;
-        stored = before.stored;
+        grant = before.grant;
+        delayed = before.delayed;
         removal = before.removal;
+        repeated = before.repeated;
+        found = before.found;
         bound = before.bound;
         announced = before.announced;
         outcome = before.outcome;
@@ -174,26 +201,23 @@ final class LeaseWorld implements World<LeaseWorld> {
         if (core != Progress.DONE) {
             steps.progress(() -> "the core goes on after " + core, LeaseWorld::goOn);
         }
-        if (has(Option.VALIDITY_LOST) && valid) {
-            steps.add(() -> "the validity of the grant ends", Kind.OPTIONAL, next -> {
-                next.valid = false;
-                if (next.attached) {
-                    next.attached = false;
-                    next.later(new LeaseEvent.Loss(LOSS), Plain.AFTER_LOSS);
-                }
-            });
+        if (has(Option.VALIDITY_LOST) && ended == null) {
+            steps.add(() -> "the deadline passes", Kind.OPTIONAL, next -> next.end(LossReason.Kind.EXPIRED));
+        }
+        if (ended == LossReason.Kind.EXPIRED && grant == Grant.STORED) {
+            steps.add(() -> "the store drops the expired grant", Kind.OPTIONAL, next -> next.grant = Grant.EXPIRED);
         }
         if (has(Option.GRANT_LOST) && !ownLoss) {
             steps.add(() -> "the backend reports the loss of the grant", Kind.OPTIONAL, next -> {
                 next.ownLoss = true;
-                next.later(new LeaseEvent.Loss(LOSS), Plain.AFTER_LOSS);
+                next.later(loss(LossReason.Kind.REMOVED), Plain.AFTER_LOSS);
             });
         }
         if (has(Option.CLOSE) && !closed) {
             steps.add(() -> "the client closes", Kind.OPTIONAL, next -> {
                 next.closed = true;
                 if (next.known) {
-                    next.later(new LeaseEvent.Loss(LOSS), Plain.AFTER_LOSS);
+                    next.later(loss(LossReason.Kind.CLIENT_CLOSED), Plain.AFTER_LOSS);
                 }
             });
         }
@@ -203,41 +227,78 @@ final class LeaseWorld implements World<LeaseWorld> {
         if (releases > 0 && toldGranted && !delivered) {
             steps.add(() -> "an observer releases", Kind.OPTIONAL, LeaseWorld::release);
         }
-        if (has(Option.FORCED_RELEASE) && stored) {
-            steps.add(() -> "an operator removes the grant", Kind.OPTIONAL, next -> next.stored = false);
-        }
+        stepsOfOperator(steps);
         stepsOfRemoval(steps);
         return steps.all();
     }
 
+    private void stepsOfOperator(Steps<LeaseWorld, LeaseWorld, Option> steps) {
+        if (has(Option.FORCED_RELEASE) && grant == Grant.STORED) {
+            steps.add(() -> "an operator removes the grant", Kind.OPTIONAL, next -> next.grant = Grant.REMOVED);
+        }
+        if (has(Option.FORCED_RELEASE) && grant == Grant.KEPT) {
+            steps.add(() -> "an operator frees the kept lock", Kind.OPTIONAL, next -> next.grant = Grant.ENDED);
+        }
+        if (has(Option.FORCED_RELEASE) && grant != Grant.STORED && ended == null && outcome == null) {
+            steps.add(() -> "a renewal finds no grant", Kind.OPTIONAL, next -> next.end(LossReason.Kind.REMOVED));
+        }
+    }
+
     private void stepsOfRemoval(Steps<LeaseWorld, LeaseWorld, Option> steps) {
         if (removal == Removal.SENT) {
-            steps.progress(() -> "the grant is removed", next -> {
-                next.removal = Removal.DONE;
-                next.stored = false;
-            });
+            steps.progress(() -> "the grant is removed", next -> next.execute(Removal.DONE));
         }
-        if (removal == Removal.RELEASE_SENT || removal == Removal.RELEASE_REPEATED) {
+        if (removal == Removal.RELEASE_SENT) {
+            steps.progress(() -> "the store executes the release", next -> next.execute(Removal.RELEASE_EXECUTED));
+        }
+        if (removal == Removal.RELEASE_EXECUTED) {
             steps.progress(() -> "the release has a reply", next -> {
-                boolean first = next.removal == Removal.RELEASE_SENT;
                 next.later(new LeaseEvent.ReleaseEnded(
-                        LeaseState.outcome(next.stored, first, next.valid ? null : LossReason.Kind.EXPIRED, true)));
+                        scope.outcome.of(next.found, !next.repeated, next.ended, !next.delayed)));
                 next.removal = Removal.DONE;
-                next.stored = false;
+                next.found = false;
             });
         }
-        if (removal == Removal.RELEASE_SENT && has(Option.SLOW_RELEASE)) {
-            steps.add(() -> "the reply to the first try is lost", Kind.OPTIONAL, next -> {
-                next.removal = Removal.RELEASE_REPEATED;
-                next.stored = false;
+        if ((removal == Removal.RELEASE_SENT || removal == Removal.RELEASE_EXECUTED)
+                && !repeated
+                && has(Option.SLOW_RELEASE)) {
+            steps.add(() -> "the first try, or its reply, is lost", Kind.OPTIONAL, next -> {
+                next.repeated = true;
+                next.removal = Removal.RELEASE_SENT;
             });
-            steps.add(() -> "the first try is lost", Kind.OPTIONAL, next -> next.removal = Removal.RELEASE_REPEATED);
+        }
+        if (delayed) {
+            steps.progress(() -> "the delay of the release has passed", next -> {
+                next.delayed = false;
+                next.grant = next.grant == Grant.KEPT ? Grant.ENDED : next.grant;
+            });
         }
         if (bound && has(Option.SLOW_RELEASE)) {
             steps.add(() -> "the time of the release has passed", Kind.OPTIONAL, next -> {
                 next.bound = false;
                 next.later(new LeaseEvent.ReleaseEnded(ReleaseOutcome.UNKNOWN));
             });
+        }
+    }
+
+    /** The validity of the grant ends. */
+    private void end(LossReason.Kind why) {
+        ended = why;
+        if (attached) {
+            attached = false;
+            later(loss(why), Plain.AFTER_LOSS);
+        }
+    }
+
+    private static LeaseEvent loss(LossReason.Kind kind) {
+        return new LeaseEvent.Loss(new LossReason(kind, "test"));
+    }
+
+    private void execute(Removal then) {
+        removal = then;
+        found = grant == Grant.STORED || grant == Grant.KEPT;
+        if (found) {
+            grant = delayed ? Grant.KEPT : Grant.ENDED;
         }
     }
 
@@ -285,11 +346,11 @@ final class LeaseWorld implements World<LeaseWorld> {
                 }
             }
             case KNOWN -> {
-                renewed = valid;
+                renewed = ended == null;
                 core = Progress.RENEWED;
             }
             case RENEWED -> {
-                attached = !stopped && renewed && valid;
+                attached = !stopped && renewed && ended == null;
                 core = Progress.ATTACHED;
                 if (!attached) {
                     stopped = true;
@@ -322,10 +383,10 @@ final class LeaseWorld implements World<LeaseWorld> {
     private void release() {
         releases--;
         LeaseEvent release = new LeaseEvent.Release(NOW, NOW);
-        if (valid) {
+        if (ended == null) {
             later(release);
         } else { // the application comes before whoever announces the loss
-            later(new LeaseEvent.Loss(LOSS), Plain.AFTER_LOSS, release);
+            later(loss(ended), Plain.AFTER_LOSS, release);
         }
     }
 
@@ -340,19 +401,21 @@ final class LeaseWorld implements World<LeaseWorld> {
         } else if (effect == LeaseEffect.Plain.REMOVE_GRANT) {
             send(Removal.SENT);
         } else if (effect == LeaseEffect.Plain.LEAVE_CLIENT) {
-            if (removal == Removal.NONE) {
-                broken = Optional.of("S16: a close does not wait for the removal of the grant");
-            }
             known = false;
             left = true;
         } else if (effect instanceof LeaseEffect.SendRelease) {
             bound = true;
+            delayed = has(Option.DELAYED_RELEASE);
             send(Removal.RELEASE_SENT);
         } else if (effect instanceof LeaseEffect.CompleteRelease complete) {
+            if (!isTrue(complete.outcome())) {
+                broken = Optional.of(
+                        "S05: the outcome of the release is " + complete.outcome() + ", but the grant is " + grant);
+            }
             complete(complete.outcome());
         } else if (effect instanceof LeaseEffect.AnnounceLoss) {
             announced++;
-            if (removal == Removal.RELEASE_SENT || removal == Removal.RELEASE_REPEATED) {
+            if (removal == Removal.RELEASE_SENT || removal == Removal.RELEASE_EXECUTED) {
                 broken = Optional.of("S07: a loss is announced after a release");
             }
             complete(ReleaseOutcome.LOST);
@@ -367,8 +430,26 @@ final class LeaseWorld implements World<LeaseWorld> {
     private void send(Removal how) {
         if (removal != Removal.NONE) {
             broken = Optional.of("S08: the grant is removed twice");
+        } else if (left) {
+            broken = Optional.of("S16: a close does not wait for the removal of the grant");
         }
         removal = how;
+    }
+
+    /**
+     * Returns whether the outcome of a release is what happened in the store, or nobody can know that. "Released" may also be a guess:
+     * if the first try was lost, an operator may have been faster than the second.
+     */
+    private boolean isTrue(ReleaseOutcome decided) {
+        return switch (decided) {
+            case RELEASED ->
+                grant == Grant.KEPT || grant == Grant.ENDED || grant == Grant.REMOVED && repeated && !delayed;
+            case LOST -> grant == Grant.REMOVED;
+            case UNKNOWN ->
+                !bound
+                        || repeated && has(Option.DELAYED_RELEASE)
+                        || ended != null && (repeated || ended != LossReason.Kind.REMOVED);
+        };
     }
 
     private void complete(ReleaseOutcome decided) {
@@ -399,7 +480,7 @@ final class LeaseWorld implements World<LeaseWorld> {
     }
 
     private Optional<String> leftovers() {
-        if (removal != Removal.DONE || stored) {
+        if (removal != Removal.DONE || grant == Grant.STORED) {
             return Optional.of("S08: the lease has ended, and its grant was not removed");
         }
         if (known || renewed || attached) {
@@ -421,7 +502,7 @@ final class LeaseWorld implements World<LeaseWorld> {
                 && !state.isOpen()
                 && removal != Removal.SENT
                 && removal != Removal.RELEASE_SENT
-                && removal != Removal.RELEASE_REPEATED;
+                && removal != Removal.RELEASE_EXECUTED;
     }
 
     @Override
@@ -429,6 +510,10 @@ final class LeaseWorld implements World<LeaseWorld> {
         Set<String> present = new TreeSet<>();
         present.add(World.name(state));
         if (state instanceof LeaseState.Lost lost) {
+            present.add("lost: " + lost.reason().kind());
+            if (ownLoss && ended == null && lost.reason().kind() == LossReason.Kind.REMOVED) {
+                present.add("lost alone");
+            }
             if (lost.registering()) {
                 present.add("lost while it is registered");
             }
@@ -442,6 +527,24 @@ final class LeaseWorld implements World<LeaseWorld> {
         if (outcome != null) {
             present.add(outcome.name());
         }
+        if (outcome == ReleaseOutcome.UNKNOWN && bound && !repeated) {
+            present.add("overtaken by the deadline");
+        }
+        if (ended == LossReason.Kind.REMOVED) {
+            present.add("found missing");
+        }
+        if (state == LeaseState.Discarded.DISCARDED && ended == null && !closed) {
+            present.add("discarded while it is valid");
+        }
+        if (grant == Grant.KEPT) {
+            present.add("kept for a delay");
+        }
+        if (repeated) {
+            present.add("the release is repeated");
+        }
+        if (has(Option.SECOND_RELEASE) && releases == 0) {
+            present.add("released twice");
+        }
         return List.copyOf(present);
     }
 
@@ -452,6 +555,7 @@ final class LeaseWorld implements World<LeaseWorld> {
         key.value(state instanceof Enum<?> ? state : state.getClass());
         if (state instanceof LeaseState.Lost lost) {
             key.flags(lost.observed(), lost.handled(), lost.registering());
+            key.value(lost.reason().kind());
         } else if (state instanceof LeaseState.Releasing releasing) {
             key.flags(releasing.observed());
         } else if (state instanceof LeaseState.Released released) {
@@ -462,9 +566,11 @@ final class LeaseWorld implements World<LeaseWorld> {
                 .number(releases)
                 .number(announced)
                 .number(toldEnd)
-                .value(outcome);
-        key.flags(
-                delivered, known, left, renewed, attached, stopped, valid, closed, ownLoss, stored, bound, toldGranted);
+                .value(outcome)
+                .value(ended)
+                .value(grant);
+        key.flags(delivered, known, left, renewed, attached, stopped, closed, ownLoss, bound, toldGranted);
+        key.flags(delayed, repeated, found);
         key.unordered(tasks, LeaseWorld::describe);
     }
 
@@ -479,6 +585,8 @@ final class LeaseWorld implements World<LeaseWorld> {
             into.value(World.name(event));
             if (event instanceof LeaseEvent.ReleaseEnded ended) {
                 into.value(ended.outcome());
+            } else if (event instanceof LeaseEvent.Loss loss) {
+                into.value(loss.reason().kind());
             }
         });
     }
