@@ -134,7 +134,9 @@ public final class Exploration<W extends World<W>> {
 
     /** Asserts that a state shows the situation, or that none does. */
     public void assertReaches(String situation, boolean expected) {
-        assertThat(situations.containsKey(situation)).as("%s of %s", situation, situations).isEqualTo(expected);
+        assertThat(situations.containsKey(situation))
+                .as("%s of %s", situation, situations)
+                .isEqualTo(expected);
     }
 
     /** Returns the violation that was found, with the shortest way to it; empty if there is none. */

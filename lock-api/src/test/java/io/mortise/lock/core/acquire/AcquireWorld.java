@@ -213,7 +213,10 @@ final class AcquireWorld implements World<AcquireWorld> {
         boolean registered;
         boolean toldOfClose;
         int outcomes;
-        @Nullable String outcome; // for the situations alone
+
+        @Nullable
+        String outcome; // for the situations alone
+
         int enqueued; // the number of the contender that exists
         Call call = Call.NONE;
         Stored stored = Stored.NOTHING;
@@ -492,15 +495,15 @@ final class AcquireWorld implements World<AcquireWorld> {
         }
     }
 
-    /** Checks that an operation without a limit ends by an outage, and by nothing else that looks like one, and waits for its pauses. */
+    /** Checks what an operation without a limit makes of an outage, and that the removal of its own grant does not wake it. */
     private void checkWait(int i, AcquireState before, AcquireEvent event, AcquireState.Step step) {
         boolean unlimited = before.policy().maxWait() == null;
         boolean told = step.effects().stream().anyMatch(AcquireEffect.Unavailable.class::isInstance);
         boolean silence = event instanceof AcquireEvent.StoreSilent
                 || event instanceof AcquireEvent.FirstInQueue first && first.storeSilent();
         boolean inOutage = SILENT.equals(contact(event));
-        boolean queued = before.phase() == AcquireState.PlainPhase.JOINING
-                || before.phase() == AcquireState.PlainPhase.QUEUED;
+        boolean queued =
+                before.phase() == AcquireState.PlainPhase.JOINING || before.phase() == AcquireState.PlainPhase.QUEUED;
         if (unlimited && told && !inOutage) {
             broken = Optional.of("S15: operation " + i + " is told of an outage that is none");
         } else if (unlimited && !told && queued && silence && inOutage) {

@@ -160,8 +160,8 @@ class LeaseExplorationTest {
                         "a repeated release that the deadline overtook reports a release",
                         "S05",
                         Scope.of(Option.VALIDITY_LOST, Option.SLOW_RELEASE)
-                                .with((wasThere, firstTry, ended, delayOver) -> LeaseState.outcome(
-                                        wasThere, firstTry, firstTry ? ended : null, delayOver))),
+                                .with((wasThere, firstTry, ended, delayOver) ->
+                                        LeaseState.outcome(wasThere, firstTry, firstTry ? ended : null, delayOver))),
                 new Defect<>(
                         "a grant that was found missing counts as one that ended by itself",
                         "S05",

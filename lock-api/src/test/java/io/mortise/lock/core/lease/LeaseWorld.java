@@ -437,8 +437,8 @@ final class LeaseWorld implements World<LeaseWorld> {
     }
 
     /**
-     * Returns whether the outcome of a release is what happened in the store, or nobody can know that. "Released" may also be a guess:
-     * if the first try was lost, an operator may have been faster than the second.
+     * Returns whether the outcome of a release is what happened in the store, or nobody can know that. "Released" may be a guess: if
+     * the first try was lost, an operator may have been faster than the second.
      */
     private boolean isTrue(ReleaseOutcome decided) {
         return switch (decided) {

@@ -15,6 +15,11 @@ sealed interface Mutant permits WrapperMutant, PatchMutant {
     /** Returns the name of the test of the kit that must fail. */
     String killer();
 
+    /** Returns what the explorations of the protocols say of the defect, for the table; empty if it is not in a protocol. */
+    default String explored() {
+        return "";
+    }
+
     /** Returns new classes whose tests are those of the kit, each on a backend that contains the defect. */
     List<Class<?>> conformance() throws IOException;
 

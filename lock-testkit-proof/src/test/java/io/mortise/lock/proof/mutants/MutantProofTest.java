@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -34,12 +35,32 @@ class MutantProofTest extends MutantTrials {
         assertThat(ALL).extracting(Mutant::toString).doesNotHaveDuplicates();
     }
 
+    /** Each defect that a mutant quotes is planted in an exploration. */
+    @Test
+    void theDefectsThatExplorationsFindArePlanted() throws IOException {
+        StringBuilder explorations = new StringBuilder();
+        for (String module : List.of("api", "redis", "redlock", "zookeeper", "etcd")) {
+            try (Stream<Path> files = Files.walk(Path.of("..", "lock-" + module, "src", "test", "java"))) {
+                for (Path file : files.filter(each -> each.toString().endsWith("ExplorationTest.java"))
+                        .toList()) {
+                    explorations.append(Files.readString(file));
+                }
+            }
+        }
+        assertThat(ALL)
+                .extracting(Mutant::explored)
+                .filteredOn(explored -> !explored.isEmpty() && !explored.startsWith("no: "))
+                .isNotEmpty()
+                .allSatisfy(explored -> assertThat(explorations).contains(explored.substring(explored.indexOf('"'))));
+    }
+
     /** Compares the table in docs/mutants.md with the mutants that {@link #theKitFails} tests. */
     @Test
     void theTableInTheDocsIsUpToDate() throws IOException {
         String table = ALL.stream()
                 .sorted(Comparator.comparing(Mutant::rule))
-                .map(mutant -> "| %s | %s | `%s` |\n".formatted(mutant.rule(), mutant.defect(), mutant.killer()))
+                .map(mutant -> "| %s | %s | `%s` | %s |\n"
+                        .formatted(mutant.rule(), mutant.defect(), mutant.killer(), mutant.explored()))
                 .collect(Collectors.joining());
         String page = Files.readString(DOC);
         String head = page.substring(0, page.lastIndexOf(TABLE) + TABLE.length());

@@ -28,16 +28,18 @@ import javax.tools.ToolProvider;
  * A mutant that changes a few lines of the source of the store, of its connection or of the client.
  *
  * <p>It is a file of the directory {@code mutants}: a unified diff, as {@code git diff} writes it, below a header with the
- * rule, the defect and the name of the test that must fail. The changed sources are compiled when a trial starts, and loaded
+ * rule, the defect, the name of the test that must fail and, if a protocol has the defect, what its exploration says of it. The changed sources are compiled when a trial starts, and loaded
  * by a class loader of the trial, together with new copies of all other classes of Mortise.
  *
  * @param file the file
  * @param rule as in {@link Mutant#rule()}
  * @param defect as in {@link Mutant#defect()}
  * @param killer as in {@link Mutant#killer()}
+ * @param explored as in {@link Mutant#explored()}
  * @param diff the changes
  */
-record PatchMutant(Path file, String rule, String defect, String killer, UnifiedDiff diff) implements Mutant {
+record PatchMutant(Path file, String rule, String defect, String killer, String explored, UnifiedDiff diff)
+        implements Mutant {
     /** The system property with the path of another directory of mutants. */
     static final String DIRECTORY = "mortise.mutants.dir";
 
@@ -69,6 +71,7 @@ record PatchMutant(Path file, String rule, String defect, String killer, Unified
                     header.getProperty("rule", ""),
                     header.getProperty("defect", ""),
                     header.getProperty("killer", ""),
+                    header.getProperty("explored", ""),
                     diff);
         } catch (IOException e) {
             throw new UncheckedIOException(file + " is no unified diff", e);
