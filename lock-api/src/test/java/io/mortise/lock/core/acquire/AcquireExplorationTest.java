@@ -60,7 +60,7 @@ class AcquireExplorationTest {
         explored.assertReaches("replaced", may(scope, Fault.DISPLACED, Fault.GRANT_ENDED));
         explored.assertReaches(
                 "BackingOff",
-                !single && (may(scope, Fault.NO_REPLY) || scope.faults() > 1 && may(scope, Fault.GRANT_ENDED)));
+                !single && (may(scope, Fault.NO_REPLY) || (scope.faults() > 1 && may(scope, Fault.GRANT_ENDED))));
         String start = String.format(
                 "| acquires: %d | %s | %s |",
                 scope.operations(),

@@ -246,7 +246,7 @@ final class AcquireWorld implements World<AcquireWorld> {
         this.scope = scope;
         this.tasks = new ArrayList<>();
         for (int i = 0; i < scope.operations; i++) {
-            boolean limited = has(Option.LIMIT) || has(Option.LIMIT_OF_FIRST) && i == 0;
+            boolean limited = has(Option.LIMIT) || (has(Option.LIMIT_OF_FIRST) && i == 0);
             Option limit = limited ? Option.LIMIT : Option.WITHDRAWAL;
             operations.add(new Operation(
                     AcquireState.initial(policy(has(Option.SINGLE_ATTEMPT) ? Option.SINGLE_ATTEMPT : limit))));
@@ -500,7 +500,7 @@ final class AcquireWorld implements World<AcquireWorld> {
         boolean unlimited = before.policy().maxWait() == null;
         boolean told = step.effects().stream().anyMatch(AcquireEffect.Unavailable.class::isInstance);
         boolean silence = event instanceof AcquireEvent.StoreSilent
-                || event instanceof AcquireEvent.FirstInQueue first && first.storeSilent();
+                || (event instanceof AcquireEvent.FirstInQueue first && first.storeSilent());
         boolean inOutage = SILENT.equals(contact(event));
         boolean queued =
                 before.phase() == AcquireState.PlainPhase.JOINING || before.phase() == AcquireState.PlainPhase.QUEUED;

@@ -443,12 +443,12 @@ final class LeaseWorld implements World<LeaseWorld> {
     private boolean isTrue(ReleaseOutcome decided) {
         return switch (decided) {
             case RELEASED ->
-                grant == Grant.KEPT || grant == Grant.ENDED || grant == Grant.REMOVED && repeated && !delayed;
+                grant == Grant.KEPT || grant == Grant.ENDED || (grant == Grant.REMOVED && repeated && !delayed);
             case LOST -> grant == Grant.REMOVED;
             case UNKNOWN ->
                 !bound
-                        || repeated && has(Option.DELAYED_RELEASE)
-                        || ended != null && (repeated || ended != LossReason.Kind.REMOVED);
+                        || (repeated && has(Option.DELAYED_RELEASE))
+                        || (ended != null && (repeated || ended != LossReason.Kind.REMOVED));
         };
     }
 
