@@ -39,7 +39,7 @@ abstract class MutantTrials {
 
     private static final int MOST_RUNS = 3;
 
-    static final String TABLE = "|---|---|---|---|\n";
+    static final String TABLE = "|---|---|---|\n";
 
     private final List<? extends Mutant> mutants;
     private final Map<Mutant, Future<MutantTestResult>> trials = new LinkedHashMap<>();
@@ -53,7 +53,7 @@ abstract class MutantTrials {
     void startTrials() throws IOException {
         PauseMonitor.start();
         if (WHOLE_KIT) {
-            Files.writeString(table(), "| rule | defect | failed by | explored |\n" + TABLE);
+            Files.writeString(table(), "| rule | defect | failed by |\n" + TABLE);
         }
         ExecutorService pool = Executors.newFixedThreadPool(PARALLEL_TRIALS);
         for (Mutant mutant : mutants) {
