@@ -52,12 +52,13 @@ final class ModelledContender {
         inbox = new ArrayList<>(from.inbox);
     }
 
-    static String attemptId(int contender, int incarnation) {
-        return "#" + contender + incarnation;
-    }
-
     static ZooKeeperContenderState initial(int contender, int incarnation) {
         return ZooKeeperContenderState.initial(
-                ZooKeeperWorld.LOCK, ContenderNode.prefix(attemptId(contender, incarnation)), true);
+                ZooKeeperWorld.LOCK, ContenderNode.prefix("#" + contender + incarnation), true);
+    }
+
+    /** Returns whether this is the name of its node: that of the present incarnation. */
+    boolean owns(String name) {
+        return name.startsWith(protocol.identity().prefix());
     }
 }

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The servers, their sessions, and what they may still execute of lost connections. The first one is the leader. */
 final class ModelledServers {
-    private static final long FIRST_ZXID = 1_000_000_000_000_000L; // 16 digits, so that only its rank counts
+    static final long FIRST_ZXID = 1_000_000_000_000_000L; // 16 digits, so that only its rank counts
 
     final List<Server> all = new ArrayList<>();
     final List<Stray> strays;
@@ -122,13 +122,12 @@ final class ModelledServers {
     /**
      * Has a follower without clients apply what cannot matter any more, so that fewer worlds differ.
      *
-     * @param mayBeCut whether a client may connect to it later
+     * @param needed whether a client may connect to it later
      */
-    void catchUp(boolean mayBeCut) {
+    void catchUp(boolean needed) {
         for (int i = 1; i < all.size(); i++) {
             if (!hasClient(i)) {
                 Server follower = all.get(i);
-                boolean needed = mayBeCut || clients.stream().anyMatch(each -> !each.connected && !each.ended);
                 long seen =
                         clients.stream().mapToLong(each -> each.lastZxid).min().orElse(0);
                 if (!needed) {

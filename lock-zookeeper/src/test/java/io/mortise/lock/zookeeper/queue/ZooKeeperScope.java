@@ -64,6 +64,8 @@ record ZooKeeperScope(
         DEADLINE,
         /** An operator deletes a node. */
         OPERATOR,
+        /** ZooKeeper's client throws an exception, although it sends the create. */
+        EXCEPTION,
         /** A thread stands still before it sends a list, so that the connection may be another than it believes. Free. */
         PAUSE;
 

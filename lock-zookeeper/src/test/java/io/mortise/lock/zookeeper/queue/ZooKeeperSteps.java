@@ -7,6 +7,7 @@ import io.mortise.lock.explorer.World.Kind;
 import io.mortise.lock.explorer.World.Step;
 import io.mortise.lock.explorer.zookeeper.ZooKeeperTree;
 import io.mortise.lock.explorer.zookeeper.ZooKeeperTree.Delete;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Creating;
 import io.mortise.lock.zookeeper.queue.ZooKeeperScope.Fault;
 import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.Request;
 import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.RequestKind;
@@ -45,6 +46,12 @@ final class ZooKeeperSteps {
         if (contender.core == CorePhase.ATTEMPTING || contender.core == CorePhase.ENDING) {
             steps.fault(Fault.SLOW_RESPONSE, () -> who + "has no response in time", next -> next.timeOut(i));
         }
+        if (isSendingCreate(i)) {
+            steps.fault(
+                    Fault.EXCEPTION,
+                    () -> who + "sends its create, and has an exception",
+                    next -> next.failCreate(i));
+        }
         if (contender.core == CorePhase.END_FAILED) {
             steps.fault(
                     Fault.DEADLINE,
@@ -60,6 +67,17 @@ final class ZooKeeperSteps {
         if (contender.unsentList != null) {
             steps.progress(() -> who + "goes on and sends its list", next -> next.sendList(i));
         }
+    }
+
+    /** Returns whether a create, with the list that belongs to it, is the last that the contender's client has sent. */
+    private boolean isSendingCreate(int i) {
+        List<Request> sent = world.clients.get(world.contenders.get(i).client).sent;
+        if (sent.isEmpty() || !(world.contenders.get(i).protocol.phase() instanceof Creating)) {
+            return false;
+        }
+        Request last = sent.get(sent.size() - 1);
+        boolean listsToo = last.kind() == RequestKind.LIST && sent.size() > 1;
+        return last.contender() == i && (listsToo || last.kind() == RequestKind.CREATE_WITH_LOCK_NODE);
     }
 
     private void stepsOfClient(int i) {
@@ -219,7 +237,8 @@ final class ZooKeeperSteps {
             String name = queue.get(position);
             boolean isHead = position == 0;
             steps.fault(Fault.OPERATOR, () -> "an operator deletes " + name, next -> {
-                next.contenders.get(contenderOf(name)).revoked |= isHead;
+                ModelledContender owner = next.contenders.get(contenderOf(name));
+                owner.revoked |= isHead && owner.owns(name);
                 next.servers.commit(new Delete(ZooKeeperWorld.LOCK + "/" + name), -1, 0, -1, null);
             });
         }

@@ -26,7 +26,7 @@ final class ZooKeeperTraffic {
     /**
      * A request.
      *
-     * @param paired whether it is a list whose response is dropped if the request before it fails
+     * @param paired whether it is a list whose response is dropped if the request before it fails, or that request
      */
     record Request(RequestKind kind, int contender, int incarnation, String path, boolean paired) {
         boolean hasResponse() {

@@ -41,6 +41,7 @@ import org.apache.zookeeper.KeeperException;
  */
 final class ZooKeeperWorld implements World<ZooKeeperWorld>, CorePhase.Calls {
     static final String LOCK = "/a";
+    private static final RuntimeException EXCEPTION = new IllegalStateException("thrown by ZooKeeper's client");
     private static final Map<KeeperException.Code, KeeperException> FAILURES =
             new EnumMap<>(KeeperException.Code.class);
 
@@ -96,8 +97,16 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld>, CorePhase.Calls {
 
     /** Returns this world after a step. */
     ZooKeeperWorld settled() {
-        servers.catchUp(Fault.LOSING_CONNECTIONS.stream().anyMatch(faults::allows));
+        servers.catchUp(mayReconnect());
         return this;
+    }
+
+    /** Returns whether a client, other than a new one, may still connect to a server. */
+    boolean mayReconnect() {
+        return Fault.LOSING_CONNECTIONS.stream().anyMatch(faults::allows)
+                || servers.isCutOff(1) && servers.hasClient(1)
+                || clients.stream()
+                        .anyMatch(each -> !each.connected && servers.openSessions.contains(each.session));
     }
 
     // ---- the core
@@ -248,7 +257,7 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld>, CorePhase.Calls {
             performPlain(i, plain);
         } else if (effect instanceof SendList list) {
             if (list.commitFirst()) {
-                send(at, request(i, scope.variant().barrier(), LOCK));
+                send(at, new Request(scope.variant().barrier(), i, contender.incarnation, LOCK, true));
             }
             Request request = new Request(RequestKind.LIST, i, contender.incarnation, LOCK, list.commitFirst());
             if (scope.possible().contains(Fault.PAUSE)) {
@@ -314,7 +323,7 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld>, CorePhase.Calls {
                 }
                 client.registered.add(i);
                 client.lockNodeUnused = false;
-                send(contender.client, request(i, RequestKind.CREATE, prefix(i)));
+                send(contender.client, new Request(RequestKind.CREATE, i, contender.incarnation, prefix(i), true));
                 send(contender.client, new Request(RequestKind.LIST, i, contender.incarnation, LOCK, true));
             }
             case SEND_CREATE_WITH_LOCK_NODE ->
@@ -331,6 +340,8 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld>, CorePhase.Calls {
             case REPORT_LOSS -> {
                 if (contender.core == CorePhase.HOLDING) {
                     end(i);
+                } else if (!contender.core.isAcquiring()) {
+                    broken = Optional.of("S07: contender " + i + " is told of a loss after its end");
                 }
             }
             case REPORT_WAITING -> attemptEnded(i, CorePhase.WAITING);
@@ -345,7 +356,21 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld>, CorePhase.Calls {
     }
 
     private String prefix(int i) {
-        return LOCK + "/" + ContenderNode.prefix(ModelledContender.attemptId(i, contenders.get(i).incarnation));
+        return LOCK + "/" + contenders.get(i).protocol.identity().prefix();
+    }
+
+    /** The client throws an exception on sending a create, and sends nothing after it. */
+    void failCreate(int i) {
+        ModelledContender contender = contenders.get(i);
+        ModelledClient client = clients.get(contender.client);
+        if (client.sent.get(client.sent.size() - 1).kind() == RequestKind.LIST) {
+            Request create = request(i, RequestKind.CREATE, prefix(i));
+            for (List<Request> requests : List.of(client.sent, client.open)) {
+                requests.remove(requests.size() - 1);
+                requests.set(requests.size() - 1, create);
+            }
+        }
+        feed(i, new ZooKeeperContenderEvent.CreateFailed(EXCEPTION));
     }
 
     void sendList(int i) {
@@ -413,7 +438,7 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld>, CorePhase.Calls {
         if (contender.incarnation != request.incarnation()) {
             return;
         }
-        if (request.paired() && contender.dropsList) {
+        if (request.kind() == RequestKind.LIST && request.paired() && contender.dropsList) {
             contender.dropsList = false;
             return;
         }
@@ -445,11 +470,11 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld>, CorePhase.Calls {
         }
         ModelledContender contender = contenders.get(request.contender());
         KeeperException failure = failure(code);
-        if (request.paired() && contender.dropsList) {
+        if (request.kind() == RequestKind.LIST && request.paired() && contender.dropsList) {
             contender.dropsList = false;
             return;
         }
-        contender.dropsList |= request.kind() == RequestKind.CREATE || request.isBarrier();
+        contender.dropsList |= request.kind() != RequestKind.LIST && request.paired();
         feed(
                 request.contender(),
                 switch (request.kind()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.zookeeper.queue;
 
+import io.mortise.lock.explorer.CorePhase;
 import io.mortise.lock.explorer.StateKey;
 import io.mortise.lock.explorer.zookeeper.ZooKeeperTree.CloseSession;
 import io.mortise.lock.explorer.zookeeper.ZooKeeperTree.Create;
@@ -8,6 +9,9 @@ import io.mortise.lock.explorer.zookeeper.ZooKeeperTree.CreateInContainer;
 import io.mortise.lock.explorer.zookeeper.ZooKeeperTree.Delete;
 import io.mortise.lock.explorer.zookeeper.ZooKeeperTree.Write;
 import io.mortise.lock.explorer.zookeeper.ZooKeeperTree.Znode;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Holding;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.InQueue;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Phase;
 import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.Arrival;
 import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.Commit;
 import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.Request;
@@ -25,12 +29,14 @@ final class ZooKeeperWorldKey {
     private final ZooKeeperWorld world;
     private final StateKey key;
     private final boolean clientsAreAlike;
+    private final boolean mayReconnect; // so that the last transaction that a client has seen counts
     private final long lowest; // the last transaction of the server that has the fewest
 
     private ZooKeeperWorldKey(ZooKeeperWorld world, StateKey key) {
         this.world = world;
         this.key = key;
         this.clientsAreAlike = world.scope.clientsAreAlike();
+        this.mayReconnect = world.mayReconnect();
         this.lowest = world.servers.all.stream()
                 .mapToLong(each -> each.tree().zxid())
                 .min()
@@ -42,7 +48,7 @@ final class ZooKeeperWorldKey {
     }
 
     private void describe() {
-        key.number(world.faults.left()).number(world.highestToken);
+        key.number(world.faults.left()).number(highestToken());
         key.participants(world.contenders.size(), (view, i) -> describeView(i), (details, i) -> {
             ModelledContender contender = world.contenders.get(i);
             details.value(contender.protocol.phase()).number(contender.token);
@@ -61,6 +67,28 @@ final class ZooKeeperWorldKey {
         key.list(world.servers.strays, (same, each) -> describe(each));
     }
 
+    /** Returns the highest token that was granted, or 0 if all that can still be granted are higher. */
+    private long highestToken() {
+        boolean counts = world.contenders.stream().anyMatch(each -> isOld(czxid(each.protocol.phase())));
+        for (ModelledServers.Server server : world.servers.all) {
+            counts |= server.tree().nodes().values().stream().anyMatch(each -> each.owner() != 0 && isOld(each.czxid()));
+        }
+        for (ModelledClient client : world.clients) {
+            counts |= client.arriving.stream().anyMatch(each -> isOld(each.number()));
+        }
+        return counts ? world.highestToken : 0;
+    }
+
+    private boolean isOld(long czxid) {
+        return czxid > ModelledServers.FIRST_ZXID && czxid <= world.highestToken;
+    }
+
+    private static long czxid(Phase phase) {
+        return phase instanceof InQueue queued
+                ? queued.node().czxid()
+                : phase instanceof Holding holding ? holding.node().czxid() : 0;
+    }
+
     /** Describes what makes a contender differ from the others, without names. */
     private void describeView(int i) {
         ModelledContender contender = world.contenders.get(i);
@@ -71,21 +99,24 @@ final class ZooKeeperWorldKey {
         }
         key.value("\ncontender").number(contender.incarnation);
         key.value(contender.protocol.phase().getClass()).value(contender.core);
+        // What the core does not ask for any more does not count.
+        CorePhase core = contender.core;
+        boolean isOver = core == CorePhase.DONE;
         key.flags(
-                contender.woken,
-                contender.gaveUp,
-                contender.timedOut,
-                contender.revoked,
+                contender.woken && (core == CorePhase.ATTEMPTING || core == CorePhase.WAITING),
+                contender.gaveUp && core.isAcquiring(),
+                contender.timedOut && !isOver,
+                contender.revoked && (core == CorePhase.HOLDING || core.isAcquiring()),
                 contender.deferredWatch,
                 contender.dropsList,
-                contender.removed,
+                contender.removed && !isOver,
                 contender.unsentList != null);
     }
 
     private void describeView(ModelledClient client) {
         key.value("\nclient").number(client.server);
         key.number(client.connection).number(client.sent.size()).number(client.arriving.size());
-        describeTransaction(client.lastZxid);
+        describeTransaction(mayReconnect ? client.lastZxid : 0);
         key.flags(client.connected, client.deadlinePassed, client.ended, client.lockNodeUnused);
     }
 
@@ -100,10 +131,11 @@ final class ZooKeeperWorldKey {
 
     private void describe(Map.Entry<String, Znode> entry) {
         Znode node = entry.getValue();
-        key.value(entry.getKey()).number(node.czxid());
+        key.value(entry.getKey());
         if (node.owner() == 0) {
             key.sequence(node.creates());
         } else {
+            key.number(node.czxid());
             describeSession(node.owner());
         }
     }
@@ -159,7 +191,7 @@ final class ZooKeeperWorldKey {
             key.number(arrival.number());
         }
         key.unordered(arrival.children(), StateKey::value);
-        describeTransaction(arrival.zxid());
+        describeTransaction(mayReconnect ? arrival.zxid() : 0);
     }
 
     private void describe(Request request) {
