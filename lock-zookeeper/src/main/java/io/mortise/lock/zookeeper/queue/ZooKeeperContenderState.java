@@ -425,6 +425,9 @@ record ZooKeeperContenderState(Identity identity, Phase phase) {
             if (event instanceof ListFailed failed) {
                 return to(new Queued(node, queue), new FailAttempt(failed.failure()));
             }
+            if (event instanceof CreateFailed failed) { // the client threw on sending the list that follows the create
+                return to(new Queued(node, queue), new FailAttempt(failed.failure()));
+            }
             return onOther(event);
         }
 

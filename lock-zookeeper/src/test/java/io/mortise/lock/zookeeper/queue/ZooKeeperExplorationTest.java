@@ -21,6 +21,7 @@ import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Creating;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Finding;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Gone;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.InDoubt;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Listing;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Queued;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Removing;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Step;
@@ -38,6 +39,7 @@ import java.util.stream.Stream;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -218,6 +220,43 @@ class ZooKeeperExplorationTest {
         EXPLORER.assertFinds(defect);
     }
 
+    /** Follows what the exploration printed when it found the defect (ADR 0077), in a scope with three faults. */
+    @Test
+    void S08_aLostCreateIsLookedForAfterAWriteNotAfterASync() {
+        EXPLORER.assertFinds(
+                new Defect<>(
+                        "a lost create is looked for after a sync, to which a cut-off leader replies",
+                        "S08: all contenders have ended, and the queue has [#01",
+                        scope("0", "0", 2, 3, Set.of(Fault.OPERATOR, Fault.LEADER_CUT_OFF, Fault.CUT))
+                                .with(new Variant(ZooKeeperContenderState::on, true, RequestKind.SYNC))),
+                """
+                        1. contender 0 makes its first attempt
+                        2. server 0 executes CREATE /a/#00-x-lock- of contender 0
+                        3. server 0 executes LIST /a of contender 0
+                        4. client 0 receives NONODE  [] for CREATE /a/#00-x-lock- of contender 0
+                        5. server 0 executes CREATE_WITH_LOCK_NODE /a/#00-x-lock- of contender 0
+                        6. client 0 receives OK  [] for LIST /a of contender 0
+                        7. client 0 receives OK /a/#00-x-lock-0000000000 [] for CREATE_WITH_LOCK_NODE /a/#00-x-lock- of contender 0
+                        8. an operator deletes #00-x-lock-0000000000
+                        9. server 0 executes LIST /a of contender 0
+                        10. client 0 receives OK  [] for LIST /a of contender 0
+                        11. the servers elect a leader, of which server 1, which is cut off, does not hear
+                        12. contender 0 makes its first attempt
+                        13. contender 0 gives up
+                        14. client 0 connects to server 0 after transaction 1000000000000003, which reports []
+                        15. server 0 executes CREATE /a/#01-x-lock- of contender 0
+                        16. the connection of client 0 is cut
+                        17. client 0 connects to server 1 after transaction 1000000000000003, which reports []
+                        18. server 1 executes SYNC /a of contender 0
+                        19. server 1 executes LIST /a of contender 0
+                        20. client 0 receives OK  [] for SYNC /a of contender 0
+                        21. client 0 receives OK  [] for LIST /a of contender 0
+                        22. client 0 deletes the unused lock node
+                        23. the cut-off leader steps down
+                        24. client 0 connects to server 0 after transaction 1000000000000004, which reports []
+                """);
+    }
+
     static Stream<Defect<ZooKeeperScope>> aDefectIsFound() {
         return Stream.of(
                 defect(
@@ -255,6 +294,15 @@ class ZooKeeperExplorationTest {
                             }
                             return ZooKeeperContenderState.on(state, event);
                         })),
+                defect(
+                        "an exception is ignored if the response to the create is faster",
+                        "S11",
+                        scope("00", "0", 1, 1, Set.of(Fault.EXCEPTION)),
+                        on(
+                                CreateFailed.class,
+                                (state, event) -> state.phase() instanceof Listing
+                                        ? new Step(state, List.of())
+                                        : ZooKeeperContenderState.on(state, event))),
                 defect(
                         "a create without a response counts as not executed",
                         "S08",
@@ -325,7 +373,12 @@ class ZooKeeperExplorationTest {
                         "a removal that finds no node says that it deleted it",
                         "S05",
                         scope("0", "0", 1, 1, Set.of(Fault.OPERATOR)),
-                        on(Removed.class, (state, event) -> ZooKeeperContenderState.on(state, new Removed(true)))));
+                        on(Removed.class, (state, event) -> ZooKeeperContenderState.on(state, new Removed(true)))),
+                new Defect<>(
+                        "a server ends a session before its deadline, as after a cut-off leader's reply to a sync",
+                        "S01",
+                        ZooKeeperScope.of("01", "00", 1, 1, Set.of(Fault.DEADLINE), false)
+                                .with(new Variant(ZooKeeperContenderState::on, false, RequestKind.COMMIT_NO_OP))));
     }
 
     static Stream<Defect<ZooKeeperScope>> aRareDefectIsFound() {
@@ -337,17 +390,7 @@ class ZooKeeperExplorationTest {
                         on(
                                 NodeDeleted.class,
                                 (state, event) -> ZooKeeperContenderState.on(
-                                        watchedOn(state, ((NodeDeleted) event).connection()), event))),
-                new Defect<>(
-                        "a lost create is looked for after a sync, to which a cut-off leader replies",
-                        "S08",
-                        scope("0", "0", 2, 3, Set.of(Fault.OPERATOR, Fault.LEADER_CUT_OFF, Fault.CUT))
-                                .with(new Variant(ZooKeeperContenderState::on, true, RequestKind.SYNC))),
-                new Defect<>(
-                        "a server ends a session before its deadline, as after a cut-off leader's reply to a sync",
-                        "S01",
-                        ZooKeeperScope.of("01", "00", 1, 1, Set.of(Fault.DEADLINE), false)
-                                .with(new Variant(ZooKeeperContenderState::on, false, RequestKind.COMMIT_NO_OP))));
+                                        watchedOn(state, ((NodeDeleted) event).connection()), event))));
     }
 
     private static Defect<ZooKeeperScope> defect(

@@ -64,7 +64,7 @@ record ZooKeeperScope(
         DEADLINE,
         /** An operator deletes a node. */
         OPERATOR,
-        /** ZooKeeper's client throws an exception, although it sends the create. */
+        /** ZooKeeper's client throws an exception, although it sends a create; the list after it is not sent. */
         EXCEPTION,
         /** A thread stands still before it sends a list, so that the connection may be another than it believes. Free. */
         PAUSE;

@@ -8,6 +8,8 @@ import io.mortise.lock.explorer.World.Step;
 import io.mortise.lock.explorer.zookeeper.ZooKeeperTree;
 import io.mortise.lock.explorer.zookeeper.ZooKeeperTree.Delete;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Creating;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Listing;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Phase;
 import io.mortise.lock.zookeeper.queue.ZooKeeperScope.Fault;
 import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.Request;
 import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.RequestKind;
@@ -69,15 +71,20 @@ final class ZooKeeperSteps {
         }
     }
 
-    /** Returns whether a create, with the list that belongs to it, is the last that the contender's client has sent. */
+    /**
+     * Returns whether a create, with the list that belongs to it, is the last that the contender's client has sent, or that list alone,
+     * since another thread has brought the response to the create.
+     */
     private boolean isSendingCreate(int i) {
         List<Request> sent = world.clients.get(world.contenders.get(i).client).sent;
-        if (sent.isEmpty() || !(world.contenders.get(i).protocol.phase() instanceof Creating)) {
+        Phase phase = world.contenders.get(i).protocol.phase();
+        if (sent.isEmpty() || sent.get(sent.size() - 1).contender() != i) {
             return false;
         }
         Request last = sent.get(sent.size() - 1);
-        boolean listsToo = last.kind() == RequestKind.LIST && sent.size() > 1;
-        return last.contender() == i && (listsToo || last.kind() == RequestKind.CREATE_WITH_LOCK_NODE);
+        return last.paired()
+                ? phase instanceof Listing || phase instanceof Creating && sent.size() > 1
+                : last.kind() == RequestKind.CREATE_WITH_LOCK_NODE && phase instanceof Creating;
     }
 
     private void stepsOfClient(int i) {

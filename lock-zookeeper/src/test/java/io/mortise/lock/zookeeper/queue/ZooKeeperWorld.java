@@ -359,15 +359,16 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld>, CorePhase.Calls {
         return LOCK + "/" + contenders.get(i).protocol.identity().prefix();
     }
 
-    /** The client throws an exception on sending a create, and sends nothing after it. */
+    /** The client throws an exception on sending a create or the list after it, and does not send the list. */
     void failCreate(int i) {
         ModelledContender contender = contenders.get(i);
         ModelledClient client = clients.get(contender.client);
         if (client.sent.get(client.sent.size() - 1).kind() == RequestKind.LIST) {
-            Request create = request(i, RequestKind.CREATE, prefix(i));
             for (List<Request> requests : List.of(client.sent, client.open)) {
                 requests.remove(requests.size() - 1);
-                requests.set(requests.size() - 1, create);
+                if (contender.protocol.phase() instanceof ZooKeeperContenderState.Creating) {
+                    requests.set(requests.size() - 1, request(i, RequestKind.CREATE, prefix(i)));
+                }
             }
         }
         feed(i, new ZooKeeperContenderEvent.CreateFailed(EXCEPTION));

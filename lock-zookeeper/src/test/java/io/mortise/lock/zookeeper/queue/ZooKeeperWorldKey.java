@@ -71,7 +71,9 @@ final class ZooKeeperWorldKey {
     private long highestToken() {
         boolean counts = world.contenders.stream().anyMatch(each -> isOld(czxid(each.protocol.phase())));
         for (ModelledServers.Server server : world.servers.all) {
-            counts |= server.tree().nodes().values().stream().anyMatch(each -> each.owner() != 0 && isOld(each.czxid()));
+            counts |= !server.backlog.isEmpty()
+                    || server.tree().nodes().values().stream()
+                            .anyMatch(each -> each.owner() != 0 && isOld(each.czxid()));
         }
         for (ModelledClient client : world.clients) {
             counts |= client.arriving.stream().anyMatch(each -> isOld(each.number()));
