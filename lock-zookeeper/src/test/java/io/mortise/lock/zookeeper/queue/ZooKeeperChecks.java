@@ -199,7 +199,8 @@ final class ZooKeeperChecks {
         return client.server == 0
                 && world.servers.queue().stream().anyMatch(contender::owns)
                 && arrives(client, ZooKeeperChecks::isList)
-                && !arrives(client, each -> isList(each) && each.children().stream().anyMatch(contender::owns))
+                && !arrives(
+                        client, each -> isList(each) && each.children().stream().anyMatch(contender::owns))
                 && !arrives(client, each -> isCreateOf(contender, each.request()));
     }
 

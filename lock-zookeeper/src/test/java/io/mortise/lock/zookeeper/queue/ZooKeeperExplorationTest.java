@@ -119,7 +119,7 @@ class ZooKeeperExplorationTest {
             assertThat(explored.situations()).containsKeys("Withdrawing", "Deleted", "displaced");
         }
         for (Fault fault : ALL) {
-            if (!isPossible(fault, scope)) {
+            if (!isPossible(scope, fault)) {
                 assertThat(explored.situations()).doesNotContainKey(leadsTo(fault));
             } else if (isLargeEnough(scope, fault)) {
                 assertThat(explored.situations()).containsKey(leadsTo(fault));
@@ -132,11 +132,14 @@ class ZooKeeperExplorationTest {
         }
     }
 
-    private static boolean isPossible(Fault fault, ZooKeeperScope scope) {
-        return scope.possible().contains(fault)
-                || fault == Fault.CUT && scope.possible().contains(Fault.ELECTION) // which cuts all connections
-                || (fault == Fault.CUT || fault == Fault.ELECTION)
-                        && scope.possible().contains(Fault.LEADER_CUT_OFF);
+    /** Returns whether the fault is possible, or one that has its effect too. */
+    private static boolean isPossible(ZooKeeperScope scope, Fault fault) {
+        Set<Fault> equal = switch (fault) {
+            case CUT -> Fault.LOSING_CONNECTIONS;
+            case ELECTION -> Set.of(Fault.ELECTION, Fault.LEADER_CUT_OFF);
+            default -> Set.of(fault);
+        };
+        return equal.stream().anyMatch(scope.possible()::contains);
     }
 
     /** Returns whether the scope has all that the effect of a fault needs besides the fault. */
@@ -382,15 +385,14 @@ class ZooKeeperExplorationTest {
     }
 
     static Stream<Defect<ZooKeeperScope>> aRareDefectIsFound() {
-        return Stream.of(
-                defect(
-                        "an event on a new connection is the grant",
-                        "S01",
-                        ZooKeeperScope.of("00", "0", 1, 2, Set.of(Fault.CUT, Fault.OPERATOR), false),
-                        on(
-                                NodeDeleted.class,
-                                (state, event) -> ZooKeeperContenderState.on(
-                                        watchedOn(state, ((NodeDeleted) event).connection()), event))));
+        return Stream.of(defect(
+                "an event on a new connection is the grant",
+                "S01",
+                ZooKeeperScope.of("00", "0", 1, 2, Set.of(Fault.CUT, Fault.OPERATOR), false),
+                on(
+                        NodeDeleted.class,
+                        (state, event) -> ZooKeeperContenderState.on(
+                                watchedOn(state, ((NodeDeleted) event).connection()), event))));
     }
 
     private static Defect<ZooKeeperScope> defect(

@@ -50,9 +50,7 @@ final class ZooKeeperSteps {
         }
         if (isSendingCreate(i)) {
             steps.fault(
-                    Fault.EXCEPTION,
-                    () -> who + "sends its create, and has an exception",
-                    next -> next.failCreate(i));
+                    Fault.EXCEPTION, () -> who + "sends its create, and has an exception", next -> next.failCreate(i));
         }
         if (contender.core == CorePhase.END_FAILED) {
             steps.fault(
@@ -83,7 +81,7 @@ final class ZooKeeperSteps {
         }
         Request last = sent.get(sent.size() - 1);
         return last.paired()
-                ? phase instanceof Listing || phase instanceof Creating && sent.size() > 1
+                ? phase instanceof Listing || (phase instanceof Creating && sent.size() > 1)
                 : last.kind() == RequestKind.CREATE_WITH_LOCK_NODE && phase instanceof Creating;
     }
 

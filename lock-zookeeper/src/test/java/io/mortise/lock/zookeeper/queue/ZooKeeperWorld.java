@@ -41,7 +41,6 @@ import org.apache.zookeeper.KeeperException;
  */
 final class ZooKeeperWorld implements World<ZooKeeperWorld>, CorePhase.Calls {
     static final String LOCK = "/a";
-    private static final RuntimeException EXCEPTION = new IllegalStateException("thrown by ZooKeeper's client");
     private static final Map<KeeperException.Code, KeeperException> FAILURES =
             new EnumMap<>(KeeperException.Code.class);
 
@@ -104,9 +103,8 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld>, CorePhase.Calls {
     /** Returns whether a client, other than a new one, may still connect to a server. */
     boolean mayReconnect() {
         return Fault.LOSING_CONNECTIONS.stream().anyMatch(faults::allows)
-                || servers.isCutOff(1) && servers.hasClient(1)
-                || clients.stream()
-                        .anyMatch(each -> !each.connected && servers.openSessions.contains(each.session));
+                || (servers.isCutOff(1) && servers.hasClient(1))
+                || clients.stream().anyMatch(each -> !each.connected && servers.openSessions.contains(each.session));
     }
 
     // ---- the core
@@ -371,7 +369,7 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld>, CorePhase.Calls {
                 }
             }
         }
-        feed(i, new ZooKeeperContenderEvent.CreateFailed(EXCEPTION));
+        feed(i, new ZooKeeperContenderEvent.CreateFailed(new IllegalStateException("thrown by ZooKeeper's client")));
     }
 
     void sendList(int i) {
