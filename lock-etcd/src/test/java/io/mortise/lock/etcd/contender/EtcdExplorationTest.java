@@ -25,10 +25,9 @@ import io.mortise.lock.etcd.contender.EtcdContenderState.Moving;
 import io.mortise.lock.etcd.contender.EtcdContenderState.Phase;
 import io.mortise.lock.etcd.contender.EtcdContenderState.Queued;
 import io.mortise.lock.etcd.contender.EtcdContenderState.Step;
-import io.mortise.lock.etcd.contender.EtcdWorld.Fault;
-import io.mortise.lock.etcd.contender.EtcdWorld.Flaw;
-import io.mortise.lock.etcd.contender.EtcdWorld.Scope;
-import io.mortise.lock.etcd.contender.EtcdWorld.Variant;
+import io.mortise.lock.etcd.contender.EtcdScope.Fault;
+import io.mortise.lock.etcd.contender.EtcdScope.Flaw;
+import io.mortise.lock.etcd.contender.EtcdScope.Variant;
 import io.mortise.lock.explorer.Defect;
 import io.mortise.lock.explorer.Exploration;
 import io.mortise.lock.explorer.ProtocolExplorer;
@@ -53,29 +52,29 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class EtcdExplorationTest {
     private static final ProtocolPage PAGE = new ProtocolPage("etcd");
-    private static final ProtocolExplorer<Scope, EtcdWorld> EXPLORER =
+    private static final ProtocolExplorer<EtcdScope, EtcdWorld> EXPLORER =
             new ProtocolExplorer<>(EtcdWorld::new, scope -> scope.with(Variant.PRODUCTION), scope -> false, 20_000_000);
 
     private static final Set<Fault> NONE = Set.of();
     private static final Set<Fault> ALL = EnumSet.complementOf(EnumSet.of(Fault.NO_REPLY_TO_GIVING_WAY));
     private static final Set<Fault> UNKNOWN = Set.of(Fault.NO_REPLY, Fault.FULL);
-    private static final Scope ONE_NO_REPLY = scope("0", "w", 1, Set.of(Fault.NO_REPLY));
-    private static final Scope ONE_DEADLINE = scope("0", "w", 1, Set.of(Fault.DEADLINE));
-    private static final Scope NO_FAULT = scope("00", "ww", 0, NONE);
-    private static final Scope DELAYED = scope("0", "d", 2, Set.of(Fault.NO_REPLY, Fault.OPERATOR));
-    private static final Scope NO_REPLY = patient("00", "ww", 1, Set.of(Fault.NO_REPLY));
-    private static final Scope OPERATOR = patient("00", "ww", 1, Set.of(Fault.OPERATOR));
-    private static final Scope DEADLINE = patient("01", "oo", 1, Set.of(Fault.DEADLINE));
-    private static final Scope GIVING_WAY = patient("00", "wu", 1, Set.of(Fault.NO_REPLY_TO_GIVING_WAY));
-    private static final Scope WATCH_LOST = scope("00", "ww", 1, Set.of(Fault.WATCH_LOST));
+    private static final EtcdScope ONE_NO_REPLY = scope("0", "w", 1, Set.of(Fault.NO_REPLY));
+    private static final EtcdScope ONE_DEADLINE = scope("0", "w", 1, Set.of(Fault.DEADLINE));
+    private static final EtcdScope NO_FAULT = scope("00", "ww", 0, NONE);
+    private static final EtcdScope DELAYED = scope("0", "d", 2, Set.of(Fault.NO_REPLY, Fault.OPERATOR));
+    private static final EtcdScope NO_REPLY = patient("00", "ww", 1, Set.of(Fault.NO_REPLY));
+    private static final EtcdScope OPERATOR = patient("00", "ww", 1, Set.of(Fault.OPERATOR));
+    private static final EtcdScope DEADLINE = patient("01", "oo", 1, Set.of(Fault.DEADLINE));
+    private static final EtcdScope GIVING_WAY = patient("00", "wu", 1, Set.of(Fault.NO_REPLY_TO_GIVING_WAY));
+    private static final EtcdScope WATCH_LOST = scope("00", "ww", 1, Set.of(Fault.WATCH_LOST));
 
-    private static Scope scope(String clients, String kinds, int faults, Set<Fault> possible) {
-        return EtcdWorld.scope(clients, kinds, faults, possible, true);
+    private static EtcdScope scope(String clients, String kinds, int faults, Set<Fault> possible) {
+        return EtcdScope.of(clients, kinds, faults, possible, true);
     }
 
     /** Returns a scope in which no caller gives up. */
-    private static Scope patient(String clients, String kinds, int faults, Set<Fault> possible) {
-        return EtcdWorld.scope(clients, kinds, faults, possible, false);
+    private static EtcdScope patient(String clients, String kinds, int faults, Set<Fault> possible) {
+        return EtcdScope.of(clients, kinds, faults, possible, false);
     }
 
     static Stream<Arguments> S01_S03_S05_S08_S11_everyInterleavingKeepsTheRules() {
@@ -100,7 +99,7 @@ class EtcdExplorationTest {
     /** Explored without the times after which a waiter asks again: they hide each lost event. */
     @ParameterizedTest(name = "{0}")
     @MethodSource
-    void S01_S03_S05_S08_S11_everyInterleavingKeepsTheRules(String what, Scope scope) {
+    void S01_S03_S05_S08_S11_everyInterleavingKeepsTheRules(String what, EtcdScope scope) {
         Exploration<EtcdWorld> explored = EXPLORER.assertRulesHold(scope);
         PAGE.assertShows("| " + what + " |", explored);
         assertThat(explored.situations()).containsKeys("Holding", "Removing");
@@ -149,7 +148,7 @@ class EtcdExplorationTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource
     @Tag("long")
-    void S01_S03_S05_S08_S11_everyInterleavingOfTheLongRunKeepsTheRules(String what, Scope scope) {
+    void S01_S03_S05_S08_S11_everyInterleavingOfTheLongRunKeepsTheRules(String what, EtcdScope scope) {
         PAGE.assertShows("| " + what + " |", EXPLORER.assertRulesHold(scope));
     }
 
@@ -158,7 +157,7 @@ class EtcdExplorationTest {
     @MethodSource
     @EnabledIfSystemProperty(named = "mortise.explore", matches = "deep")
     @Timeout(value = 3, unit = TimeUnit.HOURS)
-    void S01_S03_S05_S08_S11_largerScopesKeepTheRules(String what, Scope scope) {
+    void S01_S03_S05_S08_S11_largerScopesKeepTheRules(String what, EtcdScope scope) {
         EXPLORER.assertRulesHoldAsFarAsExplored(scope);
     }
 
@@ -189,11 +188,11 @@ class EtcdExplorationTest {
     /** The exploration is worth what it finds: each is a defect that production's state machine could have, or has had. */
     @ParameterizedTest(name = "{0}")
     @MethodSource
-    void aDefectOfTheStateMachineIsFound(Defect<Scope> defect) {
+    void aDefectOfTheStateMachineIsFound(Defect<EtcdScope> defect) {
         EXPLORER.assertFinds(defect);
     }
 
-    static Stream<Defect<Scope>> aDefectOfTheStateMachineIsFound() {
+    static Stream<Defect<EtcdScope>> aDefectOfTheStateMachineIsFound() {
         return Stream.of(
                 defect(
                         "a put without a reply counts as not executed",
@@ -282,11 +281,11 @@ class EtcdExplorationTest {
      */
     @ParameterizedTest(name = "{0}")
     @MethodSource
-    void aDefectBesideTheStateMachineIsFound(Defect<Scope> defect) {
+    void aDefectBesideTheStateMachineIsFound(Defect<EtcdScope> defect) {
         EXPLORER.assertFinds(defect);
     }
 
-    static Stream<Defect<Scope>> aDefectBesideTheStateMachineIsFound() {
+    static Stream<Defect<EtcdScope>> aDefectBesideTheStateMachineIsFound() {
         return Stream.of(
                 flaw("a put is executed in any epoch", "S08", ONE_NO_REPLY, Flaw.PUT_IN_ANY_EPOCH),
                 flaw(
@@ -320,12 +319,15 @@ class EtcdExplorationTest {
         EXPLORER.assertFinds(flaw("gives way late", "S05", GIVING_WAY, Flaw.GIVE_WAY_WITH_ANY_KEY));
     }
 
-    private static Defect<Scope> defect(
-            String name, String rule, Scope scope, BiFunction<EtcdContenderState, EtcdContenderEvent, Step> machine) {
+    private static Defect<EtcdScope> defect(
+            String name,
+            String rule,
+            EtcdScope scope,
+            BiFunction<EtcdContenderState, EtcdContenderEvent, Step> machine) {
         return new Defect<>(name, rule, scope.with(new Variant(machine, Set.of())));
     }
 
-    private static Defect<Scope> flaw(String name, String rule, Scope scope, Flaw... flaws) {
+    private static Defect<EtcdScope> flaw(String name, String rule, EtcdScope scope, Flaw... flaws) {
         return new Defect<>(name, rule, scope.with(new Variant(EtcdContenderState::on, Set.of(flaws))));
     }
 

@@ -14,13 +14,14 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.BiConsumer;
 import java.util.function.IntPredicate;
+import java.util.stream.Stream;
 
 /**
  * A client's session with its queue for the explored lock: what {@code EtcdSession}, {@code SessionLockQueue}, {@code
  * LocalContenderNotifier}, {@code QueueReplica} and {@code AcquireSequencer} keep, in a form that can be copied. Contenders are
  * numbers.
  */
-public final class ModelledSession {
+public final class ModelledSession implements Cloneable {
     /** A notification of a contender. */
     public enum Notification {
         FIRST_IN_QUEUE,
@@ -49,62 +50,46 @@ public final class ModelledSession {
     boolean ended;
     long epoch = 1;
     int series;
-    final TreeSet<Integer> slots;
-    final TreeSet<Integer> joined;
+    TreeSet<Integer> slots = new TreeSet<>();
+    TreeSet<Integer> joined = new TreeSet<>();
     int removals;
 
-    final TreeMap<String, Member> waiting;
-    final TreeMap<String, Member> holding;
-    final TreeMap<String, Long> replica;
+    TreeMap<String, Member> waiting = new TreeMap<>();
+    TreeMap<String, Member> holding = new TreeMap<>();
+    TreeMap<String, Long> replica = new TreeMap<>();
     long readRevision;
     long lastRevision;
     boolean upToDate;
     long notifiedHead;
     Watch watch = Watch.NONE;
-    final List<List<Event>> arriving;
-    final List<List<Event>> early;
+    List<List<Event>> arriving = new ArrayList<>();
+    List<List<Event>> early = new ArrayList<>();
 
-    final List<Integer> turns; // that are awaited
-    final TreeSet<Integer> unnotified;
+    List<Integer> turns = new ArrayList<>(); // that are awaited
+    TreeSet<Integer> unnotified = new TreeSet<>();
     int active = -1;
     boolean sequencing = true;
 
     public ModelledSession(long lease) {
         this.lease = lease;
-        slots = new TreeSet<>();
-        joined = new TreeSet<>();
-        waiting = new TreeMap<>();
-        holding = new TreeMap<>();
-        replica = new TreeMap<>();
-        arriving = new ArrayList<>();
-        early = new ArrayList<>();
-        turns = new ArrayList<>();
-        unnotified = new TreeSet<>();
     }
 
-    ModelledSession(ModelledSession from) {
-        lease = from.lease;
-        deadlinePassed = from.deadlinePassed;
-        ended = from.ended;
-        epoch = from.epoch;
-        series = from.series;
-        slots = new TreeSet<>(from.slots);
-        joined = new TreeSet<>(from.joined);
-        removals = from.removals;
-        waiting = new TreeMap<>(from.waiting);
-        holding = new TreeMap<>(from.holding);
-        replica = new TreeMap<>(from.replica);
-        readRevision = from.readRevision;
-        lastRevision = from.lastRevision;
-        upToDate = from.upToDate;
-        notifiedHead = from.notifiedHead;
-        watch = from.watch;
-        arriving = new ArrayList<>(from.arriving);
-        early = new ArrayList<>(from.early);
-        turns = new ArrayList<>(from.turns);
-        unnotified = new TreeSet<>(from.unnotified);
-        active = from.active;
-        sequencing = from.sequencing;
+    ModelledSession copy() {
+        try {
+            ModelledSession copy = (ModelledSession) clone();
+            copy.slots = new TreeSet<>(slots);
+            copy.joined = new TreeSet<>(joined);
+            copy.waiting = new TreeMap<>(waiting);
+            copy.holding = new TreeMap<>(holding);
+            copy.replica = new TreeMap<>(replica);
+            copy.arriving = new ArrayList<>(arriving);
+            copy.early = new ArrayList<>(early);
+            copy.turns = new ArrayList<>(turns);
+            copy.unnotified = new TreeSet<>(unnotified);
+            return copy;
+        } catch (CloneNotSupportedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     String key() {
@@ -124,6 +109,14 @@ public final class ModelledSession {
     public void removeMember(String key, Member member) {
         waiting.remove(key, member);
         holding.remove(key, member);
+    }
+
+    boolean knows(int contender) {
+        return active == contender
+                || turns.contains(contender)
+                || joined.contains(contender)
+                || Stream.concat(waiting.values().stream(), holding.values().stream())
+                        .anyMatch(member -> member.contender == contender);
     }
 
     boolean hasMembers() {
@@ -236,12 +229,7 @@ public final class ModelledSession {
         arriving.clear();
         early.clear();
         upToDate = false;
-        forgetReplica();
-    }
-
-    /** Forgets what is read again before it counts, so that fewer states differ. */
-    private void forgetReplica() {
-        replica.clear();
+        replica.clear(); // it is read again before it counts: so fewer states differ
         readRevision = 0;
         lastRevision = 0;
         notifiedHead = 0;
