@@ -5,9 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.etcd.jetcd.ByteSequence;
 import io.mortise.lock.LossReason;
-import io.mortise.lock.etcd.connection.EtcdFailoverConnection;
 import io.mortise.lock.etcd.connection.EtcdRequestSender;
-import io.mortise.lock.etcd.connection.EtcdSettings;
+import io.mortise.lock.etcd.connection.PendingEtcdClient;
 import io.mortise.lock.etcd.queue.EtcdKeyLayout;
 import io.mortise.lock.etcd.queue.SessionLockQueue;
 import io.mortise.lock.etcd.session.EtcdSession;
@@ -20,14 +19,12 @@ import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.session.LongHoldWatchScheduler;
 import io.mortise.lock.spi.testing.ManualClock;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -40,41 +37,11 @@ class EtcdContenderTest {
     private final ManualClock clock = new ManualClock();
     private final PendingEtcdClient store = new PendingEtcdClient();
     private final List<Supplier<CompletionStage<?>>> cleanups = new ArrayList<>();
-    private final BackendContext context = (BackendContext) Proxy.newProxyInstance(
-            EtcdContenderTest.class.getClassLoader(),
-            new Class<?>[] {BackendContext.class},
-            (proxy, method, arguments) -> switch (method.getName()) {
-                case "clock" -> clock;
-                case "clientId" -> "c";
-                case "connectTimeout", "requestTimeout" -> REQUEST_TIMEOUT;
-                case "blocking" -> (Executor) Runnable::run;
-                case "register" -> null;
-                case "withRequestTimeout" -> arguments[1];
-                case "cleanUp" -> {
-                    cleanups.add(cleanup(arguments[1]));
-                    yield null;
-                }
-                default -> throw new UnsupportedOperationException(method.getName());
-            });
-    private final EtcdFailoverConnection connection = new EtcdFailoverConnection(
-            new EtcdSettings(
-                    List.of(),
-                    Optional.of(store.client()),
-                    "mortise/",
-                    LEASE,
-                    Optional.empty(),
-                    Optional.empty(),
-                    List.of()),
-            context);
-    private final EtcdRequestSender requests = new EtcdRequestSender(connection, context);
+    private final BackendContext context = PendingEtcdClient.context(clock, REQUEST_TIMEOUT, cleanups);
+    private final EtcdRequestSender requests = store.sender(context, LEASE);
     private final EtcdSessionManager sessions =
             new EtcdSessionManager(requests, new EtcdKeyLayout("mortise/"), context, LEASE);
     private final LongHoldWatchScheduler deferredWatches = new LongHoldWatchScheduler(clock, LEASE);
-
-    @SuppressWarnings("unchecked")
-    private static Supplier<CompletionStage<?>> cleanup(Object supplier) {
-        return (Supplier<CompletionStage<?>>) supplier;
-    }
 
     private record Request(boolean mayWait, Supplier<LockName> lock) implements LockRequest {
         @Override
@@ -128,7 +95,6 @@ class EtcdContenderTest {
 
     @BeforeEach
     void open() {
-        connection.open();
         sessions.current();
         store.grantLease(7);
         store.put(1, 0); // the session's key

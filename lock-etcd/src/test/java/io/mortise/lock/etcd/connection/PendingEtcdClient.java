@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.mortise.lock.etcd.contender;
+package io.mortise.lock.etcd.connection;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
@@ -17,23 +17,72 @@ import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.lease.LeaseGrantResponse;
 import io.etcd.jetcd.lease.LeaseRevokeResponse;
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.LockClock;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A jetcd client without a server: its requests wait for the test to answer them. */
-final class PendingEtcdClient implements InvocationHandler {
+public final class PendingEtcdClient implements InvocationHandler {
     private final List<Request> pending = new ArrayList<>();
     private @Nullable Error thrown;
 
-    private record Request(String method, CompletableFuture<Object> response) {}
+    /** A request without a response, by the name of jetcd's method. */
+    public record Request(String method, CompletableFuture<Object> response) {}
 
-    Client client() {
-        return proxy(Client.class);
+    /** Returns a sender of requests through this client, as of an application. */
+    public EtcdRequestSender sender(BackendContext context, Duration lease) {
+        EtcdSettings settings = new EtcdSettings(
+                List.of(),
+                Optional.of(proxy(Client.class)),
+                "mortise/",
+                lease,
+                Optional.empty(),
+                Optional.empty(),
+                List.of());
+        EtcdFailoverConnection connection = new EtcdFailoverConnection(settings, context);
+        connection.open();
+        return new EtcdRequestSender(connection, context);
+    }
+
+    /**
+     * Returns a context that adds no timeouts.
+     *
+     * @param cleanups receives the cleanups
+     */
+    public static BackendContext context(
+            LockClock clock, Duration requestTimeout, List<Supplier<CompletionStage<?>>> cleanups) {
+        return (BackendContext) Proxy.newProxyInstance(
+                BackendContext.class.getClassLoader(),
+                new Class<?>[] {BackendContext.class},
+                (proxy, method, arguments) -> switch (method.getName()) {
+                    case "clock" -> clock;
+                    case "clientId" -> "c";
+                    case "connectTimeout", "requestTimeout" -> requestTimeout;
+                    case "blocking" -> (Executor) Runnable::run;
+                    case "register" -> null;
+                    case "withRequestTimeout" -> arguments[1];
+                    case "cleanUp" -> {
+                        cleanups.add(cleanup(arguments[1]));
+                        yield null;
+                    }
+                    default -> throw new UnsupportedOperationException(method.getName());
+                });
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Supplier<CompletionStage<?>> cleanup(Object supplier) {
+        return (Supplier<CompletionStage<?>>) supplier;
     }
 
     private <T> T proxy(Class<T> type) {
@@ -50,7 +99,7 @@ final class PendingEtcdClient implements InvocationHandler {
             case "watch" -> proxy(Watch.Watcher.class);
             case "txn" -> proxy(Txn.class);
             case "If", "Then", "Else" -> proxy;
-            case "commit", "delete", "get", "grant", "revoke" -> send(method.getName());
+            case "commit", "delete", "get", "grant", "keepAliveOnce", "revoke" -> send(method.getName());
             case "isClosed" -> false;
             case "close" -> null;
             default -> throw new UnsupportedOperationException(method.getName());
@@ -69,12 +118,19 @@ final class PendingEtcdClient implements InvocationHandler {
     }
 
     /** Throws an error once a request has been sent. */
-    void throwAfterNextRequest(Error error) {
+    public void throwAfterNextRequest(Error error) {
         thrown = error;
     }
 
+    /** Takes the requests that have no response, in the order in which they were sent. */
+    public List<Request> takeAll() {
+        List<Request> taken = List.copyOf(pending);
+        pending.clear();
+        return taken;
+    }
+
     /** Returns the methods of the requests that have no response. */
-    List<String> pending() {
+    public List<String> pending() {
         return pending.stream().map(Request::method).toList();
     }
 
@@ -88,11 +144,11 @@ final class PendingEtcdClient implements InvocationHandler {
     }
 
     /** Lets the oldest request of that method have no response. */
-    void fail(String method) {
+    public void fail(String method) {
         take(method).completeExceptionally(new BackendUnavailableException("as planned"));
     }
 
-    void grantLease(long id) {
+    public void grantLease(long id) {
         take("grant")
                 .complete(new LeaseGrantResponse(io.etcd.jetcd.api.LeaseGrantResponse.newBuilder()
                         .setID(id)
@@ -100,18 +156,18 @@ final class PendingEtcdClient implements InvocationHandler {
                         .build()));
     }
 
-    void revokeLease() {
+    public void revokeLease() {
         take("revoke").complete(new LeaseRevokeResponse(io.etcd.jetcd.api.LeaseRevokeResponse.getDefaultInstance()));
     }
 
     /** Executes the oldest transaction, whose condition is false. */
-    void refusePut() {
+    public void refusePut() {
         take("commit")
                 .complete(new TxnResponse(io.etcd.jetcd.api.TxnResponse.getDefaultInstance(), ByteSequence.EMPTY));
     }
 
     /** Executes the oldest transaction, which reads a contender's key that does not exist, its session's, and the queue. */
-    void readSession(long epoch) {
+    public void readSession(long epoch) {
         take("commit")
                 .complete(new TxnResponse(
                         io.etcd.jetcd.api.TxnResponse.newBuilder()
@@ -129,7 +185,7 @@ final class PendingEtcdClient implements InvocationHandler {
     }
 
     /** Executes the oldest transaction, which puts a key. It finds that many contenders. */
-    void put(long revision, long contenders) {
+    public void put(long revision, long contenders) {
         take("commit")
                 .complete(new TxnResponse(
                         io.etcd.jetcd.api.TxnResponse.newBuilder()
