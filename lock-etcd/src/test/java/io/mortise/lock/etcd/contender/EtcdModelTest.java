@@ -3,12 +3,6 @@ package io.mortise.lock.etcd.contender;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.etcd.jetcd.KeyValue;
-import io.etcd.jetcd.options.GetOption;
-import io.etcd.jetcd.options.OptionsUtil;
-import io.etcd.jetcd.options.WatchOption;
-import io.etcd.jetcd.watch.WatchEvent;
-import io.etcd.jetcd.watch.WatchResponse;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.connect.BackendClients;
@@ -16,83 +10,29 @@ import io.mortise.lock.etcd.EtcdProvider;
 import io.mortise.lock.etcd.connection.EtcdFailoverConnection;
 import io.mortise.lock.etcd.connection.EtcdRequestSender;
 import io.mortise.lock.etcd.connection.EtcdSettings;
-import io.mortise.lock.etcd.connection.FailFastKeyRangeWatch;
-import io.mortise.lock.etcd.contender.EtcdContenderEvent.AcquireFailed;
-import io.mortise.lock.etcd.contender.EtcdContenderEvent.RemovalFailed;
-import io.mortise.lock.etcd.contender.ModelledRequest.Kind;
-import io.mortise.lock.etcd.contender.ModelledRequest.Origin;
-import io.mortise.lock.etcd.queue.EtcdKeyLayout;
-import io.mortise.lock.etcd.queue.QueueReplica.ContenderKey;
-import io.mortise.lock.etcd.session.EtcdSession;
-import io.mortise.lock.etcd.session.EtcdSessionManager;
-import io.mortise.lock.explorer.etcd.EtcdStore;
-import io.mortise.lock.explorer.etcd.EtcdStore.Event;
-import io.mortise.lock.explorer.etcd.EtcdStore.Outcome;
 import io.mortise.lock.servers.etcd.EtcdTestServer;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.LockName;
-import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.LockUrl;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Random;
-import java.util.TreeMap;
-import java.util.TreeSet;
-import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * Tests that the model of etcd, which the exploration uses, answers as a real server does, and that the model's requests are those
- * of production: random requests of two sessions, with the events of a watch, and the ends of sessions.
- */
+/** Tests that the model of etcd, which the exploration uses, answers as a real server does to many sequences of requests. */
 class EtcdModelTest {
-    private static final int FEW = 15;
-    private static final int MANY = 500;
-    private static final int STEPS = 40;
-    private static final List<Kind> KINDS = List.of(Kind.values()); // puts come first, and most often
-    /** Longer than the test: the end of a lease with a key would be a revision that the model does not have. */
-    private static final Duration LEASE = Duration.ofHours(1);
-
-    private static final EtcdKeyLayout KEYS = new EtcdKeyLayout("m/");
-
-    private final BlockingQueue<EtcdContenderEvent> answers = new LinkedBlockingQueue<>();
-    private final BlockingQueue<Event> realEvents = new LinkedBlockingQueue<>();
-    private final List<Event> modelEvents = new ArrayList<>();
-    private final List<Object> trace = new ArrayList<>(); // made into text for a failure only
-    private final List<RealSession> sessions = new ArrayList<>();
-    private EtcdStore model = EtcdStore.empty(0);
-    private LockName lock = new LockName("none");
-    private String prefix = KEYS.contenderPrefix(lock);
-    private Supplier<EtcdSessionManager> managers = () -> {
-        throw new IllegalStateException();
-    };
-
-    /** A session, and the contenders for the present lock on it. */
-    private record RealSession(EtcdSessionManager manager, EtcdSession session, List<RealContender> contenders) {}
-
-    private record RealContender(EtcdQueueEntry entry, EtcdContenderRequests requests, Request request) {}
-
-    private record Request(LockName name, String attemptId, boolean mayWait) implements LockRequest {
-        @Override
-        public String ownerRecord() {
-            return attemptId;
-        }
-
-        @Override
-        public Duration leaseDuration() {
-            return LEASE;
-        }
-    }
+    private static final int FEW = 40;
+    private static final int MANY = 3_000;
+    private static final int LANES = 8; // sequences side by side: each waits for one reply at a time
 
     @Test
     void theModelAnswersAsTheServerDoes() throws Exception {
@@ -102,7 +42,7 @@ class EtcdModelTest {
     @Test
     @Tag("long")
     @Timeout(value = 10, unit = TimeUnit.MINUTES)
-    void theModelAnswersAsTheServerDoesToHundredsOfSequences() throws Exception {
+    void theModelAnswersAsTheServerDoesToThousandsOfSequences() throws Exception {
         compare(FEW, MANY);
     }
 
@@ -120,7 +60,7 @@ class EtcdModelTest {
                         List.of("127.0.0.1:" + server.port()),
                         Optional.empty(),
                         "",
-                        LEASE,
+                        EtcdModelComparison.LEASE,
                         Optional.empty(),
                         Optional.empty(),
                         List.of());
@@ -136,202 +76,23 @@ class EtcdModelTest {
         }
     }
 
-    /** Each sequence has a lock of its own. The sessions are used for many, also with the epochs of sequences before. */
     private void compare(EtcdRequestSender requests, BackendContext context, int from, int to) throws Exception {
-        managers = () -> new EtcdSessionManager(requests, KEYS, context, LEASE);
-        model = EtcdStore.empty(await(requests.get("revision", EtcdKeyLayout.bytes("none"), GetOption.DEFAULT))
-                .getHeader()
-                .getRevision());
-        for (int i = 0; i < 2; i++) {
-            sessions.add(open(requests));
+        List<Callable<@Nullable Void>> lanes = new ArrayList<>();
+        for (int lane = 0; lane < LANES; lane++) {
+            int first = from + lane;
+            lanes.add(() -> {
+                new EtcdModelComparison(requests, context)
+                        .compare(IntStream.iterate(first, seed -> seed < to, seed -> seed + LANES));
+                return null;
+            });
         }
-        for (int seed = from; seed < to; seed++) {
-            Random random = new Random(seed);
-            start(requests, new LockName("a" + seed));
-            FailFastKeyRangeWatch watch = watch(requests);
-            for (int step = 0; step < STEPS; step++) {
-                step(requests, random);
+        ExecutorService threads = Executors.newFixedThreadPool(LANES);
+        try {
+            for (Future<?> lane : threads.invokeAll(lanes)) {
+                lane.get();
             }
-            compareEvents();
-            watch.close();
+        } finally {
+            threads.shutdownNow();
         }
-        for (RealSession each : sessions) {
-            each.manager.close();
-        }
-    }
-
-    /** Forgets the keys and leases of the lock before, which no request names any more. */
-    private void start(EtcdRequestSender requests, LockName next) {
-        trace.clear();
-        TreeMap<String, EtcdStore.Entry> kept = new TreeMap<>(model.keys());
-        kept.keySet().removeIf(key -> key.startsWith(prefix));
-        TreeSet<Long> leases = new TreeSet<>();
-        sessions.forEach(each -> leases.add(each.session.leaseId()));
-        model = new EtcdStore(kept, leases, model.revision());
-        lock = next;
-        prefix = KEYS.contenderPrefix(lock);
-        sessions.replaceAll(each -> new RealSession(each.manager, each.session, contenders(requests, each.session)));
-    }
-
-    private FailFastKeyRangeWatch watch(EtcdRequestSender requests) throws Exception {
-        CompletableFuture<Boolean> created = new CompletableFuture<>();
-        FailFastKeyRangeWatch watch = FailFastKeyRangeWatch.open(
-                requests,
-                EtcdKeyLayout.bytes(prefix),
-                WatchOption.builder().withRange(OptionsUtil.prefixEndOf(EtcdKeyLayout.bytes(prefix))),
-                new FailFastKeyRangeWatch.Listener() {
-                    @Override
-                    public void created() {
-                        created.complete(true);
-                    }
-
-                    @Override
-                    public void changed(WatchResponse events) {
-                        for (WatchEvent event : events.getEvents()) {
-                            KeyValue key = event.getKeyValue();
-                            realEvents.add(
-                                    new Event(key.getKey().toString(), key.getCreateRevision(), key.getModRevision()));
-                        }
-                    }
-
-                    @Override
-                    public void ended(Throwable cause) {
-                        created.completeExceptionally(cause);
-                    }
-                });
-        created.get(30, TimeUnit.SECONDS);
-        return watch;
-    }
-
-    private RealSession open(EtcdRequestSender requests) throws Exception {
-        EtcdSessionManager manager = managers.get();
-        EtcdSession session = manager.current();
-        await(session.ready());
-        model = model.withLease(session.leaseId());
-        apply(new EtcdStore.Txn(
-                List.of(),
-                List.of(new EtcdStore.Put(session.sessionKey().toString(), "s", session.leaseId())),
-                List.of()));
-        return new RealSession(manager, session, contenders(requests, session));
-    }
-
-    private List<RealContender> contenders(EtcdRequestSender requests, EtcdSession session) {
-        List<RealContender> contenders = new ArrayList<>();
-        EtcdSession.Slot first = session.joinQueue(lock, () -> {});
-        for (int i = 0; i < 3; i++) { // two of them in the same slot
-            int slot = i == 0 ? first.slot() : 1;
-            Request request = new Request(lock, "record" + session.leaseIdHex() + i, i != 1);
-            contenders.add(new RealContender(
-                    EtcdQueueEntry.withoutKey(session, first.queue(), slot),
-                    new EtcdContenderRequests(requests, request, answers::add),
-                    request));
-        }
-        return contenders;
-    }
-
-    private void step(EtcdRequestSender requests, Random random) throws Exception {
-        int index = random.nextInt(sessions.size());
-        RealSession on = sessions.get(index);
-        long lease = on.session.leaseId();
-        if (random.nextInt(20) == 0) {
-            await(requests.revoke(lease));
-            publish(model.revoke(lease));
-            trace.add("revoked");
-        }
-        RealContender contender = on.contenders.get(random.nextInt(on.contenders.size()));
-        String key = contender.entry.key().toString();
-        EtcdStore.@Nullable Entry present = model.keys().get(key);
-        long revision = present == null || random.nextInt(4) == 0 ? model.revision() - 1 : present.createRevision();
-        EtcdQueueEntry entry = contender.entry.withCreateRevision(revision);
-        Kind kind = KINDS.get(Math.max(0, random.nextInt(KINDS.size() + 4) - 4));
-        boolean newEpoch = random.nextBoolean();
-        long number = 0;
-        @Nullable ContenderKey ahead = null;
-        switch (kind) {
-            case PUT -> {
-                number = Math.max(1, on.session.epoch() - random.nextInt(5) / 4);
-                contender.requests.put(entry, number);
-            }
-            case READ -> contender.requests.read(entry);
-            case CHECK -> contender.requests.check(entry);
-            case GIVE_WAY -> {
-                List<String> queue = model.queue(prefix);
-                String other = queue.isEmpty() ? prefix + "none" : queue.get(random.nextInt(queue.size()));
-                EtcdStore.@Nullable Entry found = model.keys().get(other);
-                ahead = new ContenderKey(EtcdKeyLayout.bytes(other), found == null ? 1 : found.createRevision());
-                contender.requests.giveWay(entry, ahead);
-            }
-            case DELETE -> contender.requests.delete(entry);
-            case DELETE_IF_OWN -> contender.requests.deleteIfOwn(entry);
-            case WITHDRAW -> contender.requests.withdraw(entry, newEpoch);
-            case MOVE -> {
-                number = await(requests.grant("delay", LEASE)).getID();
-                model = model.withLease(number);
-                contender.requests.move(entry, number, newEpoch);
-            }
-        }
-        Origin origin = new Origin(
-                prefix,
-                key,
-                contender.request.ownerRecord(),
-                on.session.sessionKey().toString(),
-                "s",
-                lease,
-                contender.request.mayWait());
-        compare(new ModelledRequest(kind, origin, revision, number, ahead, newEpoch), on);
-        if (!model.leases().contains(lease)) {
-            on.manager.close();
-            sessions.set(index, open(requests));
-        }
-    }
-
-    private void compare(ModelledRequest request, RealSession on) throws Exception {
-        Outcome outcome = apply(request.transaction());
-        EtcdContenderEvent actual = answers.poll(30, TimeUnit.SECONDS);
-        trace.add(List.of(request, outcome.result()));
-        boolean sessionOver = outcome.result()
-                .flatMap(request::epoch)
-                .filter(epoch -> epoch == 0)
-                .isPresent();
-        if (outcome.result().isEmpty() || sessionOver) {
-            assertThat(actual).as("%s", trace).isInstanceOfAny(AcquireFailed.class, RemovalFailed.class);
-            return;
-        }
-        outcome.result()
-                .flatMap(request::epoch)
-                .ifPresent(
-                        epoch -> assertThat(on.session.epoch()).as("%s", trace).isGreaterThanOrEqualTo(epoch));
-        assertThat(actual)
-                .as("%s", trace)
-                .isEqualTo(request.event(outcome.result().get(), outcome.next().revision(), on.session.epoch()));
-    }
-
-    private Outcome apply(EtcdStore.Txn txn) {
-        Outcome outcome = model.apply(txn);
-        publish(outcome);
-        return outcome;
-    }
-
-    private void publish(Outcome outcome) {
-        model = outcome.next();
-        outcome.events().stream()
-                .filter(event -> event.key().startsWith(prefix))
-                .forEach(modelEvents::add);
-    }
-
-    private void compareEvents() throws Exception {
-        List<Event> received = new ArrayList<>();
-        while (received.size() < modelEvents.size()) {
-            Event event = realEvents.poll(30, TimeUnit.SECONDS);
-            assertThat(event).as("an event after %s", trace).isNotNull();
-            received.add(event);
-        }
-        assertThat(received).as("%s", trace).isEqualTo(modelEvents);
-        assertThat(realEvents).as("%s", trace).isEmpty();
-        modelEvents.clear();
-    }
-
-    private static <T> T await(CompletionStage<T> stage) throws Exception {
-        return stage.toCompletableFuture().get(30, TimeUnit.SECONDS);
     }
 }
