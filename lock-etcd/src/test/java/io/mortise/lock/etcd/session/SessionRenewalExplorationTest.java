@@ -3,9 +3,8 @@ package io.mortise.lock.etcd.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.etcd.session.SessionRenewalWorld.Fault;
-import io.mortise.lock.etcd.session.SessionRenewalWorld.Flaw;
-import io.mortise.lock.etcd.session.SessionRenewalWorld.Scope;
+import io.mortise.lock.etcd.session.SessionRenewalScope.Fault;
+import io.mortise.lock.etcd.session.SessionRenewalScope.Flaw;
 import io.mortise.lock.explorer.Defect;
 import io.mortise.lock.explorer.Exploration;
 import io.mortise.lock.explorer.ProtocolExplorer;
@@ -31,15 +30,15 @@ import org.slf4j.spi.LocationAwareLogger;
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class SessionRenewalExplorationTest {
     private static final ProtocolPage PAGE = new ProtocolPage("etcd");
-    private static final ProtocolExplorer<Scope, SessionRenewalWorld> EXPLORER =
-            new ProtocolExplorer<>(SessionRenewalWorld::new, Scope::with, scope -> false, 5_000_000);
+    private static final ProtocolExplorer<SessionRenewalScope, SessionRenewalWorld> EXPLORER =
+            new ProtocolExplorer<>(SessionRenewalWorld::new, SessionRenewalScope::with, scope -> false, 5_000_000);
 
-    private static final Scope NO_FAULT = scope(2, 3, 0);
-    private static final Scope LEADER_CHANGE = scope(1, 2, 1, Fault.LEADER_CHANGE);
-    private static final Scope RENEWED_AT_NEW_LEADER = scope(2, 2, 1, Fault.LEADER_CHANGE);
+    private static final SessionRenewalScope NO_FAULT = scope(2, 3, 0);
+    private static final SessionRenewalScope LEADER_CHANGE = scope(1, 2, 1, Fault.LEADER_CHANGE);
+    private static final SessionRenewalScope RENEWED_AT_NEW_LEADER = scope(2, 2, 1, Fault.LEADER_CHANGE);
 
-    private static Scope scope(int renewals, int halfLeases, int faults, Fault... possible) {
-        return new Scope(renewals, halfLeases, faults, Set.of(possible), Set.of());
+    private static SessionRenewalScope scope(int renewals, int halfLeases, int faults, Fault... possible) {
+        return new SessionRenewalScope(renewals, halfLeases, faults, Set.of(possible), Set.of());
     }
 
     /** Each copy of a world opens its session again, which is not worth a line in the log. */
@@ -71,7 +70,7 @@ class SessionRenewalExplorationTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource
-    void S01_S06_S07_S08_S11_renewalsKeepTheRules(String what, Scope scope) {
+    void S01_S06_S07_S08_S11_renewalsKeepTheRules(String what, SessionRenewalScope scope) {
         Exploration<SessionRenewalWorld> explored = EXPLORER.assertRulesHold(scope);
         assertThat(explored.situations()).containsKeys("renewed", "EXPIRED");
         if (scope.possible().contains(Fault.LEADER_CHANGE)) {
@@ -92,17 +91,17 @@ class SessionRenewalExplorationTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource
     @Tag("long")
-    void S01_S06_S07_S08_S11_renewalsOfTheLongRunKeepTheRules(String what, Scope scope) {
+    void S01_S06_S07_S08_S11_renewalsOfTheLongRunKeepTheRules(String what, SessionRenewalScope scope) {
         PAGE.assertShows("| " + what + " |", EXPLORER.assertRulesHold(scope));
     }
 
     @ParameterizedTest(name = "{0}")
     @MethodSource
-    void aDefectIsFound(Defect<Scope> defect) {
+    void aDefectIsFound(Defect<SessionRenewalScope> defect) {
         EXPLORER.assertFinds(defect);
     }
 
-    static Stream<Defect<Scope>> aDefectIsFound() {
+    static Stream<Defect<SessionRenewalScope>> aDefectIsFound() {
         return Stream.of(
                 new Defect<>(
                         "a keepalive counts that a replaced leader has answered",

@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.etcd.session;
 
-import com.google.protobuf.ByteString;
-import io.etcd.jetcd.ByteSequence;
-import io.etcd.jetcd.api.KeyValue;
-import io.etcd.jetcd.api.RangeResponse;
-import io.etcd.jetcd.api.ResponseHeader;
-import io.etcd.jetcd.kv.GetResponse;
-import io.etcd.jetcd.kv.TxnResponse;
-import io.etcd.jetcd.lease.LeaseGrantResponse;
-import io.etcd.jetcd.lease.LeaseKeepAliveResponse;
-import io.etcd.jetcd.lease.LeaseRevokeResponse;
-import io.grpc.Status;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.etcd.connection.PendingEtcdClient;
 import io.mortise.lock.etcd.queue.EtcdKeyLayout;
 import io.mortise.lock.etcd.session.ModelledLeaders.Leader;
+import io.mortise.lock.etcd.session.SessionRenewalScope.Fault;
+import io.mortise.lock.etcd.session.SessionRenewalScope.Flaw;
 import io.mortise.lock.explorer.FaultBudget;
 import io.mortise.lock.explorer.StateKey;
 import io.mortise.lock.explorer.Steps;
@@ -29,7 +20,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -43,115 +33,40 @@ import org.jspecify.annotations.Nullable;
  * <p>Time passes in steps of nearly half a lease, so that after two of them the store may have ended a lease whose clock runs 1 % faster.
  */
 final class SessionRenewalWorld implements World<SessionRenewalWorld> {
-    private static final Duration REQUESTED = Duration.ofSeconds(10);
     private static final Duration NEARLY_HALF =
             ModelledLeaders.GRANTED.multipliedBy(4955).dividedBy(10_000);
-    private static final long LEASE = 7;
     private static final Throwable NO_REPLY = new BackendUnavailableException("as planned");
-    private static final Throwable LEASE_NOT_FOUND = Status.NOT_FOUND
-            .withDescription("etcdserver: requested lease not found")
-            .asRuntimeException();
 
-    /**
-     * The scope of an exploration.
-     *
-     * @param renewals how often the client may renew, also before the renewal before has ended
-     * @param halfLeases how often time passes
-     */
-    record Scope(int renewals, int halfLeases, int faults, Set<Fault> possible, Set<Flaw> flaws) {
-        Scope with(Flaw... other) {
-            return new Scope(renewals, halfLeases, faults, possible, Set.of(other));
-        }
-    }
-
-    /** A fault, which happens once for each that is left. */
-    enum Fault {
-        /** A request gets no reply. It was executed, or is executed at any time, or never. */
-        NO_REPLY,
-        /** Another leader is elected, of which the one before hears at any time later. */
-        LEADER_CHANGE,
-        /** An operator revokes the lease, or deletes the key of the session. */
-        OPERATOR
-    }
-
-    /** A defect of the client, in what passes between it and the cluster, or of the cluster. */
-    enum Flaw {
-        TERMS_ARE_NOT_COMPARED,
-        ANY_LEADER_SERVES_READS,
-        DEADLINE_COUNTS_FROM_REPLY,
-        DEADLINE_HAS_NO_MARGIN,
-        REQUESTED_DURATION_COUNTS,
-        LATE_RENEWAL_REVIVES,
-        LEASE_NOT_FOUND_ENDS_SESSION,
-        REPLACED_LEADER_ENDS_LEASE
-    }
-
-    /** A request on its way to a leader, or its reply on the way back. */
-    private static final class OnTheWay {
-        final PendingEtcdClient.Request request;
-        final MonotonicInstant sent;
-        final @Nullable OnTheWay after; // whose reply led to it
-        final int tries; // of the renewal
-        boolean abandoned; // by the client
-        long term; // in the reply, to a keepalive before its execution
-
-        @Nullable
-        Object reply;
-
-        OnTheWay(PendingEtcdClient.Request request, MonotonicInstant sent, @Nullable OnTheWay after) {
-            this.request = request;
-            this.sent = sent;
-            this.after = after;
-            tries = after == null ? 1 : isKeepalive() ? after.tries + 1 : after.tries;
-        }
-
-        boolean isKeepalive() {
-            return request.method().equals("keepAliveOnce");
-        }
-
-        boolean isRenewal() {
-            return isKeepalive() || request.method().equals("get");
-        }
-
-        /** Returns the keepalive that this read confirms; null if it is another request. */
-        @Nullable
-        OnTheWay confirmed() {
-            boolean confirms = after != null && after.isKeepalive() && after.reply != LEASE_NOT_FOUND;
-            return confirms && request.method().equals("get") ? after : null;
-        }
-
-        @Override
-        public String toString() {
-            return request.method() + (tries > 1 ? " of try " + tries : "") + (term > 0 ? " in term " + term : "");
-        }
-    }
-
-    private final Scope scope;
+    private final SessionRenewalScope scope;
     private final List<Consumer<SessionRenewalWorld>> steps = new ArrayList<>(); // that led here
     private final ManualClock clock = new ManualClock();
     private final List<Supplier<CompletionStage<?>>> cleanups = new ArrayList<>();
     private final PendingEtcdClient client = new PendingEtcdClient();
     private final EtcdSession session;
     private final ModelledLeaders leaders = new ModelledLeaders();
-    private final List<OnTheWay> requests = new ArrayList<>();
+    private final List<SessionRequest> requests = new ArrayList<>();
     private FaultBudget<Fault> faults;
     private int renewals;
     private int halfLeases;
     private boolean readFollows; // of the session's key, once the one on its way has ended
-    private @Nullable OnTheWay replying;
+    private @Nullable SessionRequest replying;
     private MonotonicInstant revivedUntil = new MonotonicInstant(0);
     private boolean tampered; // by an operator
     private boolean lost; // nobody believes any more
     private Optional<String> broken = Optional.empty();
 
     /** The start: a session that is about to be opened. */
-    SessionRenewalWorld(Scope scope) {
+    SessionRenewalWorld(SessionRenewalScope scope) {
         this.scope = scope;
-        faults = new FaultBudget<>(scope.faults, scope.possible);
-        renewals = scope.renewals;
-        halfLeases = scope.halfLeases;
+        faults = new FaultBudget<>(scope.faults(), scope.possible());
+        renewals = scope.renewals();
+        halfLeases = scope.halfLeases();
         BackendContext context = PendingEtcdClient.context(clock, Duration.ofSeconds(5), cleanups);
-        session = new EtcdSession(client.sender(context, REQUESTED), new EtcdKeyLayout("m/"), context, REQUESTED);
+        session = new EtcdSession(
+                client.sender(context, SessionRequest.REQUESTED),
+                new EtcdKeyLayout("m/"),
+                context,
+                SessionRequest.REQUESTED);
         session.open();
         takeRequests();
     }
@@ -169,16 +84,16 @@ final class SessionRenewalWorld implements World<SessionRenewalWorld> {
         takeRequests();
         check();
         if (session.hasEnded()) { // renewals have no effect any more
-            requests.removeIf(OnTheWay::isRenewal);
+            requests.removeIf(request -> request.isKeepalive() || request.isRead());
             leaders.replaced().forEach(leaders::stepDown);
         }
     }
 
     private void takeRequests() {
         for (PendingEtcdClient.Request request : client.takeAll()) {
-            OnTheWay added = new OnTheWay(request, clock.now(), replying);
+            SessionRequest added = new SessionRequest(request, clock.now(), replying);
             requests.add(added);
-            readFollows &= !request.method().equals("get") || added.confirmed() != null;
+            readFollows &= !added.isRead() || added.confirmed() != null;
         }
     }
 
@@ -270,7 +185,7 @@ final class SessionRenewalWorld implements World<SessionRenewalWorld> {
     }
 
     private void stepsOfRequest(int i, Steps<SessionRenewalWorld, SessionRenewalWorld, Fault> next) {
-        OnTheWay request = requests.get(i);
+        SessionRequest request = requests.get(i);
         if (request.reply != null) {
             next.progress(() -> "the client receives the reply to " + request, recorded(world -> world.receive(i)));
         } else if (request.isKeepalive() && request.term == 0) {
@@ -280,7 +195,7 @@ final class SessionRenewalWorld implements World<SessionRenewalWorld> {
                         recorded(world -> world.requests.get(i).term = leader.term()));
             }
         } else {
-            boolean anyLeader = request.isKeepalive() || scope.flaws.contains(Flaw.ANY_LEADER_SERVES_READS);
+            boolean anyLeader = request.isKeepalive() || scope.has(Flaw.ANY_LEADER_SERVES_READS);
             for (Leader leader : leaders.from(anyLeader ? request.term : leaders.term())) {
                 next.add(
                         () -> "the leader of term " + leader.term() + " executes " + request,
@@ -304,7 +219,7 @@ final class SessionRenewalWorld implements World<SessionRenewalWorld> {
             next.progress(
                     () -> "the leader of term " + leader.term() + " steps down",
                     recorded(world -> world.leaders.stepDown(leader)));
-            if (scope.flaws.contains(Flaw.REPLACED_LEADER_ENDS_LEASE)
+            if (scope.has(Flaw.REPLACED_LEADER_ENDS_LEASE)
                     && leaders.hasLease
                     && !clock.now().isBefore(leader.leaseEnds())) {
                 next.progress(() -> "the replaced leader ends the lease", recorded(world -> world.leaders.endLease()));
@@ -331,103 +246,49 @@ final class SessionRenewalWorld implements World<SessionRenewalWorld> {
     // ---- requests
 
     private void execute(int i, Leader leader) {
-        OnTheWay request = requests.get(i);
-        request.reply = switch (request.request.method()) {
-            case "grant" -> {
-                leaders.grantLease(clock.now());
-                yield new LeaseGrantResponse(io.etcd.jetcd.api.LeaseGrantResponse.newBuilder()
-                        .setID(LEASE)
-                        .setTTL(seconds())
-                        .build());
-            }
-            case "commit" -> {
-                boolean puts = leaders.hasLease && !leaders.hasKey;
-                leaders.hasKey |= puts;
-                yield leaders.hasLease
-                        ? new TxnResponse(
-                                io.etcd.jetcd.api.TxnResponse.newBuilder()
-                                        .setSucceeded(puts)
-                                        .build(),
-                                ByteSequence.EMPTY)
-                        : LEASE_NOT_FOUND;
-            }
-            case "keepAliveOnce" ->
-                leaders.renew(leader, clock.now())
-                        ? new LeaseKeepAliveResponse(io.etcd.jetcd.api.LeaseKeepAliveResponse.newBuilder()
-                                .setHeader(ResponseHeader.newBuilder().setRaftTerm(request.term))
-                                .setTTL(seconds())
-                                .build())
-                        : LEASE_NOT_FOUND;
-            case "get" -> read(request, leader);
-            case "revoke" -> {
-                leaders.endLease();
-                yield new LeaseRevokeResponse(io.etcd.jetcd.api.LeaseRevokeResponse.getDefaultInstance());
-            }
-            default -> throw new IllegalStateException("not in the model: " + request);
-        };
+        SessionRequest request = requests.get(i);
+        request.execute(leaders, leader, clock.now(), scope);
         if (request.abandoned) {
             requests.remove(i);
         }
     }
 
-    private long seconds() {
-        return (scope.flaws.contains(Flaw.REQUESTED_DURATION_COUNTS) ? REQUESTED : ModelledLeaders.GRANTED).toSeconds();
-    }
-
-    private GetResponse read(OnTheWay request, Leader leader) {
-        OnTheWay keepalive = request.confirmed();
-        boolean isTrusted = keepalive != null && scope.flaws.contains(Flaw.TERMS_ARE_NOT_COMPARED);
-        request.term = isTrusted ? keepalive.term : leader.term();
-        RangeResponse.Builder found =
-                RangeResponse.newBuilder().setHeader(ResponseHeader.newBuilder().setRaftTerm(request.term));
-        if (leaders.hasKey || leaders.isReplaced(leader)) {
-            found.addKvs(KeyValue.newBuilder()
-                    .setKey(ByteString.copyFromUtf8("key"))
-                    .setLease(LEASE)
-                    .setVersion(1));
-        }
-        return new GetResponse(found.build(), ByteSequence.EMPTY);
-    }
-
     private void receive(int i) {
-        OnTheWay request = requests.remove(i);
+        SessionRequest request = requests.remove(i);
         replying = request;
         if (request.reply instanceof Throwable failure) {
             boolean isAwaited = request.isKeepalive() && isOpen();
             readFollows |= isAwaited;
             request.request.response().completeExceptionally(failure);
-            if (isAwaited && scope.flaws.contains(Flaw.LEASE_NOT_FOUND_ENDS_SESSION)) {
+            if (isAwaited && scope.has(Flaw.LEASE_NOT_FOUND_ENDS_SESSION)) {
                 session.end(EtcdSession.KEY_DELETED);
             }
             return;
         }
         request.request.response().complete(request.reply);
-        OnTheWay keepalive = request.confirmed();
-        if (keepalive != null
-                && request.reply instanceof GetResponse read
-                && !read.getKvs().isEmpty()
-                && request.term == keepalive.term) {
+        SessionRequest keepalive = request.counting();
+        if (keepalive != null) {
             confirm(keepalive);
         }
     }
 
     /** Adds what a client with a defect makes of a renewal that counts. */
-    private void confirm(OnTheWay keepalive) {
+    private void confirm(SessionRequest keepalive) {
         MonotonicInstant now = clock.now();
         EtcdSessionValidity validity = session.validity().orElseThrow();
-        if (scope.flaws.contains(Flaw.DEADLINE_COUNTS_FROM_REPLY)) {
+        if (scope.has(Flaw.DEADLINE_COUNTS_FROM_REPLY)) {
             validity.renewed(now, ModelledLeaders.GRANTED);
         }
-        if (scope.flaws.contains(Flaw.DEADLINE_HAS_NO_MARGIN)) {
+        if (scope.has(Flaw.DEADLINE_HAS_NO_MARGIN)) {
             validity.extend(keepalive.sent.plus(ModelledLeaders.GRANTED));
         }
-        if (scope.flaws.contains(Flaw.LATE_RENEWAL_REVIVES)) {
+        if (scope.has(Flaw.LATE_RENEWAL_REVIVES)) {
             revivedUntil = LockClock.deadline(keepalive.sent, ModelledLeaders.GRANTED);
         }
     }
 
     private void abandon(int i) {
-        OnTheWay request = requests.get(i);
+        SessionRequest request = requests.get(i);
         replying = request;
         request.abandoned = true;
         request.request.response().completeExceptionally(NO_REPLY);
@@ -464,7 +325,7 @@ final class SessionRenewalWorld implements World<SessionRenewalWorld> {
         });
         requests.forEach(request -> {
             present.add(request.tries > 1 ? "tried again" : request.request.method());
-            if (request.reply == LEASE_NOT_FOUND) {
+            if (request.reply == SessionRequest.LEASE_NOT_FOUND) {
                 present.add("lease not found");
             }
         });
@@ -484,23 +345,6 @@ final class SessionRenewalWorld implements World<SessionRenewalWorld> {
         key.number(session.validity()
                 .map(validity -> ModelledLeaders.left(validity.validUntil(), now))
                 .orElse(0L));
-        key.unordered(requests, (into, request) -> describe(request, into));
-    }
-
-    private void describe(OnTheWay request, StateKey key) {
-        key.value(request.request.method()).number(request.tries).flags(request.abandoned);
-        key.number(request.term).number(request.sent.until(clock.now()).toMillis());
-        key.value(
-                request.reply == null ? null : request.reply == LEASE_NOT_FOUND ? "not found" : outcome(request.reply));
-        OnTheWay keepalive = request.confirmed();
-        if (keepalive != null) {
-            key.number(keepalive.term).number(keepalive.sent.until(clock.now()).toMillis());
-        }
-    }
-
-    private static String outcome(Object reply) {
-        return reply instanceof GetResponse read
-                ? "found " + read.getKvs().size()
-                : reply instanceof TxnResponse put ? "put " + put.isSucceeded() : "done";
+        key.unordered(requests, (into, request) -> request.describe(into, now));
     }
 }
