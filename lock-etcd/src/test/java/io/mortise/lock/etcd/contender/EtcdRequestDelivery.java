@@ -20,7 +20,7 @@ import java.util.Optional;
 
 /** Executes requests in a draft of an {@link EtcdWorld}, and delivers their replies and failures to the contenders. */
 final class EtcdRequestDelivery {
-    private static final Throwable FAILURE = new BackendUnavailableException("as planned");
+    private static final List<Throwable> FAILURE = List.of(new BackendUnavailableException("as planned"));
 
     private EtcdRequestDelivery() {}
 
@@ -92,8 +92,8 @@ final class EtcdRequestDelivery {
                 world,
                 sent,
                 sent.isAcquire()
-                        ? new EtcdContenderEvent.AcquireFailed(execution, FAILURE)
-                        : new EtcdContenderEvent.RemovalFailed(FAILURE));
+                        ? new EtcdContenderEvent.AcquireFailed(execution, FAILURE.get(0))
+                        : new EtcdContenderEvent.RemovalFailed(FAILURE.get(0)));
     }
 
     private static void deliver(EtcdWorld world, Sent to, EtcdContenderEvent event) {

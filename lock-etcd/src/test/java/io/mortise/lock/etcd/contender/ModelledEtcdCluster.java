@@ -70,7 +70,7 @@ final class ModelledEtcdCluster {
 
     /** Returns the oldest of the lock's keys. */
     Optional<EtcdStore.Entry> head() {
-        return queue().stream().findFirst().map(store.keys()::get);
+        return queue().stream().findFirst().map(key -> store.keys().get(key));
     }
 
     /** Returns what a read of the queue shows. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.etcd.session;
 
+import io.grpc.Status;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.etcd.connection.PendingEtcdClient;
@@ -35,7 +36,6 @@ import org.jspecify.annotations.Nullable;
 final class SessionRenewalWorld implements World<SessionRenewalWorld> {
     private static final Duration NEARLY_HALF =
             ModelledLeaders.GRANTED.multipliedBy(4955).dividedBy(10_000);
-    private static final Throwable NO_REPLY = new BackendUnavailableException("as planned");
 
     private final SessionRenewalScope scope;
     private final List<Consumer<SessionRenewalWorld>> steps = new ArrayList<>(); // that led here
@@ -256,10 +256,10 @@ final class SessionRenewalWorld implements World<SessionRenewalWorld> {
     private void receive(int i) {
         SessionRequest request = requests.remove(i);
         replying = request;
-        if (request.reply instanceof Throwable failure) {
+        if (request.reply instanceof Status refusal) {
             boolean isAwaited = request.isKeepalive() && isOpen();
             readFollows |= isAwaited;
-            request.request.response().completeExceptionally(failure);
+            request.request.response().completeExceptionally(refusal.asRuntimeException());
             if (isAwaited && scope.has(Flaw.LEASE_NOT_FOUND_ENDS_SESSION)) {
                 session.end(EtcdSession.KEY_DELETED);
             }
@@ -291,7 +291,7 @@ final class SessionRenewalWorld implements World<SessionRenewalWorld> {
         SessionRequest request = requests.get(i);
         replying = request;
         request.abandoned = true;
-        request.request.response().completeExceptionally(NO_REPLY);
+        request.request.response().completeExceptionally(new BackendUnavailableException("as planned"));
         if (request.reply != null) {
             requests.remove(i);
         }
@@ -325,7 +325,7 @@ final class SessionRenewalWorld implements World<SessionRenewalWorld> {
         });
         requests.forEach(request -> {
             present.add(request.tries > 1 ? "tried again" : request.request.method());
-            if (request.reply == SessionRequest.LEASE_NOT_FOUND) {
+            if (request.isRefused()) {
                 present.add("lease not found");
             }
         });

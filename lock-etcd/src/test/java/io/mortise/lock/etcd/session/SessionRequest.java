@@ -25,9 +25,8 @@ final class SessionRequest {
     /** The lease duration that the client requests. */
     static final Duration REQUESTED = Duration.ofSeconds(10);
 
-    static final Throwable LEASE_NOT_FOUND = Status.NOT_FOUND
-            .withDescription("etcdserver: requested lease not found")
-            .asRuntimeException();
+    private static final Status LEASE_NOT_FOUND =
+            Status.NOT_FOUND.withDescription("etcdserver: requested lease not found");
     private static final long LEASE = 7;
 
     final PendingEtcdClient.Request request;
@@ -58,7 +57,7 @@ final class SessionRequest {
     /** Returns the keepalive that this read confirms; null if it is another request. */
     @Nullable
     SessionRequest confirmed() {
-        return isRead() && after != null && after.isKeepalive() && after.reply != LEASE_NOT_FOUND ? after : null;
+        return isRead() && after != null && after.isKeepalive() && !after.isRefused() ? after : null;
     }
 
     /** Returns the keepalive that this read has confirmed; null if it has not, or is another request. */
@@ -70,6 +69,11 @@ final class SessionRequest {
                 && reply instanceof GetResponse read
                 && !read.getKvs().isEmpty();
         return counts ? keepalive : null;
+    }
+
+    /** Returns whether the lease was not found. */
+    boolean isRefused() {
+        return reply instanceof Status;
     }
 
     void execute(ModelledLeaders leaders, Leader leader, MonotonicInstant now, SessionRenewalScope scope) {
@@ -102,8 +106,7 @@ final class SessionRequest {
                         : LEASE_NOT_FOUND;
             case "get" -> {
                 SessionRequest keepalive = confirmed();
-                boolean isTrusted = keepalive != null && scope.has(Flaw.TERMS_ARE_NOT_COMPARED);
-                term = isTrusted ? keepalive.term : leader.term();
+                term = keepalive != null && scope.has(Flaw.TERMS_ARE_NOT_COMPARED) ? keepalive.term : leader.term();
                 yield read(leaders.hasKey || leaders.isReplaced(leader));
             }
             case "revoke" -> {
@@ -129,7 +132,7 @@ final class SessionRequest {
     void describe(StateKey key, MonotonicInstant now) {
         key.value(request.method()).number(tries).flags(abandoned);
         key.number(term).number(sent.until(now).toMillis());
-        key.value(reply == null ? null : reply == LEASE_NOT_FOUND ? "not found" : outcome(reply));
+        key.value(reply == null ? null : isRefused() ? "not found" : outcome(reply));
         SessionRequest keepalive = confirmed();
         if (keepalive != null) {
             key.number(keepalive.term).number(keepalive.sent.until(now).toMillis());
