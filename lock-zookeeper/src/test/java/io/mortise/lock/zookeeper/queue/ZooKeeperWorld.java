@@ -97,14 +97,42 @@ final class ZooKeeperWorld implements World<ZooKeeperWorld>, CorePhase.Calls {
     /** Returns this world after a step. */
     ZooKeeperWorld settled() {
         servers.catchUp(mayReconnect());
+        if (!mayGrantOldToken()) {
+            highestToken = 0;
+        }
         return this;
+    }
+
+    /** Returns whether a node that was created before the latest grant still exists somewhere, or in somebody's mind. */
+    private boolean mayGrantOldToken() {
+        return servers.all.stream().anyMatch(each -> each.tree().zxid() < highestToken)
+                || servers.all.stream()
+                        .flatMap(each -> each.tree().nodes().values().stream())
+                        .anyMatch(each -> each.owner() != 0 && isOld(each.czxid()))
+                || clients.stream().flatMap(each -> each.arriving.stream()).anyMatch(each -> isOld(each.number()))
+                || contenders.stream().anyMatch(each -> isOld(czxid(each.protocol.phase())));
+    }
+
+    /** Returns whether this is a transaction before the latest grant; smaller numbers are sessions. */
+    private boolean isOld(long number) {
+        return number > ModelledServers.FIRST_ZXID && number <= highestToken;
+    }
+
+    private static long czxid(ZooKeeperContenderState.Phase phase) {
+        return phase instanceof ZooKeeperContenderState.InQueue queued
+                ? queued.node().czxid()
+                : phase instanceof ZooKeeperContenderState.Holding holding
+                        ? holding.node().czxid()
+                        : 0;
     }
 
     /** Returns whether a client, other than a new one, may still connect to a server. */
     boolean mayReconnect() {
         return Fault.LOSING_CONNECTIONS.stream().anyMatch(faults::allows)
                 || (servers.isCutOff(1) && servers.hasClient(1))
-                || clients.stream().anyMatch(each -> !each.connected && servers.openSessions.contains(each.session));
+                || clients.stream()
+                        .anyMatch(
+                                each -> !each.connected && !each.ended && servers.openSessions.contains(each.session));
     }
 
     // ---- the core

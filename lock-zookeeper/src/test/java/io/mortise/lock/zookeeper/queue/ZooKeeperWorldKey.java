@@ -9,9 +9,6 @@ import io.mortise.lock.explorer.zookeeper.ZooKeeperTree.CreateInContainer;
 import io.mortise.lock.explorer.zookeeper.ZooKeeperTree.Delete;
 import io.mortise.lock.explorer.zookeeper.ZooKeeperTree.Write;
 import io.mortise.lock.explorer.zookeeper.ZooKeeperTree.Znode;
-import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Holding;
-import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.InQueue;
-import io.mortise.lock.zookeeper.queue.ZooKeeperContenderState.Phase;
 import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.Arrival;
 import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.Commit;
 import io.mortise.lock.zookeeper.queue.ZooKeeperTraffic.Request;
@@ -48,7 +45,7 @@ final class ZooKeeperWorldKey {
     }
 
     private void describe() {
-        key.number(world.faults.left()).number(highestToken());
+        key.number(world.faults.left()).number(world.highestToken);
         key.participants(world.contenders.size(), (view, i) -> describeView(i), (details, i) -> {
             ModelledContender contender = world.contenders.get(i);
             details.value(contender.protocol.phase()).number(contender.token);
@@ -65,30 +62,6 @@ final class ZooKeeperWorldKey {
             IntStream.range(0, world.clients.size()).forEach(this::describeClient);
         }
         key.list(world.servers.strays, (same, each) -> describe(each));
-    }
-
-    /** Returns the highest token that was granted, or 0 if all that can still be granted are higher. */
-    private long highestToken() {
-        boolean counts = world.contenders.stream().anyMatch(each -> isOld(czxid(each.protocol.phase())));
-        for (ModelledServers.Server server : world.servers.all) {
-            counts |= !server.backlog.isEmpty()
-                    || server.tree().nodes().values().stream()
-                            .anyMatch(each -> each.owner() != 0 && isOld(each.czxid()));
-        }
-        for (ModelledClient client : world.clients) {
-            counts |= client.arriving.stream().anyMatch(each -> isOld(each.number()));
-        }
-        return counts ? world.highestToken : 0;
-    }
-
-    private boolean isOld(long czxid) {
-        return czxid > ModelledServers.FIRST_ZXID && czxid <= world.highestToken;
-    }
-
-    private static long czxid(Phase phase) {
-        return phase instanceof InQueue queued
-                ? queued.node().czxid()
-                : phase instanceof Holding holding ? holding.node().czxid() : 0;
     }
 
     /** Describes what makes a contender differ from the others, without names. */
