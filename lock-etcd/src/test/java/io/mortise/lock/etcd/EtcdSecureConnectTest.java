@@ -3,16 +3,21 @@ package io.mortise.lock.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.etcd.jetcd.Client;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
+import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LockStatus;
 import io.mortise.lock.connect.Locks;
+import io.mortise.lock.etcd.queue.EtcdKeyLayout;
 import io.mortise.lock.servers.etcd.EtcdServerOptions;
 import io.mortise.lock.servers.etcd.EtcdTestServer;
 import io.mortise.lock.testkit.process.Await;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -81,6 +86,41 @@ class EtcdSecureConnectTest {
             assertThat(wire.counts()).containsEntry("Authenticate", 1);
         } finally {
             vertx.close();
+        }
+    }
+
+    /** Lets the server forget all tokens, as by a restart. */
+    private static void forgetTokens() throws Exception {
+        try (Client root = Client.builder()
+                        .endpoints(server.endpoint())
+                        .user(EtcdKeyLayout.bytes("root"))
+                        .password(EtcdKeyLayout.bytes(PASSWORD))
+                        .build();
+                Client anybody = Client.builder().endpoints(server.endpoint()).build()) {
+            root.getAuthClient().authDisable().get(10, TimeUnit.SECONDS);
+            anybody.getAuthClient().authEnable().get(10, TimeUnit.SECONDS);
+        }
+    }
+
+    /** Each login costs the server a password hash. */
+    @Test
+    void S15_aBurstOfRequestsWithAnOldTokenDoesNotLogInForEach() throws Exception {
+        Wire wire = new Wire();
+        EtcdOptions options = EtcdOptions.connectTo(List.of("127.0.0.1:" + server.port()))
+                .credentials("root", PASSWORD)
+                .interceptors(List.of(wire));
+        try (LockClient client = EtcdLocks.connect(options, LONG_TIMEOUT)) {
+            LockAdmin admin = client.admin().orElseThrow();
+            forgetTokens();
+            wire.reset();
+            List<CompletableFuture<LockStatus>> burst = new ArrayList<>();
+            for (int i = 0; i < 40; i++) {
+                burst.add(admin.status("x"));
+            }
+            for (CompletableFuture<LockStatus> each : burst) {
+                assertThat(each.get(30, TimeUnit.SECONDS).holders()).isEmpty();
+            }
+            assertThat(wire.counts().get("Authenticate")).isBetween(1, 10);
         }
     }
 }

@@ -107,8 +107,8 @@ public final class EtcdRequestSender {
     }
 
     /**
-     * Sends a keepalive before this method returns, or later if the connection is not established yet. A reply does not show that
-     * the member serves requests: it passes keepalives on to the leader.
+     * Sends a keepalive before this method returns, or later if the connection is not established yet or a new token is on its way. A
+     * reply does not show that the member serves requests: it passes keepalives on to the leader.
      */
     public CompletionStage<LeaseKeepAliveResponse> keepAlive(long leaseId) {
         return send(
@@ -246,15 +246,17 @@ public final class EtcdRequestSender {
     }
 
     /**
-     * Sends the request once more if it was refused only because its token was too old, since then it was not executed. jetcd
-     * would get a new token for each of the requests that are sent before it has one, and each costs the server a password hash.
+     * Sends the request once more if it was refused only because its token was too old, since then it was not executed. While a new
+     * token is on its way, all requests wait for it: jetcd would get one for each, and each costs the server a password hash.
      */
     private <T> CompletionStage<T> sendWithFreshToken(
             Consumer<EtcdMemberConnection> onReply, Function<Client, CompletableFuture<T>> request) {
-        return sendOnce(onReply, request)
-                .exceptionallyCompose(failure -> EtcdErrors.isStaleToken(failure)
-                        ? newToken().thenCompose(done -> sendOnce(onReply, request))
-                        : CompletableFuture.failedFuture(failure));
+        CompletableFuture<Boolean> pending = tokenRead.get();
+        CompletionStage<T> sent =
+                pending == null ? sendOnce(onReply, request) : pending.thenCompose(done -> sendOnce(onReply, request));
+        return sent.exceptionallyCompose(failure -> EtcdErrors.isStaleToken(failure)
+                ? newToken().thenCompose(done -> sendOnce(onReply, request))
+                : CompletableFuture.failedFuture(failure));
     }
 
     /** Sends one read for all requests that need a new token meanwhile. Completes normally, whatever its outcome. */
