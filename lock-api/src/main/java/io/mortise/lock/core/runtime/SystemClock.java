@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.Queue;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -29,7 +30,9 @@ public final class SystemClock implements LockClock {
     private static final int MOST_QUEUED = 1_000;
 
     private static final long LONGEST_PARK = Duration.ofHours(1).toNanos();
+    private static final long PARK_AFTER_FAILURE = Duration.ofMillis(1).toNanos();
 
+    private final ThreadFactory threads;
     private final Queue<Task> queued =
             new ConcurrentLinkedQueue<>(); // scheduled or cancelled since the thread last drained it
     private final AtomicInteger queuedCount = new AtomicInteger();
@@ -39,6 +42,14 @@ public final class SystemClock implements LockClock {
     private volatile long parkedUntil = System.nanoTime();
     private volatile int pendingCount;
     private volatile boolean stopped;
+
+    public SystemClock() {
+        this(CoreThreads.daemon("mortise-timer"));
+    }
+
+    SystemClock(ThreadFactory threads) {
+        this.threads = threads;
+    }
 
     @Override
     public MonotonicInstant now() {
@@ -70,39 +81,52 @@ public final class SystemClock implements LockClock {
 
     /** Starts the timer thread, when the first timer is scheduled. */
     private void startThread() {
-        Thread created = new Thread(this::runTimers, "mortise-timer-1");
-        created.setDaemon(true);
+        Thread created = threads.newThread(this::runTimers);
         if (thread.compareAndSet(null, created)) {
-            created.start();
+            try {
+                created.start();
+            } catch (Throwable e) { // no memory for a thread now; the next timer tries again
+                thread.set(null);
+                throw e;
+            }
         }
     }
 
     private void runTimers() {
         while (!stopped) {
-            sortQueued();
-            long now = System.nanoTime();
-            Task first = pending.isEmpty() ? null : pending.first();
-            if (first != null && first.at - now <= 0) {
-                pending.remove(first);
-                first.run();
-                continue;
+            try {
+                runFirstOrPark();
+            } catch (Throwable e) { // no memory, or no log that could tell: all other timers need this thread
+                LockSupport.parkNanos(this, PARK_AFTER_FAILURE);
             }
-            parkedUntil = first == null ? now + LONGEST_PARK : first.at;
-            if (queued.isEmpty() && !stopped) { // a timer that was queued before the write must be sorted first
-                LockSupport.parkNanos(this, parkedUntil - now);
-                Thread.interrupted(); // clears the flag, which would make every further park return immediately
-            }
+        }
+    }
+
+    private void runFirstOrPark() {
+        sortQueued();
+        long now = System.nanoTime();
+        Task first = pending.isEmpty() ? null : pending.first();
+        if (first != null && first.at - now <= 0) {
+            pending.remove(first);
+            first.run();
+            return;
+        }
+        parkedUntil = first == null ? now + LONGEST_PARK : first.at;
+        if (queued.isEmpty() && !stopped) { // a timer that was queued before the write must be sorted first
+            LockSupport.parkNanos(this, parkedUntil - now);
+            Thread.interrupted(); // clears the flag, which would make every further park return immediately
         }
     }
 
     private void sortQueued() {
         queuedCount.set(0);
-        for (Task task = queued.poll(); task != null; task = queued.poll()) {
+        for (Task task = queued.peek(); task != null; task = queued.peek()) {
             if (task.hasEnded()) {
                 pending.remove(task);
             } else {
                 pending.add(task);
             }
+            queued.remove(); // only now: without memory to sort it, the timer would be lost
         }
         pendingCount = pending.size();
     }

@@ -2,6 +2,7 @@
 package io.mortise.lock.core.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
@@ -88,6 +89,41 @@ class SystemClockTest {
         });
         clock.schedule(Duration.ofMillis(100), ran::countDown);
         assertThat(ran.await(20, TimeUnit.SECONDS)).isTrue();
+    }
+
+    /** As with a log that has no memory or no disk space left. */
+    @Test
+    void S07_aFailureThatCannotBeLoggedDoesNotEndTheOtherTimers() throws Exception {
+        CountDownLatch ran = new CountDownLatch(1);
+        clock.schedule(Duration.ZERO, () -> {
+            throw new IllegalStateException() {
+                @Override
+                public String toString() {
+                    throw new OutOfMemoryError("for the test");
+                }
+            };
+        });
+        clock.schedule(Duration.ofMillis(100), ran::countDown);
+        assertThat(ran.await(20, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void S07_aThreadThatCouldNotBeStartedIsReplacedWithTheNextTimer() throws Exception {
+        AtomicBoolean full = new AtomicBoolean(true);
+        SystemClock late = new SystemClock(task -> new Thread(task) {
+            @Override
+            public void start() {
+                if (full.getAndSet(false)) {
+                    throw new OutOfMemoryError("unable to create native thread");
+                }
+                super.start();
+            }
+        });
+        assertThatThrownBy(() -> late.schedule(Duration.ZERO, () -> {})).isInstanceOf(OutOfMemoryError.class);
+        CountDownLatch ran = new CountDownLatch(1);
+        late.schedule(Duration.ZERO, ran::countDown);
+        assertThat(ran.await(20, TimeUnit.SECONDS)).isTrue();
+        late.stop();
     }
 
     @Test
