@@ -61,6 +61,9 @@ sealed interface AcquireEvent {
      */
     record DeadlineReached(boolean queueBusy, MonotonicInstant now, StoreContact contact) implements AcquireEvent {}
 
+    /** A timer could not be set. */
+    record TimerFailed(LockException cause) implements AcquireEvent {}
+
     /** Another contender holds the lock; see {@link io.mortise.lock.spi.AttemptResult.Waiting}. */
     record Busy(Duration retryAfter, MonotonicInstant now, double jitter) implements AcquireEvent {}
 

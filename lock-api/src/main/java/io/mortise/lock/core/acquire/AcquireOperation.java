@@ -156,45 +156,62 @@ public final class AcquireOperation {
     }
 
     private void completed(CurrentContenderListener from, @Nullable AttemptResult result, @Nullable Throwable failure) {
-        if (waitsInLocalQueue()) {
-            with.queues()
-                    .recordResult(
-                            name,
-                            this,
-                            result instanceof AttemptResult.Waiting || result instanceof AttemptResult.Granted);
-        }
-        if (failure != null) {
-            failed(failure);
-        } else if (result instanceof AttemptResult.Granted granted) {
-            granted(from, granted);
-        } else if (result instanceof AttemptResult.Waiting waiting) {
-            with.lastResponse().received();
-            if (waitPolicy.mayWait()) {
-                notifyWaiting(); // before the decision, so that no later grant comes first
+        HeldLease lease = null;
+        AcquireState.Step step;
+        try {
+            if (waitsInLocalQueue()) {
+                with.queues()
+                        .recordResult(
+                                name,
+                                this,
+                                result instanceof AttemptResult.Waiting || result instanceof AttemptResult.Granted);
             }
-            acceptResult(new AcquireEvent.Busy(waiting.retryAfter(), now(), jitter()), null);
-        } else if (result instanceof AttemptResult.Displaced displaced) {
-            acceptResult(new AcquireEvent.Displaced(displaced.why(), now(), contact(), jitter()), null);
-        } else {
-            failed(new IllegalStateException("attempt() completed with null"));
+            if (failure == null && result instanceof AttemptResult.Granted granted) {
+                lease = lease(from, granted);
+            }
+            step = decideResult(failure == null ? event(result, lease) : failed(failure));
+        } catch (Throwable e) { // nobody reads the stage that it would fail, so the caller would wait forever
+            step = decideResult(failed(e));
         }
+        performResult(step, lease);
     }
 
-    private void granted(CurrentContenderListener from, AttemptResult.Granted granted) {
+    private HeldLease lease(CurrentContenderListener from, AttemptResult.Granted granted) {
         with.lastResponse().received();
         HeldLease lease = new HeldLease(
                 with.leases(), name, from.contender(), from.attemptId(), granted, options, waitPolicy.leaseDuration());
         from.attach(lease);
-        boolean usable = isOpen() && lease.begin();
-        acceptResult(usable ? Plain.GRANTED : new AcquireEvent.GrantEnded(now(), contact(), jitter()), lease);
+        return lease;
     }
 
-    private void failed(Throwable failure) {
+    /** @param lease the lease of the grant, if the result is one */
+    private AcquireEvent event(@Nullable AttemptResult result, @Nullable HeldLease lease) {
+        if (lease != null) {
+            boolean usable = isOpen() && lease.begin();
+            return usable ? Plain.GRANTED : new AcquireEvent.GrantEnded(now(), contact(), jitter());
+        }
+        if (result instanceof AttemptResult.Waiting waiting) {
+            with.lastResponse().received();
+            if (waitPolicy.mayWait()) {
+                notifyWaiting(); // before the decision, so that no later grant comes first
+            }
+            return new AcquireEvent.Busy(waiting.retryAfter(), now(), jitter());
+        }
+        if (result instanceof AttemptResult.Displaced displaced) {
+            return new AcquireEvent.Displaced(displaced.why(), now(), contact(), jitter());
+        }
+        return failed(new IllegalStateException("attempt() completed with null"));
+    }
+
+    private AcquireEvent failed(Throwable failure) {
+        return new AcquireEvent.Failed(known(failure), now(), contact(), jitter());
+    }
+
+    private static LockException known(Throwable failure) {
         Throwable cause = StageFailures.unwrap(failure);
-        LockException known = cause instanceof LockException lockFailure
+        return cause instanceof LockException lockFailure
                 ? lockFailure
                 : new BackendRefusedException("the backend failed: " + cause, cause);
-        acceptResult(new AcquireEvent.Failed(known, now(), contact(), jitter()), null);
     }
 
     private double jitter() {
@@ -214,17 +231,20 @@ public final class AcquireOperation {
         return step;
     }
 
-    /**
-     * Handles the result of an attempt. The next attempt runs on the trampoline: with a backend that completes attempts on the
-     * calling thread, each would otherwise add its frames to one stack.
-     *
-     * @param lease the lease of the grant, if the result is one
-     */
-    private void acceptResult(AcquireEvent result, @Nullable HeldLease lease) {
+    private AcquireState.Step decideResult(AcquireEvent result) {
         if (with.open().isClosing()) {
             accept(Plain.CLOSE); // the client may not have come to this operation yet
         }
-        AcquireState.Step step = decide(result);
+        return decide(result);
+    }
+
+    /**
+     * Performs what the result of an attempt leads to. The next attempt runs on the trampoline: with a backend that completes
+     * attempts on the calling thread, each would otherwise add its frames to one stack.
+     *
+     * @param lease the lease of the grant, if the result is one
+     */
+    private void performResult(AcquireState.Step step, @Nullable HeldLease lease) {
         if (step.state().phase() instanceof AcquireState.Attempting) {
             Trampoline.run(() -> perform(step, lease));
         } else {
@@ -242,7 +262,14 @@ public final class AcquireOperation {
         try {
             EffectPerformer.performAll(step.effects(), effect -> perform(effect, lease));
         } finally {
-            followTimers();
+            try {
+                followTimers();
+            } catch (Throwable e) { // without its timer the operation might wait forever
+                if (!isOpen()) {
+                    throw e;
+                }
+                accept(new AcquireEvent.TimerFailed(new BackendRefusedException("no timer could be set: " + e, e)));
+            }
         }
     }
 
@@ -279,7 +306,7 @@ public final class AcquireOperation {
 
     private void attempt(int number) {
         if (!isOpen()) { // it has ended since the attempt was decided
-            acceptResult(Plain.NOT_SENT, null);
+            performResult(decideResult(Plain.NOT_SENT), null);
             return;
         }
         // An exception of the backend, or null instead of a stage, fails this attempt, so that the caller does not wait
@@ -288,7 +315,7 @@ public final class AcquireOperation {
             CurrentContenderListener mine = contender(number);
             mine.contender().attempt().whenComplete((result, failure) -> completed(mine, result, failure));
         } catch (Throwable e) { // a backend in another language may throw any exception
-            failed(e);
+            performResult(decideResult(failed(e)), null);
         }
     }
 

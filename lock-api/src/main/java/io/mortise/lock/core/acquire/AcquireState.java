@@ -21,6 +21,7 @@ import io.mortise.lock.core.acquire.AcquireEvent.LockFreed;
 import io.mortise.lock.core.acquire.AcquireEvent.Plain;
 import io.mortise.lock.core.acquire.AcquireEvent.RetryDue;
 import io.mortise.lock.core.acquire.AcquireEvent.StoreSilent;
+import io.mortise.lock.core.acquire.AcquireEvent.TimerFailed;
 import io.mortise.lock.core.acquire.AcquireEvent.Unanswered;
 import io.mortise.lock.core.runtime.StoreContact;
 import io.mortise.lock.spi.MonotonicInstant;
@@ -82,6 +83,9 @@ record AcquireState(
             }
             if (event instanceof DeadlineReached deadline) {
                 return state.end(state.atDeadline(deadline));
+            }
+            if (event instanceof TimerFailed failed) {
+                return state.end(new FailedForGood(failed.cause()));
             }
         }
         return state.phase.on(state, event);

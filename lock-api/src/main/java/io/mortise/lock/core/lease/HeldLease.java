@@ -88,17 +88,28 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
      * @return false if the lease has ended already or the client closes; then the caller must {@link #discard} the lease
      */
     public boolean begin() {
-        boolean open = with.holders().add(this);
-        renewed = validity.isValid() && with.keeper().hold(validity);
-        boolean attached = open && renewed && validity.attach(this);
-        if (holdUntil != null) {
-            maxHold = with.clock().schedule(with.clock().until(holdUntil), this::checkDeadlines);
-        }
-        boolean usable = accept(attached ? Plain.REGISTERED : Plain.NOT_REGISTERED) == LeaseState.Open.HELD;
+        boolean usable = accept(register() ? Plain.REGISTERED : Plain.NOT_REGISTERED) == LeaseState.Open.HELD;
         if (usable) {
             log.debug("event=granted lock=\"{}\" owner={} token={}", name, ownerId, token);
         }
         return usable;
+    }
+
+    private boolean register() {
+        try {
+            boolean open = with.holders().add(this);
+            renewed = validity.isValid() && with.keeper().hold(validity);
+            boolean attached = open && renewed && validity.attach(this);
+            if (holdUntil != null) {
+                maxHold = with.clock().schedule(with.clock().until(holdUntil), this::checkDeadlines);
+            }
+            return attached;
+        } catch (
+                Throwable
+                        e) { // no memory: without the discard that follows, the grant would be renewed until the close
+            log.error("event=lease-not-registered lock=\"{}\" owner={}", name, ownerId, e);
+            return false;
+        }
     }
 
     /** Notifies the observers of the grant, and from now on of renewals and of the end. An end before this call is passed on. */

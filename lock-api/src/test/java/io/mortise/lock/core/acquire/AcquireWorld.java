@@ -278,6 +278,7 @@ final class AcquireWorld implements World<AcquireWorld> {
         events.add(new AcquireEvent.LockFreed(NOW));
         events.add(new AcquireEvent.RetryDue(NOW));
         events.add(new AcquireEvent.DeadlineReached(false, NOW, HEALTHY));
+        events.add(new AcquireEvent.TimerFailed(REFUSED));
         events.add(new AcquireEvent.Busy(Duration.ZERO, NOW, 0));
         events.add(new AcquireEvent.Failed(NO_REPLY, NOW, HEALTHY, 0));
         events.add(new AcquireEvent.Failed(NO_REPLY, IN_OUTAGE, SILENT, 0));

@@ -33,8 +33,11 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -217,6 +220,81 @@ class FaultyBackendTest {
         }
         client.close();
         assertThat(clock.timerCount()).isZero();
+    }
+
+    /** A clock that fails as if the memory or the number of threads were exhausted. */
+    private final class FailingClock implements LockClock {
+        private boolean nowFails;
+        private Predicate<Duration> timerFails = delay -> false;
+
+        @Override
+        public MonotonicInstant now() {
+            if (nowFails) {
+                nowFails = false;
+                throw new OutOfMemoryError("for the test");
+            }
+            return clock.now();
+        }
+
+        @Override
+        public Timer schedule(Duration delay, Runnable task) {
+            if (timerFails.test(delay)) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            return clock.schedule(delay, task);
+        }
+
+        CoreClient open() {
+            ClientOptions options = ClientOptions.defaults().callbackExecutor(Runnable::run);
+            return CoreClient.open(context -> new Backend(), options, this, new Random(1), () -> {});
+        }
+    }
+
+    @Test
+    void S15_aResultThatCannotBeHandledFailsItsCaller() {
+        FailingClock failing = new FailingClock();
+        CompletableFuture<AttemptResult> pending = new CompletableFuture<>();
+        attempt = () -> pending;
+        CoreClient client = failing.open();
+        CompletableFuture<Lease> future = client.named("x").acquireAsync();
+        failing.nowFails = true;
+        pending.complete(new AttemptResult.Granted(1, new Grant()));
+        assertThatThrownBy(() -> future.get(20, TimeUnit.SECONDS))
+                .hasCauseInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining("OutOfMemoryError: for the test");
+        assertThat(ends).as("the grant is removed").isEqualTo(1);
+        assertThat(client.acquires.size() + client.queues.size()).isZero();
+    }
+
+    @Test
+    void S08_aGrantWhoseLeaseCannotBeginIsRemovedAndReplaced() throws Exception {
+        FailingClock failing = new FailingClock();
+        Duration maxHold = Duration.ofSeconds(77);
+        AtomicBoolean first = new AtomicBoolean(true);
+        failing.timerFails = delay -> delay.equals(maxHold) && first.getAndSet(false);
+        CoreClient client = failing.open();
+        CompletableFuture<Lease> future =
+                client.named("x", LockOptions.defaults().maxHold(maxHold)).acquireAsync();
+        assertThat(future.get(20, TimeUnit.SECONDS).isHeld()).isTrue();
+        assertThat(List.of(attempts, ends, client.holders.size(), client.keeper.size()))
+                .as("attempts, ends, leases, renewed leases")
+                .containsExactly(2, 1, 1, 1);
+    }
+
+    @Test
+    void S15_aPauseWithoutATimerFailsItsCaller() {
+        FailingClock failing = new FailingClock();
+        CompletableFuture<AttemptResult> pending = new CompletableFuture<>();
+        attempt = () -> pending;
+        CoreClient client = failing.open();
+        CompletableFuture<Lease> future = client.named("x").acquireAsync();
+        failing.timerFails = delay -> true;
+        pending.complete(new AttemptResult.Waiting(Duration.ofSeconds(5)));
+        assertThatThrownBy(() -> future.get(20, TimeUnit.SECONDS))
+                .hasCauseInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining("unable to create native thread");
+        assertThat(ends).isEqualTo(1);
+        assertThat(client.acquires.size() + client.queues.size()).isZero();
     }
 
     @Test
