@@ -372,7 +372,16 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
     }
 
     private void sendRelease(MonotonicInstant keptUntil) {
-        log.debug("event=releasing lock=\"{}\" owner={} token={}", name, ownerId, token);
+        try {
+            sendBounded(keptUntil);
+            log.debug("event=releasing lock=\"{}\" owner={} token={}", name, ownerId, token);
+        } catch (Throwable e) { // nothing else would end the waits for the outcome
+            released(ReleaseOutcome.UNKNOWN);
+            throw e;
+        }
+    }
+
+    private void sendBounded(MonotonicInstant keptUntil) {
         LockClock.Timer bound = with.clock().schedule(with.requestTimeout(), () -> released(ReleaseOutcome.UNKNOWN));
         with.removals().removeAt(name, contender, leaseDuration, keptUntil, new PendingCleanup.Listener<Boolean>() {
             @Override

@@ -2,6 +2,7 @@
 package io.mortise.lock.core.lease;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.Capability;
 import io.mortise.lock.LockOptions;
@@ -16,8 +17,10 @@ import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.GrantValidity;
+import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.MonotonicInstant;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -47,8 +50,23 @@ class HeldLeaseTest {
             new LeaseKeeper(clock, lastResponse, new RenewalLog(clock, warnings), Duration.ofSeconds(1), new Random(1));
     private final HeldLeases holders = new HeldLeases(warnings, () -> {});
     private final CleanupRetrier retrier = new CleanupRetrier(clock, new Random(1), warnings, () -> {});
+    private boolean timersFail;
+    private final LockClock timers = new LockClock() {
+        @Override
+        public MonotonicInstant now() {
+            return clock.now();
+        }
+
+        @Override
+        public Timer schedule(Duration delay, Runnable task) {
+            if (timersFail) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            return clock.schedule(delay, task);
+        }
+    };
     private final LeaseServices services = new LeaseServices(
-            clock,
+            timers,
             Duration.ofSeconds(1),
             new NoopBackend("test") {
                 @Override
@@ -166,6 +184,16 @@ class HeldLeaseTest {
         HeldLease lease = held();
         assertThat(lease.releaseAsync()).isCompletedWithValue(ReleaseOutcome.RELEASED);
         assertThat(lease.releaseAsync()).isCompletedWithValue(ReleaseOutcome.RELEASED);
+    }
+
+    @Test
+    void S05_aReleaseThatCannotBeSentIsUnknown() {
+        HeldLease lease = held();
+        timersFail = true;
+        assertThatThrownBy(lease::releaseAsync).isInstanceOf(OutOfMemoryError.class);
+        assertThat(lease.isHeld()).isFalse();
+        assertThat(lease.releaseAsync()).isCompletedWithValue(ReleaseOutcome.UNKNOWN);
+        assertThat(holders.size()).isZero();
     }
 
     @Test
