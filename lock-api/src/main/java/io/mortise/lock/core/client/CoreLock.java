@@ -172,16 +172,21 @@ public final class CoreLock implements DistributedLock, ElectionReporter {
 
     private static <T> void runAsync(
             Lease lease, Function<? super Lease, ? extends CompletionStage<T>> body, CompletableFuture<T> future) {
-        CompletionStage<T> stage;
+        CompletableFuture<T> followed = new CompletableFuture<>();
         try {
-            // Convert it to a CompletableFuture first: an application's own stage class may throw when a dependent is
-            // added.
-            stage = Objects.requireNonNull(body.apply(lease), "the body returned no stage")
-                    .toCompletableFuture();
+            // An application's own stage class may throw when a dependent is added.
+            Objects.requireNonNull(body.apply(lease), "the body returned no stage")
+                    .whenComplete((value, thrown) -> {
+                        if (thrown != null) {
+                            followed.completeExceptionally(thrown);
+                        } else {
+                            followed.complete(value);
+                        }
+                    });
         } catch (Throwable e) {
-            stage = CompletableFuture.failedFuture(e);
+            followed.completeExceptionally(e);
         }
-        stage.whenComplete((value, thrown) -> lease.releaseAsync().thenAccept(outcome -> {
+        followed.whenComplete((value, thrown) -> lease.releaseAsync().thenAccept(outcome -> {
             // get() drops the wrapper of a dependent stage's failure, with what the wrapper has suppressed.
             Throwable failure =
                     thrown instanceof CompletionException && thrown.getCause() != null ? thrown.getCause() : thrown;

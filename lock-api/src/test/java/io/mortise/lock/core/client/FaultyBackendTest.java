@@ -36,6 +36,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -295,6 +296,24 @@ class FaultyBackendTest {
                 .hasMessageContaining("unable to create native thread");
         assertThat(ends).isEqualTo(1);
         assertThat(client.acquires.size() + client.queues.size()).isZero();
+    }
+
+    /** A future of an application, to which no stage can be added. */
+    private static final class OddFuture<T> extends CompletableFuture<T> {
+        @Override
+        public CompletableFuture<T> whenComplete(BiConsumer<? super T, ? super Throwable> action) {
+            throw new UnsupportedOperationException("odd");
+        }
+    }
+
+    @Test
+    void S08_callAsyncReleasesIfTheStageOfTheBodyIsOdd() {
+        CoreClient client = open();
+        CompletableFuture<String> result = client.named("x").callAsync(lease -> new OddFuture<>());
+        assertThat(result).isCompletedExceptionally();
+        assertThatThrownBy(result::join).hasCauseInstanceOf(UnsupportedOperationException.class);
+        assertThat(ends).isEqualTo(1);
+        assertThat(client.holders.size()).isZero();
     }
 
     @Test
