@@ -34,7 +34,8 @@ public interface LockClient extends AutoCloseable {
      * <p>Once this method begins, no lease is delivered. Waiters fail with {@link ClientClosedException}. Holders lose their
      * leases with {@link LossReason.Kind#CLIENT_CLOSED}. The method waits at most about one request timeout for pending
      * releases and withdrawals, and at most 1.5 s more for the connection to end. If a grant could not be removed, the log
-     * names it and the time after which the store drops it. An interrupt ends the present wait; the interrupt flag is kept.
+     * names it and the time after which the store drops it. An interrupt, such as one by a callback of the losses, does not end
+     * the wait for releases and withdrawals; the interrupt flag is kept.
      */
     @Override
     void close();

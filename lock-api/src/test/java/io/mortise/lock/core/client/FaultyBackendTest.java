@@ -438,6 +438,34 @@ class FaultyBackendTest {
         assertThat(interrupted).containsExactly(false);
     }
 
+    /** A holder may interrupt its worker when the lease is lost, and the worker may be the one that closes the client. */
+    @Test
+    void S16_aCloseThatInterruptsItselfWaitsForTheReleases() {
+        CompletableFuture<Boolean> removed = new CompletableFuture<>();
+        List<Boolean> removedBefore = new ArrayList<>();
+        AtomicBoolean closing = new AtomicBoolean();
+        close = () -> {
+            removedBefore.add(removed.isDone());
+            closing.set(true);
+        };
+        Thread closer = Thread.currentThread();
+        Thread store = new Thread(() -> {
+            while (!closing.get() && closer.getState() != Thread.State.TIMED_WAITING) {
+                Thread.onSpinWait();
+            }
+            removed.complete(true);
+        });
+        end = () -> {
+            store.start();
+            return removed;
+        };
+        CoreClient client = open();
+        client.named("x").acquireAsync().join().lost().thenRun(closer::interrupt);
+        client.close();
+        assertThat(Thread.interrupted()).as("the flag of the caller").isTrue();
+        assertThat(removedBefore).containsExactly(true);
+    }
+
     @Test
     void S16_aBackendThatFailsToCloseLeavesNoTimer() {
         CoreClient client = open();
