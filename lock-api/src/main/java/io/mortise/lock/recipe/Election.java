@@ -226,6 +226,9 @@ public final class Election implements AutoCloseable {
             if (!begin(elected)) {
                 return TermEnd.CLOSED;
             }
+            if (!lease.isHeld()) { // the process paused after the grant
+                return TermEnd.LOST;
+            }
             lease.lost().thenAccept(reason -> stop(elected, TermEnd.LOST));
             LOG.info("event=election-won lock=\"{}\" owner={}", shown, lease.ownerId());
             reported.ifPresent(ElectionReporter.Campaign::elected);
