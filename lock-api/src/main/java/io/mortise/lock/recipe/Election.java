@@ -164,9 +164,10 @@ public final class Election implements AutoCloseable {
     }
 
     private void campaign() {
-        LOG.info("event=election-started lock=\"{}\"", shown);
-        Optional<ElectionReporter.Campaign> reported = reporter.map(each -> each.electionStarted(this::isLeading));
+        Optional<ElectionReporter.Campaign> reported = Optional.empty();
         try {
+            LOG.info("event=election-started lock=\"{}\"", shown);
+            reported = reporter.map(each -> each.electionStarted(this::isLeading));
             while (isRunning()) {
                 Duration pause = Duration.ZERO;
                 try {
@@ -187,9 +188,12 @@ public final class Election implements AutoCloseable {
             }
         } finally {
             closed.countDown();
-            reported.ifPresent(ElectionReporter.Campaign::ended);
-            LOG.info("event=election-ended lock=\"{}\"", shown);
-            ended.complete(null);
+            try {
+                reported.ifPresent(ElectionReporter.Campaign::ended);
+                LOG.info("event=election-ended lock=\"{}\"", shown);
+            } finally { // a close waits for it
+                ended.complete(null);
+            }
         }
     }
 
@@ -222,12 +226,12 @@ public final class Election implements AutoCloseable {
     /** Runs one term, and releases its lease. */
     private TermEnd lead(Lease lease, Optional<ElectionReporter.Campaign> reported) throws BodyFailure {
         try {
+            if (!lease.isHeld()) { // the process paused after the grant
+                return TermEnd.LOST;
+            }
             Term elected = new Term(this, lease);
             if (!begin(elected)) {
                 return TermEnd.CLOSED;
-            }
-            if (!lease.isHeld()) { // the process paused after the grant
-                return TermEnd.LOST;
             }
             lease.lost().thenAccept(reason -> stop(elected, TermEnd.LOST));
             LOG.info("event=election-won lock=\"{}\" owner={}", shown, lease.ownerId());

@@ -21,6 +21,7 @@ import org.slf4j.LoggerFactory;
  */
 public class GrantValidity {
     private static final Logger log = LoggerFactory.getLogger(GrantValidity.class);
+    private static final String NO_RENEWAL = "no renewal succeeded before the deadline";
 
     private final LockClock clock;
     private final Duration renewEvery;
@@ -186,10 +187,15 @@ public class GrantValidity {
         synchronized (listeners) {
             current = List.copyOf(listeners);
         }
-        return current.stream()
-                .flatMap(listener -> listener.whyExpired().stream())
-                .findFirst()
-                .orElse("no renewal succeeded before the deadline");
+        try {
+            return current.stream()
+                    .flatMap(listener -> listener.whyExpired().stream())
+                    .findFirst()
+                    .orElse(NO_RENEWAL);
+        } catch (
+                Throwable e) { // such as a failure of the backend without a readable message: it must not hide the loss
+            return NO_RENEWAL;
+        }
     }
 
     /**

@@ -53,22 +53,22 @@ public final class CleanupRetrier {
         cleanup.attempt(() -> close(cleanup), failure -> {
             // Not by now: a try that was sent during an outage may hang for a request timeout after it.
             if (!sent.isBefore(cleanup.until())) {
-                warnings.warn(
-                        "cleanup-given-up",
-                        failure.getClass().getSimpleName(),
-                        "what=\"{}\" cause=\"{}\"",
-                        cleanup.what(),
-                        failure.toString());
                 try {
                     cleanup.giveUp(failure);
                 } finally {
                     close(cleanup);
                 }
+                warnings.warn(
+                        "cleanup-given-up",
+                        failure.getClass().getSimpleName(),
+                        "what=\"{}\" cause=\"{}\"",
+                        cleanup.what(),
+                        failure.toString()); // last: it may fail
             } else {
-                log.debug("event=cleanup-retry what=\"{}\" cause=\"{}\"", cleanup.what(), failure.toString());
                 Duration left = Durations.longer(clock.until(cleanup.until()), Duration.ZERO);
                 Duration pause = Durations.shorter(left, backoff.next());
                 cleanup.retry(clock.schedule(pause, () -> attempt(cleanup, backoff)));
+                log.debug("event=cleanup-retry what=\"{}\" cause=\"{}\"", cleanup.what(), failure.toString());
             }
         });
     }

@@ -78,8 +78,8 @@ public final class CallbackExecutor implements Executor {
     }
 
     private void onRejected(Runnable callback, Throwable why) {
+        onOwnThread(callback); // before the log, which may fail
         log.warn("event=callback-rejected using=own-threads cause=\"{}\"", why.toString());
-        onOwnThread(callback);
     }
 
     private void onOwnThread(Runnable callback) {

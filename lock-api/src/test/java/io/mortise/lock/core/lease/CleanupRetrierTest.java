@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 
@@ -104,6 +105,22 @@ class CleanupRetrierTest {
         clock.advance(Duration.ofMillis(1));
         assertThat(events).containsExactly("abandoned", "ended");
         assertThat(retrier.isEmpty()).isTrue();
+    }
+
+    @Test
+    void S08_aRemovalIsRepeatedAndAbandonedAlsoIfItsFailureCannotBeLogged() {
+        result = CompletableFuture.failedFuture(
+                new CompletionException() { // a future prints all others
+                    @Override
+                    public String toString() {
+                        throw new IllegalStateException("for the test");
+                    }
+                });
+        remove();
+        clock.advance(LEASE.minusMillis(1));
+        assertThat(tries).isGreaterThan(3);
+        clock.advance(Duration.ofMillis(1));
+        assertThat(events).containsExactly("abandoned", "ended");
     }
 
     /** Otherwise a session, with all leases on it, would end although the store has responded to everything since. */

@@ -127,6 +127,26 @@ class LeaseKeeperTest {
     }
 
     @Test
+    void S07_aFailureWithoutAReadableMessageHidesNoLoss() {
+        RuntimeException unreadable = new IllegalStateException() {
+            @Override
+            public String getMessage() {
+                throw new IllegalStateException("for the test");
+            }
+
+            @Override
+            public String toString() {
+                return "for the log";
+            }
+        };
+        startRenewing(grant -> grant.renewalUnknown(unreadable));
+        List<Grant> grants = List.of(new Grant(), new Grant());
+        grants.forEach(keeper::hold);
+        clock.advance(PERIOD.multipliedBy(3));
+        assertThat(grants).allSatisfy(grant -> assertThat(grant.reason()).isPresent());
+    }
+
+    @Test
     void aRenewalWithoutResponseIsNotRepeatedWithThoseOfOthers() {
         Grant silent = new Grant();
         startRenewing(grant -> {

@@ -2,6 +2,7 @@
 package io.mortise.lock.core.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayDeque;
 import java.util.Optional;
@@ -79,6 +80,24 @@ class CallbackExecutorTest {
         threadOf(callbacks);
         assertThat(first.get(20, TimeUnit.SECONDS)).isNotNull();
         callbacks.close();
+    }
+
+    @Test
+    void S07_aRejectedCallbackRunsAlsoIfTheRejectionCannotBeLogged() throws Exception {
+        RuntimeException unprintable = new RejectedExecutionException() {
+            @Override
+            public String toString() {
+                throw new IllegalStateException("for the test");
+            }
+        };
+        Executor executor = task -> {
+            throw unprintable;
+        };
+        CallbackExecutor callbacks = new CallbackExecutor(Optional.of(executor), false);
+        CompletableFuture<Thread> ran = new CompletableFuture<>();
+        assertThatThrownBy(() -> callbacks.execute(() -> ran.complete(Thread.currentThread())))
+                .hasMessage("for the test");
+        assertThat(ran.get(20, TimeUnit.SECONDS)).isNotNull();
     }
 
     @Test
