@@ -57,8 +57,8 @@ public interface DistributedLock {
      *
      * <p>If the caller ends the future early, by {@code cancel}, {@code orTimeout} or {@code complete}, the request is
      * withdrawn; a grant that arrives at the same moment is released (S8). To cancel a stage that is derived from the future
-     * withdraws nothing: use {@link #callAsync} to tie a lease to a stage. Stages run on the
-     * {@linkplain ClientOptions#callbackExecutor() callback executor}.
+     * withdraws nothing: use {@link #callAsync} to tie a lease to a stage. Stages that are added before the future completes run
+     * on the {@linkplain ClientOptions#callbackExecutor() callback executor}, later ones on the thread that adds them.
      *
      * @return a new future, which fails with the {@link LockException}s of {@link #acquire()}
      */

@@ -49,8 +49,9 @@ public interface Lease extends AutoCloseable {
     /**
      * Returns a future that completes with the reason when the lease is lost, at its deadline at the latest (S7).
      *
-     * <p>It does not complete if the lease is released. Its stages run on the
-     * {@linkplain ClientOptions#callbackExecutor() callback executor}. Each call returns a new future.
+     * <p>It does not complete if the lease is released. Stages that are added before the loss run on the
+     * {@linkplain ClientOptions#callbackExecutor() callback executor}, later ones on the thread that adds them. Each call returns a
+     * new future, which the lease keeps until it is lost: register once, and poll {@link #isHeld()} instead.
      */
     CompletableFuture<LossReason> lost();
 

@@ -102,7 +102,7 @@ public final class GroupLease implements AutoCloseable {
 
     /**
      * Returns a future that completes when the first lease is lost (S7), and not if the group is released before. Each call
-     * returns a new future.
+     * returns a new future, which the group keeps until it is lost: register once, and poll {@link #isHeld()} instead.
      */
     public CompletableFuture<Loss> lost() {
         return lost.copy();
