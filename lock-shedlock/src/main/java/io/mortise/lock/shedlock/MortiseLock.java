@@ -66,8 +66,9 @@ final class MortiseLock implements SimpleLock {
         return since.minusNanos(System.nanoTime() - start);
     }
 
-    private boolean isOver() {
-        return left(configuration.getLockAtMostFor()).isNegative();
+    /** Returns whether the lock has ended by {@code lockAtMostFor} or by the loss of its lease. */
+    boolean isOver() {
+        return left(configuration.getLockAtMostFor()).isNegative() || !lease.isHeld();
     }
 
     /** Ends this lock, and its timer. Returns false if its time has ended it before. */
@@ -158,8 +159,7 @@ final class MortiseLock implements SimpleLock {
         LockConfiguration extension =
                 new LockConfiguration(ClockProvider.now(), configuration.getName(), lockAtMostFor, lockAtLeastFor);
         provider.checkAtLeast(extension);
-        boolean lost = isOver() || !lease.isHeld();
-        if (lost && state.get() != State.UNLOCKED && state.get() != State.EXTENDED) {
+        if (isOver() && state.get() != State.UNLOCKED && state.get() != State.EXTENDED) {
             return Optional.empty();
         }
         CompletableFuture<Void> begun = new CompletableFuture<>();

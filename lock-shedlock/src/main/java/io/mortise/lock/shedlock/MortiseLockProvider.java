@@ -54,7 +54,8 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
     /**
      * Acquires the lock of a job if it is free. Makes one attempt.
      *
-     * @return the lock; empty if another process holds it, or keeps it for its {@code lockAtLeastFor}
+     * @return the lock; empty if another process holds it, or keeps it for its {@code lockAtLeastFor}; or if it was granted so late
+     *     that {@code lockAtMostFor} has passed or the lease has ended
      * @throws IllegalArgumentException if {@code lockAtLeastFor} is longer than 1 hour, or longer than 1 second on a backend without
      *     {@link Capability#DELAYED_RELEASE}; or if the name is invalid (S13)
      * @throws io.mortise.lock.BackendUnavailableException if the store does not respond (S15)
@@ -67,7 +68,7 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
         try {
             return client.named(configuration.getName(), options)
                     .tryAcquire()
-                    .map(lease -> granted(configuration, lease, start));
+                    .flatMap(lease -> granted(configuration, lease, start));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new LockException(
@@ -76,9 +77,15 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
     }
 
     /** Releases the lease if there is no memory or thread for a timer: nobody else would, and the client renews it. */
-    private SimpleLock granted(LockConfiguration configuration, Lease lease, long start) {
+    private Optional<SimpleLock> granted(LockConfiguration configuration, Lease lease, long start) {
         try {
-            return new MortiseLock(this, configuration, lease, start, CompletableFuture.completedFuture(null));
+            MortiseLock lock =
+                    new MortiseLock(this, configuration, lease, start, CompletableFuture.completedFuture(null));
+            if (lock.isOver()) { // a slow reply or a pause: the job would run without its lock
+                lock.unlock();
+                return Optional.empty();
+            }
+            return Optional.of(lock);
         } catch (Throwable e) {
             lease.releaseAsync();
             throw e;

@@ -54,6 +54,14 @@ class MortiseLockTest {
         Await.until("the lock is free", Duration.ofSeconds(20), () -> isFree("job"));
     }
 
+    @Test
+    void aLockThatIsGrantedAfterItsTimeIsFreedAndLocksNothing() {
+        Duration passed = Duration.ZERO;
+        assertThat(provider.lock(new LockConfiguration(Instant.now(), "job", passed, passed)))
+                .isEmpty();
+        assertThat(isFree("job")).isTrue();
+    }
+
     /** The time of an extension that is refused must not end the lease, which another extension has. */
     @Test
     void aRefusedExtensionSparesTheLease() {
