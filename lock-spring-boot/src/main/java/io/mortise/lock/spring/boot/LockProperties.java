@@ -2,6 +2,8 @@
 package io.mortise.lock.spring.boot;
 
 import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockConfigurationException;
+import io.mortise.lock.spi.LockUrl;
 import java.time.Duration;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
@@ -62,6 +64,23 @@ public record LockProperties(
             refuseWithUrl("namespace", namespace);
             refuseWithUrl("lease-duration", leaseDuration);
             refuseWithUrl("wait-replicas", waitReplicas);
+        }
+    }
+
+    /** Returns the properties, without the secrets of the URL (S19). */
+    @Override
+    public String toString() {
+        return "LockProperties[url=" + (url == null ? "null" : shown(url)) + ", namespace=" + namespace
+                + ", leaseDuration=" + leaseDuration + ", waitReplicas=" + waitReplicas + ", connectTimeout="
+                + connectTimeout + ", requestTimeout=" + requestTimeout + ", unavailableAfter=" + unavailableAfter
+                + ", locked=" + locked + "]";
+    }
+
+    private static String shown(String url) {
+        try {
+            return LockUrl.parse(url).toString();
+        } catch (LockConfigurationException e) {
+            return "***";
         }
     }
 

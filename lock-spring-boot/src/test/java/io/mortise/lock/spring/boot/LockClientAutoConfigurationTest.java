@@ -15,6 +15,7 @@ import io.mortise.lock.memory.MemoryLocks;
 import io.mortise.lock.memory.MemoryStore;
 import io.mortise.lock.spring.LockTemplate;
 import io.mortise.lock.spring.Locked;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -57,6 +58,25 @@ class LockClientAutoConfigurationTest {
         });
         LockClient closed = Objects.requireNonNull(client.get());
         assertThatThrownBy(() -> closed.named("a").tryAcquire()).isInstanceOf(ClientClosedException.class);
+    }
+
+    @Test
+    void S19_thePropertiesShowNoSecretOfTheUrl() {
+        for (String url : List.of("redis://user:secret@host:6379", "redis://user:secret@host:odd:6379?x", "secret")) {
+            LockProperties properties = new LockProperties(
+                    url,
+                    null,
+                    null,
+                    null,
+                    Duration.ofSeconds(1),
+                    Duration.ofSeconds(2),
+                    null,
+                    new LockProperties.Locked(Duration.ZERO));
+            assertThat(properties)
+                    .asString()
+                    .contains("***", "requestTimeout=PT2S")
+                    .doesNotContain("secret");
+        }
     }
 
     @Test
