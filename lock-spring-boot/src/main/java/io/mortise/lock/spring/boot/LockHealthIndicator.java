@@ -4,6 +4,7 @@ package io.mortise.lock.spring.boot;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
@@ -18,11 +19,17 @@ public final class LockHealthIndicator extends AbstractHealthIndicator {
     private static final String NAME = "mortise/health";
 
     private final LockClient client;
+    private final Duration limit;
 
     /** Creates an indicator for one client. */
     public LockHealthIndicator(LockClient client) {
+        this(client, AdminCall.LIMIT);
+    }
+
+    LockHealthIndicator(LockClient client, Duration limit) {
         super("the store of the locks did not respond");
         this.client = client;
+        this.limit = limit;
     }
 
     @Override
@@ -35,7 +42,7 @@ public final class LockHealthIndicator extends AbstractHealthIndicator {
         }
         long start = System.nanoTime();
         try {
-            admin.get().status(NAME).join(); // bounded by the client's request timeout
+            AdminCall.await(admin.get().status(NAME), limit);
         } catch (CompletionException e) {
             if (e.getCause() instanceof BackendUnavailableException unavailable) {
                 unavailable.endpoints().ifPresent(endpoints -> builder.withDetail("endpoints", endpoints));

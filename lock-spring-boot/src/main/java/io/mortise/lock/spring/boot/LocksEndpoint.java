@@ -5,6 +5,7 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -28,10 +29,16 @@ public final class LocksEndpoint {
     private static final int MOST_LOCKS = 10_000;
 
     private final LockClient client;
+    private final Duration limit;
 
     /** Creates the endpoint for one client. */
     public LocksEndpoint(LockClient client) {
+        this(client, AdminCall.LIMIT);
+    }
+
+    LocksEndpoint(LockClient client, Duration limit) {
         this.client = client;
+        this.limit = limit;
     }
 
     /**
@@ -88,10 +95,10 @@ public final class LocksEndpoint {
         return client.admin().orElseThrow(() -> invalid("the store does not support administration"));
     }
 
-    /** Waits for an answer, which comes within a few request timeouts. */
-    private static <T> T get(Supplier<CompletableFuture<T>> request) {
+    /** Waits for an answer, which comes within a few request timeouts unless the callback executor is busy. */
+    private <T> T get(Supplier<CompletableFuture<T>> request) {
         try {
-            return request.get().join();
+            return AdminCall.await(request.get(), limit);
         } catch (IllegalArgumentException e) {
             throw invalid(String.valueOf(e.getMessage()));
         } catch (CompletionException e) {
