@@ -262,14 +262,18 @@ public final class AcquireOperation {
         try {
             EffectPerformer.performAll(step.effects(), effect -> perform(effect, lease));
         } finally {
-            try {
-                followTimers();
-            } catch (Throwable e) { // without its timer the operation might wait forever
-                if (!isOpen()) {
-                    throw e;
-                }
-                accept(new AcquireEvent.TimerFailed(new BackendRefusedException("no timer could be set: " + e, e)));
+            setTimers();
+        }
+    }
+
+    private void setTimers() {
+        try {
+            followTimers();
+        } catch (Throwable e) { // without its timer the operation might wait forever
+            if (!isOpen()) {
+                throw e;
             }
+            accept(new AcquireEvent.TimerFailed(new BackendRefusedException("no timer could be set: " + e, e)));
         }
     }
 

@@ -112,7 +112,7 @@ class CleanupRetrierTest {
         result = CompletableFuture.failedFuture(
                 new CompletionException() { // a future prints all others
                     @Override
-                    public String toString() {
+                    public String getMessage() {
                         throw new IllegalStateException("for the test");
                     }
                 });

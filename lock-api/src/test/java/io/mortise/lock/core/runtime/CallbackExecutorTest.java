@@ -86,7 +86,7 @@ class CallbackExecutorTest {
     void S07_aRejectedCallbackRunsAlsoIfTheRejectionCannotBeLogged() throws Exception {
         RuntimeException unprintable = new RejectedExecutionException() {
             @Override
-            public String toString() {
+            public String getMessage() {
                 throw new IllegalStateException("for the test");
             }
         };

@@ -98,7 +98,7 @@ class SystemClockTest {
         clock.schedule(Duration.ZERO, () -> {
             throw new IllegalStateException() {
                 @Override
-                public String toString() {
+                public String getMessage() {
                     throw new OutOfMemoryError("for the test");
                 }
             };
@@ -112,7 +112,7 @@ class SystemClockTest {
         AtomicBoolean full = new AtomicBoolean(true);
         SystemClock late = new SystemClock(task -> new Thread(task) {
             @Override
-            public void start() {
+            public synchronized void start() {
                 if (full.getAndSet(false)) {
                     throw new OutOfMemoryError("unable to create native thread");
                 }
