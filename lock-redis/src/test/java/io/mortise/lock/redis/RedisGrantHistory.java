@@ -43,8 +43,10 @@ record RedisGrantHistory(@Nullable Grant present, List<Ended> ended, long highes
     enum Cause {
         /** Its time was over. A client computes from each reply and message until when it may believe. */
         EXPIRY,
-        /** An operator ended it, or the store lost it. A client that is told of the grant cannot know that. */
-        UNNOTICED
+        /** An operator ended it. A client that is told of the grant cannot know that. */
+        UNNOTICED,
+        /** The store lost it. A client that is told of the grant on the connection to the store before cannot know that. */
+        DATA_LOSS
     }
 
     /** Whether a client that is told of a grant believes that it holds the lock. */
@@ -112,6 +114,11 @@ record RedisGrantHistory(@Nullable Grant present, List<Ended> ended, long highes
     /** Returns whether the present grant, kept or not, is the one that a delayed release is about. */
     boolean isNamedBy(RedisWorld.Request request) {
         return present != null && present.contender == request.contender() && present.token == request.token();
+    }
+
+    /** Returns whether the store has lost a grant with the rest of its data. */
+    boolean isLost(int contender, long token) {
+        return ended.contains(new Ended(contender, token, Cause.DATA_LOSS));
     }
 
     boolean isKept() {
@@ -194,7 +201,7 @@ record RedisGrantHistory(@Nullable Grant present, List<Ended> ended, long highes
 
     /** Returns the history after the contender was told that it does not hold the lock: no older grant may be believed. */
     RedisGrantHistory busy(int contender) {
-        return withoutEnded(each -> each.contender == contender && each.cause == Cause.UNNOTICED);
+        return withoutEnded(each -> each.contender == contender && each.cause != Cause.EXPIRY);
     }
 
     /** Returns the history after the contender has stopped to wait for a grant. */

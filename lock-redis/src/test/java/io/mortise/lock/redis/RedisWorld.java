@@ -18,6 +18,7 @@ import io.mortise.lock.spi.support.InDoubtRequests;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -58,10 +59,10 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
     private static final long LEASE_MILLIS = RedisLeaseTimes.LEASE.toMillis();
     private static final long HALF_LEASE = LEASE_MILLIS * 1_000 / 2;
     private static final long ENTRY_MILLIS = 100 * LEASE_MILLIS; // a waiter's entry never expires by itself
-    private static final int RENEWALS = 1;
-    private static final int HALF_LEASES = 3; // until a lease that was renewed at its half is over
+    private static final int HALF_LEASES = 2; // until a lease is over; one more for each renewal at its half
     private static final MonotonicInstant ANY_TIME = new MonotonicInstant(0);
     private static final int MOST_CACHED = 200_000;
+    private static final List<?> UNKNOWN = List.of("NOSCRIPT");
 
     @SuppressWarnings("StaticAssignmentOfThrowable") // never thrown; a new one in each step would be slow
     private static final BackendUnavailableException NO_REPLY = new BackendUnavailableException("no reply");
@@ -102,16 +103,26 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
      *
      * @param machine the state machine of a contender
      * @param script returns the text of a script
-     * @param wakesOnConnect whether a new connection wakes the contenders, which may have missed messages
+     * @param flaws what the code around both does wrong
      * @param renewal returns until when a grant is valid after a renewal
      */
     record Variant(
             BiFunction<RedisContenderState, RedisContenderEvent, RedisContenderState.Step> machine,
             Function<RedisLockScript, String> script,
-            boolean wakesOnConnect,
+            Set<Flaw> flaws,
             Renewal renewal) {
-        static final Variant PRODUCTION =
-                new Variant(RedisContenderState::on, script -> script.script().text(), true, RedisLeaseTimes::renewed);
+        static final Variant PRODUCTION = new Variant(
+                RedisContenderState::on, script -> script.script().text(), Set.of(), RedisLeaseTimes::renewed);
+    }
+
+    /** A defect of the code that performs what the state machine decides. */
+    enum Flaw {
+        /** A new connection does not wake the contenders, which may have missed messages. */
+        NO_WAKE_UP_ON_CONNECT,
+        /** Whatever connection there is confirms a grant. */
+        CONFIRM_OVER_ANY_CONNECTION,
+        /** The script that goes on with the dead entries of the queue names the attempt that was removed. */
+        SWEEP_NAMES_ATTEMPT
     }
 
     /** See {@link RedisLeaseTimes#renewed}. */
@@ -183,7 +194,11 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         /** The lock is held for longer than it is handed off in a row. */
         LONG_HOLDING,
         /** A holder may renew once, and leases end by the clock. */
-        RENEWAL
+        RENEWAL,
+        /** With {@link #RENEWAL}: it may renew once more. */
+        SECOND_RENEWAL,
+        /** A script removes one dead queue entry at most, and is run again if there are more. */
+        MANY_DEAD
     }
 
     /** A fault, which happens once for each that is left. */
@@ -198,6 +213,8 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         SLOW_REPLY,
         /** The server replies with an error. */
         ERROR_REPLY,
+        /** The server does not know the script of a request, which is sent again, behind what was sent meanwhile. */
+        UNKNOWN_SCRIPT,
         /** Replicas or sentinels do not confirm a grant. */
         NOT_CONFIRMED,
         /** The token of a grant is out of range. */
@@ -237,7 +254,8 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
 
         /** Returns all requests without a reply that was received, in the order of their timeouts. */
         Stream<Request> unanswered() {
-            return Stream.concat(arriving.stream().map(Arrival::request).filter(Objects::nonNull), sent.stream());
+            return Stream.concat(arriving.stream().map(Arrival::request).filter(Objects::nonNull), sent.stream())
+                    .sorted(Comparator.comparing(request -> !request.sentAgain));
         }
 
         Client copy() {
@@ -265,6 +283,7 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
      * @param sent when it was sent
      * @param notAfter the server's time after which it refuses an acquire
      * @param awaited whether its sender still waits for the reply
+     * @param sentAgain whether it was sent with the text of its script, which the server did not know
      */
     record Request(
             int client,
@@ -275,9 +294,14 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
             int epoch,
             long sent,
             long notAfter,
-            boolean awaited) {
+            boolean awaited,
+            boolean sentAgain) {
         Request unawaited() {
-            return new Request(client, contender, script, withTime, token, epoch, sent, notAfter, false);
+            return new Request(client, contender, script, withTime, token, epoch, sent, notAfter, false, sentAgain);
+        }
+
+        Request again() {
+            return new Request(client, contender, script, withTime, token, epoch, sent, notAfter, awaited, true);
         }
 
         boolean isOnConnectionOf(Request other) {
@@ -295,7 +319,7 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         boolean isGrant() {
             return request != null
                     && request.script == Script.ACQUIRE
-                    && (values.size() == 1
+                    && ((values.size() == 1 && values.get(0) instanceof Long)
                             || (values.size() > 1 && values.get(0).equals("granted")));
         }
 
@@ -382,8 +406,8 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         stray = List.of();
         faults = new FaultBudget<>(scope.faults, scope.possible);
         furtherAcquires = scope.furtherAcquires;
-        renewals = timed ? RENEWALS : 0;
-        halfLeases = timed ? HALF_LEASES : 0;
+        renewals = !timed ? 0 : scope.options.contains(Option.SECOND_RENEWAL) ? 2 : 1;
+        halfLeases = timed ? HALF_LEASES + renewals : 0;
     }
 
     private RedisWorld(RedisWorld before) {
@@ -480,8 +504,9 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
             steps.add(() -> who + "has expired", Kind.FALLBACK, next -> next.expire(i));
         }
         if (contender.confirming != 0) {
-            boolean sameConnection = clientOf(contender).connected && clientOf(contender).epoch == contender.confirming;
-            if (sameConnection) {
+            boolean sameConnection = clientOf(contender).epoch == contender.confirming
+                    || scope.variant.flaws.contains(Flaw.CONFIRM_OVER_ANY_CONNECTION);
+            if (clientOf(contender).connected && sameConnection) {
                 steps.progress(
                         () -> "the grant of " + who + "is confirmed",
                         next -> next.confirmed(i, new RedisContenderEvent.Confirmed(ANY_TIME)));
@@ -515,6 +540,12 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
                 next.clients.get(i).sent = tail(client.sent);
                 next.arrive(i, new Arrival(request, List.of(), ""));
             });
+            if (request.awaited && !request.sentAgain) {
+                steps.fault(Fault.UNKNOWN_SCRIPT, () -> "the server does not know the script of " + request, next -> {
+                    next.clients.get(i).sent = tail(client.sent);
+                    next.arrive(i, new Arrival(request, UNKNOWN, ""));
+                });
+            }
         }
         if (!client.arriving.isEmpty()) {
             Arrival arrival = client.arriving.get(0);
@@ -751,7 +782,13 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
     }
 
     private void confirmed(int i, RedisContenderEvent outcome) {
-        contenders.get(i).confirming = 0;
+        Contender contender = contenders.get(i);
+        contender.confirming = 0;
+        if (outcome instanceof RedisContenderEvent.Confirmed
+                && contender.protocol.phase() instanceof RedisContenderState.Confirming grant
+                && grants.isLost(i, grant.token())) {
+            broken = Optional.of("S01: a server without its data confirms token " + grant.token());
+        }
         feed(i, outcome);
     }
 
@@ -834,8 +871,8 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
                     inTime && handOffsAreUsable && until.isPresent()
                             ? new RedisContenderEvent.HandOffUsable(new MonotonicInstant(until.getAsLong()))
                             : new RedisContenderEvent.HandOffUnusable());
-        } else if (effect instanceof RedisContenderEffect.Confirm) {
-            contender.confirming = clientOf(contender).epoch;
+        } else if (effect instanceof RedisContenderEffect.Confirm confirm) {
+            contender.confirming = confirm.epoch();
         } else if (effect instanceof RedisContenderEffect.ReportGranted report) {
             granted(i, report.token(), report.validUntil());
         } else if (effect instanceof RedisContenderEffect.ReportBusy) {
@@ -894,7 +931,7 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         Client client = clients.get(at);
         long latest = client.knowsTime ? now : ServerTime.UNKNOWN.micros();
         Request request = new Request(
-                at, i, script, withTime, token, client.epoch, now, latest + REQUEST_TIMEOUT, script != Script.SWEEP);
+                at, i, script, withTime, token, client.epoch, now, latest + REQUEST_TIMEOUT, script != Script.SWEEP, false);
         if (client.connected) {
             client.sent = with(client.sent, request);
         } else {
@@ -904,11 +941,13 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
 
     private void fail(Request request, boolean notExecuted) {
         switch (request.script) {
-            case ACQUIRE ->
+            case ACQUIRE -> {
+                int sentIn = request.sentAgain ? InDoubtRequests.OUT_OF_ORDER : request.epoch;
                 feed(
                         request.contender,
                         new RedisContenderEvent.AcquireFailed(
-                                notExecuted, request.epoch, new ServerTime(request.notAfter), NO_REPLY));
+                                notExecuted, sentIn, new ServerTime(request.notAfter), NO_REPLY));
+            }
             case REMOVAL -> feed(request.contender, new RedisContenderEvent.RemovalFailed(notExecuted, NO_REPLY));
             case DELAYED_RELEASE -> feed(request.contender, new RedisContenderEvent.DelayFailed(NO_REPLY));
             default -> {}
@@ -967,7 +1006,9 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         server = server.withSubscribed(subscribed);
         for (int i = 0; i < contenders.size(); i++) {
             Contender contender = contenders.get(i);
-            if (contender.client == at && contender.registered && scope.variant.wakesOnConnect) {
+            if (contender.client == at
+                    && contender.registered
+                    && !scope.variant.flaws.contains(Flaw.NO_WAKE_UP_ON_CONNECT)) {
                 feed(i, new RedisContenderEvent.Woken());
             }
         }
@@ -981,6 +1022,10 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
             return;
         }
         if (!request.awaited) {
+            return;
+        }
+        if (arrival.values.equals(UNKNOWN)) {
+            clients.get(at).sent = with(clients.get(at).sent, request.again());
             return;
         }
         if (arrival.values.isEmpty()) {
@@ -1107,7 +1152,7 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
                         String.valueOf(request.token));
             case REMOVAL -> run(RedisLockScript.RELEASE, attempt, request.withTime ? "1" : "0");
             case RENEWAL -> run(RedisLockScript.RENEW, attempt, String.valueOf(LEASE_MILLIS));
-            case SWEEP -> run(RedisLockScript.RELEASE, attempt + "-", "1"); // removes nothing, serves waiters
+            case SWEEP -> run(RedisLockScript.RELEASE, sweepsAs(attempt), "1");
         };
         grants = grants.executed(
                 request,
@@ -1129,6 +1174,11 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
                 grants = grants.busy(request.contender);
             }
         }
+    }
+
+    /** Returns an id with which a script removes nothing, and serves waiters. */
+    private String sweepsAs(String attempt) {
+        return scope.variant.flaws.contains(Flaw.SWEEP_NAMES_ATTEMPT) ? attempt : attempt + "-";
     }
 
     private Found found(Request request) {
@@ -1172,14 +1222,18 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         server = RedisModel.EMPTY;
         now = Math.max(now, grants.highestToken()) + LONG_TIME; // the clock is wrong by less than that
         if (grants.present() != null) {
-            grantEnded(Cause.UNNOTICED);
+            grantEnded(Cause.DATA_LOSS);
         }
     }
 
     private RedisModel.Result run(RedisLockScript script, String... args) {
         now++;
         List<String> keys = script == RedisLockScript.RENEW ? List.of(KEYS.grant()) : List.of(KEYS.all());
-        Run run = new Run(server, now, scope.variant.script.apply(script), keys, List.of(args), timed);
+        String lua = scope.variant.script.apply(script);
+        if (scope.options.contains(Option.MANY_DEAD)) {
+            lua = lua.replace("STEP = 1000, 100", "STEP = 1, 1");
+        }
+        Run run = new Run(server, now, lua, keys, List.of(args), timed);
         if (RESULTS.size() > MOST_CACHED) {
             RESULTS.clear();
         }
@@ -1336,6 +1390,9 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
                 present.add("renewed");
             }
         } else if (phase instanceof RedisContenderState.Requesting requesting) {
+            if (clientOf(contender).sent.stream().anyMatch(request -> request.sentAgain && request.contender == i)) {
+                present.add("a request is sent with its script");
+            }
             if (requesting.triesLeft() < RedisContenderState.MOST_TRIES) {
                 present.add("a late acquire is sent again");
             }
@@ -1434,7 +1491,8 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
 
     private void describe(StateKey key, Request request) {
         key.number(request.client).participant(request.contender).value(request.script);
-        key.flags(request.withTime, request.awaited).number(request.token).number(request.epoch);
+        key.flags(request.withTime, request.awaited, request.sentAgain)
+                .number(request.token).number(request.epoch);
         key.number(request.notAfter);
         if (timed) {
             key.number(request.sent);
