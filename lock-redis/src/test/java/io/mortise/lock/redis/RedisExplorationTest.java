@@ -21,12 +21,11 @@ import io.mortise.lock.redis.RedisContenderState.Queued;
 import io.mortise.lock.redis.RedisContenderState.Spoiled;
 import io.mortise.lock.redis.RedisContenderState.Step;
 import io.mortise.lock.redis.RedisContenderState.Unsettled;
-import io.mortise.lock.redis.RedisWorld.Fault;
-import io.mortise.lock.redis.RedisWorld.Flaw;
-import io.mortise.lock.redis.RedisWorld.Option;
-import io.mortise.lock.redis.RedisWorld.Renewal;
-import io.mortise.lock.redis.RedisWorld.Scope;
-import io.mortise.lock.redis.RedisWorld.Variant;
+import io.mortise.lock.redis.RedisScope.Fault;
+import io.mortise.lock.redis.RedisScope.Flaw;
+import io.mortise.lock.redis.RedisScope.Option;
+import io.mortise.lock.redis.RedisScope.Renewal;
+import io.mortise.lock.redis.RedisScope.Variant;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -57,7 +56,7 @@ class RedisExplorationTest {
     private static final Set<Fault> ON_ONE_CLIENT = EnumSet.complementOf(
             EnumSet.of(Fault.RESTART, Fault.DEATH, Fault.REPLAY, Fault.LATE_EXECUTION, Fault.ABANDONED));
 
-    private static final ProtocolExplorer<Scope, RedisWorld> EXPLORER = new ProtocolExplorer<>(
+    private static final ProtocolExplorer<RedisScope, RedisWorld> EXPLORER = new ProtocolExplorer<>(
             RedisWorld::new,
             scope -> scope.with(Variant.PRODUCTION),
             RedisExplorationTest::needsFallback,
@@ -66,7 +65,7 @@ class RedisExplorationTest {
     /** Explored without the times after which a waiter asks again, and without expiry: they hide each lost message. */
     @ParameterizedTest
     @MethodSource
-    void S11_withoutFaultsNoWakeUpIsLost(Scope scope) {
+    void S11_withoutFaultsNoWakeUpIsLost(RedisScope scope) {
         Exploration<RedisWorld> explored = keepsTheRules(scope);
         assertThat(explored.situations()).containsKeys("Queued", "Holding", "given up");
         boolean isHeldLong = scope.options().contains(Option.LONG_HOLDING); // that makes acquires late, as a clock does
@@ -79,14 +78,14 @@ class RedisExplorationTest {
                         .toArray(String[]::new));
     }
 
-    static Stream<Scope> S11_withoutFaultsNoWakeUpIsLost() {
+    static Stream<RedisScope> S11_withoutFaultsNoWakeUpIsLost() {
         return Stream.of(
-                Scope.of("00"),
-                Scope.of("01").with(Option.CONFIRMATION),
-                Scope.of("0a"),
-                Scope.of("01").andAcquires(1),
-                Scope.of("001"),
-                Scope.of("000").with(Option.LONG_HOLDING));
+                RedisScope.of("00"),
+                RedisScope.of("01").with(Option.CONFIRMATION),
+                RedisScope.of("0a"),
+                RedisScope.of("01").andAcquires(1),
+                RedisScope.of("001"),
+                RedisScope.of("000").with(Option.LONG_HOLDING));
     }
 
     @ParameterizedTest
@@ -101,20 +100,19 @@ class RedisExplorationTest {
     @Test
     void S01_S03_S08_anAbandonedContenderOfOneClientKeepsTheRules() {
         Exploration<RedisWorld> explored = keepsTheRules(
-                Scope.of("00").with(Option.CONFIRMATION).faults(2, Fault.ERROR_REPLY, Fault.ABANDONED));
+                RedisScope.of("00").with(Option.CONFIRMATION).faults(2, Fault.ERROR_REPLY, Fault.ABANDONED));
         assertThat(explored.situations()).containsKey(leadsTo(Fault.ABANDONED));
     }
 
     /** Returns a scope in which the fault has an effect: with two clients, except for a cut, which is a part of LATE_EXECUTION. */
-    private static Scope one(Fault fault) {
-        Scope two = Scope.of("01").with(Option.CONFIRMATION);
+    private static RedisScope one(Fault fault) {
+        RedisScope two = RedisScope.of("01").with(Option.CONFIRMATION);
         return switch (fault) {
-            case CUT -> Scope.of("00").with(Option.CONFIRMATION).faults(1, ON_ONE_CLIENT);
-            case LATE_EXECUTION -> Scope.of("01").faults(1, Fault.CUT, fault);
-            case RESTART, HALF_OPEN -> Scope.of("01").faults(1, fault);
+            case CUT -> RedisScope.of("00").with(Option.CONFIRMATION).faults(1, ON_ONE_CLIENT);
+            case LATE_EXECUTION -> RedisScope.of("01").faults(1, Fault.CUT, fault);
+            case RESTART, HALF_OPEN -> RedisScope.of("01").faults(1, fault);
             case ABANDONED -> two.faults(2, Fault.ERROR_REPLY, fault);
-            case UNKNOWN_SCRIPT -> Scope.of("00").faults(2, fault, Fault.SLOW_REPLY);
-            case REPLAY -> Scope.of("00").andAcquires(1).faults(2, fault, Fault.UNUSABLE_TOKEN);
+            case REPLAY -> RedisScope.of("00").andAcquires(1).faults(2, fault, Fault.UNUSABLE_TOKEN);
             default -> two.faults(1, fault);
         };
     }
@@ -143,34 +141,34 @@ class RedisExplorationTest {
     /** A late acquire, a late removal and a repetition spare the grant that is kept for the delay. */
     @ParameterizedTest
     @MethodSource
-    void S05_delayedReleasesKeepTheRules(Scope scope) {
+    void S05_delayedReleasesKeepTheRules(RedisScope scope) {
         Exploration<RedisWorld> explored = keepsTheRules(scope);
         assertThat(explored.situations()).containsKey("kept for a delay");
     }
 
-    static Stream<Scope> S05_delayedReleasesKeepTheRules() {
+    static Stream<RedisScope> S05_delayedReleasesKeepTheRules() {
         return Stream.of(
-                Scope.of("01").with(Option.DELAYED_RELEASE),
-                Scope.of("0").andAcquires(1).with(Option.DELAYED_RELEASE).faults(1, ALL));
+                RedisScope.of("01").with(Option.DELAYED_RELEASE),
+                RedisScope.of("0").andAcquires(1).with(Option.DELAYED_RELEASE).faults(1, ALL));
     }
 
     /** A contender believes until the deadline that the code of production computes, and the grant expires by the server's clock. */
     @ParameterizedTest
     @MethodSource
-    void S01_S05_S06_S07_renewalsKeepTheRules(Scope scope) {
+    void S01_S05_S06_S07_renewalsKeepTheRules(RedisScope scope) {
         Exploration<RedisWorld> explored = keepsTheRules(scope);
         assertThat(explored.situations()).containsKeys("renewed", "lost");
     }
 
-    static Stream<Scope> S01_S05_S06_S07_renewalsKeepTheRules() {
+    static Stream<RedisScope> S01_S05_S06_S07_renewalsKeepTheRules() {
         return Stream.of(
-                Scope.of("01").with(Option.RENEWAL),
-                Scope.of("0").with(Option.RENEWAL, Option.SECOND_RENEWAL),
+                RedisScope.of("01").with(Option.RENEWAL),
+                RedisScope.of("0").with(Option.RENEWAL, Option.SECOND_RENEWAL),
                 lateRenewals(1));
     }
 
-    private static Scope lateRenewals(int faults) {
-        return Scope.of("0")
+    private static RedisScope lateRenewals(int faults) {
+        return RedisScope.of("0")
                 .with(Option.DELAYED_RELEASE, Option.RENEWAL)
                 .faults(
                         faults,
@@ -183,8 +181,9 @@ class RedisExplorationTest {
 
     @Test
     void S01_S03_S08_twoFaultsKeepTheRules() {
-        Exploration<RedisWorld> explored = keepsTheRules(
-                Scope.of("0").with(Option.DELAYED_RELEASE, Option.CONFIRMATION).faults(2, ALL));
+        Exploration<RedisWorld> explored = keepsTheRules(RedisScope.of("0")
+                .with(Option.DELAYED_RELEASE, Option.CONFIRMATION)
+                .faults(2, ALL));
         assertThat(explored.situations().keySet())
                 .containsAll(ProtocolPage.phases(RedisContenderState.Phase.class).stream()
                         .filter(phase -> !phase.equals("Claiming")) // only within a step
@@ -206,22 +205,25 @@ class RedisExplorationTest {
     @ParameterizedTest
     @MethodSource
     @Tag("long")
-    void S01_S03_S08_S11_largerScopesKeepTheRules(Scope scope) {
+    void S01_S03_S08_S11_largerScopesKeepTheRules(RedisScope scope) {
         assertShown(scope, EXPLORER.explore(scope));
     }
 
-    static Stream<Scope> S01_S03_S08_S11_largerScopesKeepTheRules() {
-        Scope one = Scope.of("00").with(Option.CONFIRMATION);
+    static Stream<RedisScope> S01_S03_S08_S11_largerScopesKeepTheRules() {
+        RedisScope one = RedisScope.of("00").with(Option.CONFIRMATION);
         return Stream.of(
-                Scope.of("012"),
-                Scope.of("001").with(Option.LONG_HOLDING),
-                Scope.of("000").faults(1, OF_THREE),
+                RedisScope.of("012"),
+                RedisScope.of("001").with(Option.LONG_HOLDING),
+                RedisScope.of("000").faults(1, OF_THREE),
                 one.faults(1, Fault.CUT, Fault.LATE_EXECUTION),
-                Scope.of("011").with(Option.MANY_DEAD).faults(1, Fault.DEATH),
-                Scope.of("0").faults(3, Fault.UNKNOWN_SCRIPT, Fault.SLOW_REPLY, Fault.CUT, Fault.LATE_EXECUTION),
-                Scope.of("01").with(Option.DELAYED_RELEASE, Option.CONFIRMATION).faults(1, ALL),
-                Scope.of("0a").with(Option.RENEWAL).faults(1, Fault.SLOW_REPLY, Fault.FORCED_RELEASE),
-                Scope.of("01").with(Option.RENEWAL, Option.SECOND_RENEWAL),
+                RedisScope.of("011").with(Option.MANY_DEAD).faults(1, Fault.DEATH),
+                RedisScope.of("00").faults(2, Fault.UNKNOWN_SCRIPT, Fault.SLOW_REPLY),
+                RedisScope.of("0").faults(3, Fault.UNKNOWN_SCRIPT, Fault.SLOW_REPLY, Fault.CUT, Fault.LATE_EXECUTION),
+                RedisScope.of("01")
+                        .with(Option.DELAYED_RELEASE, Option.CONFIRMATION)
+                        .faults(1, ALL),
+                RedisScope.of("0a").with(Option.RENEWAL).faults(1, Fault.SLOW_REPLY, Fault.FORCED_RELEASE),
+                RedisScope.of("01").with(Option.RENEWAL, Option.SECOND_RENEWAL),
                 lateRenewals(2));
     }
 
@@ -230,30 +232,32 @@ class RedisExplorationTest {
     @MethodSource
     @EnabledIfSystemProperty(named = "mortise.explore", matches = "deep")
     @Timeout(value = 2, unit = TimeUnit.HOURS)
-    void S01_S03_S08_theDeepModeKeepsTheRules(Scope scope) {
+    void S01_S03_S08_theDeepModeKeepsTheRules(RedisScope scope) {
         EXPLORER.assertRulesHoldAsFarAsExplored(scope);
     }
 
     /** The last two have more states than are explored. */
-    static Stream<Scope> S01_S03_S08_theDeepModeKeepsTheRules() {
-        Scope two = Scope.of("00").with(Option.DELAYED_RELEASE, Option.CONFIRMATION);
+    static Stream<RedisScope> S01_S03_S08_theDeepModeKeepsTheRules() {
+        RedisScope two = RedisScope.of("00").with(Option.DELAYED_RELEASE, Option.CONFIRMATION);
         return Stream.of(
                 two.faults(1, ALL),
-                Scope.of("0").with(Option.DELAYED_RELEASE, Option.CONFIRMATION).faults(3, ALL),
-                Scope.of("000").faults(1, Fault.CUT),
-                Scope.of("000").faults(1, Fault.HALF_OPEN),
-                Scope.of("000").faults(1, Fault.RESTART),
-                Scope.of("000").faults(1, Fault.CUT, Fault.LATE_EXECUTION),
+                RedisScope.of("0")
+                        .with(Option.DELAYED_RELEASE, Option.CONFIRMATION)
+                        .faults(3, ALL),
+                RedisScope.of("000").faults(1, Fault.CUT),
+                RedisScope.of("000").faults(1, Fault.HALF_OPEN),
+                RedisScope.of("000").faults(1, Fault.RESTART),
+                RedisScope.of("000").faults(1, Fault.CUT, Fault.LATE_EXECUTION),
                 two.faults(2, ALL));
     }
 
-    private static Exploration<RedisWorld> keepsTheRules(Scope scope) {
+    private static Exploration<RedisWorld> keepsTheRules(RedisScope scope) {
         Exploration<RedisWorld> explored = EXPLORER.assertRulesHold(scope);
         assertShown(scope, explored);
         return explored;
     }
 
-    private static void assertShown(Scope scope, Exploration<RedisWorld> explored) {
+    private static void assertShown(RedisScope scope, Exploration<RedisWorld> explored) {
         String start = String.format(
                 "| `%s` | %s | %s |",
                 scope.contenders() + "+".repeat(scope.furtherAcquires()),
@@ -262,7 +266,7 @@ class RedisExplorationTest {
         PAGE.assertShows(start, explored);
     }
 
-    private static boolean needsFallback(Scope scope) {
+    private static boolean needsFallback(RedisScope scope) {
         boolean awaitsDelay = scope.options().contains(Option.DELAYED_RELEASE)
                 && scope.contenders().length() > 1;
         return awaitsDelay || scope.possible().stream().anyMatch(NEED_FALLBACK::contains);
@@ -271,11 +275,11 @@ class RedisExplorationTest {
     /** The exploration is worth what it finds: each defect is one that the protocol could have, or has had. */
     @ParameterizedTest
     @MethodSource
-    void aDefectIsFound(Defect<Scope> defect) {
+    void aDefectIsFound(Defect<RedisScope> defect) {
         EXPLORER.assertFinds(defect);
     }
 
-    static Stream<Defect<Scope>> aDefectIsFound() {
+    static Stream<Defect<RedisScope>> aDefectIsFound() {
         return Stream.of(
                 new Defect<>(
                         "a late acquire is executed",
@@ -284,13 +288,13 @@ class RedisExplorationTest {
                 new Defect<>(
                         "a release deletes any grant",
                         "S05",
-                        Scope.of("01")
+                        RedisScope.of("01")
                                 .with(script(
                                         RedisLockScript.RELEASE, "string.sub(value, 1, #attempt) == attempt", "true"))),
                 new Defect<>(
                         "a release serves no waiter",
                         "S11",
-                        Scope.of("01")
+                        RedisScope.of("01")
                                 .with(script(
                                         RedisLockScript.RELEASE,
                                         "more_dead = hand_off(value, now)",
@@ -298,7 +302,7 @@ class RedisExplorationTest {
                 new Defect<>(
                         "a repeated acquire does not know its grant",
                         "S11",
-                        Scope.of("0")
+                        RedisScope.of("0")
                                 .faults(1, Fault.CUT)
                                 .with(script(
                                         RedisLockScript.ACQUIRE,
@@ -307,7 +311,7 @@ class RedisExplorationTest {
                 new Defect<>(
                         "a withdrawal leaves the queue entry",
                         "S08",
-                        Scope.of("01")
+                        RedisScope.of("01")
                                 .with(script(
                                         RedisLockScript.RELEASE,
                                         "was_queued = leave(attempt)",
@@ -315,7 +319,7 @@ class RedisExplorationTest {
                 new Defect<>(
                         "the mark of a wake-up stays when the queue is empty",
                         "S08",
-                        Scope.of("000")
+                        RedisScope.of("000")
                                 .with(Option.LONG_HOLDING)
                                 .with(script(
                                         RedisLockScript.ACQUIRE,
@@ -324,7 +328,7 @@ class RedisExplorationTest {
                 new Defect<>(
                         "the entries of a queue never expire",
                         "S17",
-                        Scope.of("01")
+                        RedisScope.of("01")
                                 .with(script(
                                         RedisLockScript.ACQUIRE,
                                         "redis.call('PEXPIRE', entries_key, entry_ms * 2)",
@@ -332,31 +336,31 @@ class RedisExplorationTest {
                 new Defect<>(
                         "a withdrawal says that nothing was there",
                         "S05",
-                        Scope.of("01").with(script(RedisLockScript.RELEASE, "was_queued and 1 or 0", "0"))),
+                        RedisScope.of("01").with(script(RedisLockScript.RELEASE, "was_queued and 1 or 0", "0"))),
                 new Defect<>(
                         "a token is the time alone",
                         "S03",
-                        Scope.of("01")
+                        RedisScope.of("01")
                                 .faults(1, Fault.CLOCK_SET_BACK)
                                 .with(script(
                                         RedisLockScript.ACQUIRE, "return last + 1, token", "return now, digits(now)"))),
                 new Defect<>(
                         "a newcomer overtakes the queue of a free lock",
                         "S12",
-                        Scope.of("0aa")
+                        RedisScope.of("0aa")
                                 .faults(1, Fault.EXPIRY)
                                 .with(script(
                                         RedisLockScript.ACQUIRE, "not first or first.attempt == attempt", "true"))),
                 new Defect<>(
                         "a hand-off is not told",
                         "S11",
-                        Scope.of("01")
+                        RedisScope.of("01")
                                 .with(script(
                                         RedisLockScript.RELEASE, "publish_signed(first, 'G '", "local _ = ('G '"))),
                 new Defect<>(
                         "a lock is left free, and nobody is told",
                         "S11",
-                        Scope.of("000")
+                        RedisScope.of("000")
                                 .with(Option.LONG_HOLDING)
                                 .with(script(
                                         RedisLockScript.RELEASE, "publish_signed(first, 'W '", "local _ = ('W '"))),
@@ -364,12 +368,11 @@ class RedisExplorationTest {
                         "no cleanup after an unknown outcome",
                         "S08",
                         lateExecutions("0", without(Plain.START_CLEANUP))),
-                new Defect<>("a wake-up is ignored", "S11", Scope.of("01").with(without(Plain.WAKE_WAITER))),
+                new Defect<>("a wake-up is ignored", "S11", RedisScope.of("01").with(without(Plain.WAKE_WAITER))),
                 new Defect<>(
                         "no wake-up on a new connection",
                         "S11",
-                        one(Fault.DATA_LOSS)
-                                .with(flaw(Flaw.NO_WAKE_UP_ON_CONNECT))),
+                        one(Fault.DATA_LOSS).with(flaw(Flaw.NO_WAKE_UP_ON_CONNECT))),
                 new Defect<>(
                         "a message from another connection is used",
                         "S02",
@@ -406,7 +409,7 @@ class RedisExplorationTest {
                 new Defect<>(
                         "each end says that there was something",
                         "S05",
-                        Scope.of("0a").with(machine((state, event) -> {
+                        RedisScope.of("0a").with(machine((state, event) -> {
                             Step step = RedisContenderState.on(state, event);
                             return new Step(
                                     step.state(),
@@ -417,7 +420,7 @@ class RedisExplorationTest {
                 new Defect<>(
                         "a renewal creates a grant",
                         "S06",
-                        Scope.of("0")
+                        RedisScope.of("0")
                                 .with(Option.RENEWAL)
                                 .with(
                                         script(
@@ -427,7 +430,7 @@ class RedisExplorationTest {
                 new Defect<>(
                         "a renewal extends any grant",
                         "S05",
-                        Scope.of("01")
+                        RedisScope.of("01")
                                 .with(Option.RENEWAL)
                                 .with(script(
                                         RedisLockScript.RENEW,
@@ -444,30 +447,30 @@ class RedisExplorationTest {
                 new Defect<>(
                         "a renewal extends nothing",
                         "S01",
-                        Scope.of("0")
+                        RedisScope.of("0")
                                 .with(Option.RENEWAL)
                                 .with(script(RedisLockScript.RENEW, "redis.call('PEXPIRE', grant_key, lease)", "1"))),
                 new Defect<>(
                         "a renewal does not notice that the grant is gone",
                         "S07",
-                        Scope.of("0").with(Option.RENEWAL).with(script(RedisLockScript.RENEW, "or 0", "or 1"))),
+                        RedisScope.of("0").with(Option.RENEWAL).with(script(RedisLockScript.RENEW, "or 0", "or 1"))),
                 new Defect<>(
                         "a renewed deadline counts from the reply",
                         "S01",
-                        Scope.of("0")
+                        RedisScope.of("0")
                                 .with(Option.RENEWAL)
                                 .with(renewal((before, sent, now) -> RedisLeaseTimes.renewed(before, now, now)))),
                 new Defect<>(
                         "a reply after the deadline extends the lease",
                         "S06",
-                        Scope.of("0")
+                        RedisScope.of("0")
                                 .with(Option.RENEWAL)
                                 .with(renewal((before, sent, now) -> RedisLeaseTimes.granted(sent)))),
                 // The following are defects that were mended.
                 new Defect<>(
                         "an attempt is used again although its removal had no reply",
                         "S01",
-                        Scope.of("0")
+                        RedisScope.of("0")
                                 .faults(2, Fault.UNUSABLE_TOKEN, Fault.CUT, Fault.LATE_EXECUTION)
                                 .with(machine((state, event) -> RedisContenderState.on(
                                         state.phase() instanceof Spoiled
@@ -501,7 +504,7 @@ class RedisExplorationTest {
                 new Defect<>(
                         "a delayed release keeps another grant of its attempt",
                         "S05",
-                        Scope.of("0")
+                        RedisScope.of("0")
                                 .with(Option.DELAYED_RELEASE)
                                 .faults(2, Fault.CUT, Fault.LATE_EXECUTION, Fault.FORCED_RELEASE)
                                 .with(script(RedisLockScript.RELEASE_AFTER, "token == ''", "true"))),
@@ -520,7 +523,7 @@ class RedisExplorationTest {
                 new Defect<>(
                         "a removal that had no reply counts as not executed",
                         "S01",
-                        Scope.of("0")
+                        RedisScope.of("0")
                                 .faults(2, Fault.UNUSABLE_TOKEN, Fault.CUT, Fault.LATE_EXECUTION)
                                 .with(machine((state, event) -> RedisContenderState.on(
                                         state,
@@ -530,10 +533,10 @@ class RedisExplorationTest {
                 new Defect<>(
                         "an acquire that was not sent has no outcome",
                         "S11",
-                        Scope.of("0")
+                        RedisScope.of("0")
                                 .faults(1, Fault.CUT)
-                                .with(machine((state, event) ->
-                                        event instanceof AcquireFailed failed && failed.notExecuted()
+                                .with(machine(
+                                        (state, event) -> event instanceof AcquireFailed failed && failed.notExecuted()
                                                 ? new Step(state, List.of())
                                                 : RedisContenderState.on(state, event)))),
                 new Defect<>(
@@ -545,13 +548,11 @@ class RedisExplorationTest {
     /** Found in a scope that takes too long for every run, which is why the way is given. */
     @Test
     void aSweepThatNamesItsAttemptIsFound() {
-        Scope scope = Scope.of("011")
+        RedisScope scope = RedisScope.of("011")
                 .with(Option.MANY_DEAD)
                 .faults(3, Fault.UNUSABLE_TOKEN, Fault.DEATH, Fault.CUT, Fault.LATE_EXECUTION)
                 .with(flaw(Flaw.SWEEP_NAMES_ATTEMPT));
-        EXPLORER.assertFinds(
-                new Defect<>("a sweep names the attempt that was removed", "S01", scope),
-                """
+        EXPLORER.assertFinds(new Defect<>("a sweep names the attempt that was removed", "S01", scope), """
                 1. contender 0 makes its first attempt
                 2. contender 1 makes its first attempt
                 3. contender 2 makes its first attempt
@@ -573,8 +574,8 @@ class RedisExplorationTest {
                 """);
     }
 
-    private static Scope lateExecutions(String contenders, Variant variant) {
-        return Scope.of(contenders)
+    private static RedisScope lateExecutions(String contenders, Variant variant) {
+        return RedisScope.of(contenders)
                 .with(Option.DELAYED_RELEASE)
                 .faults(2, Fault.CUT, Fault.LATE_EXECUTION)
                 .with(variant);

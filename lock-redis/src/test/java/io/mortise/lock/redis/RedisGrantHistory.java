@@ -112,7 +112,7 @@ record RedisGrantHistory(@Nullable Grant present, List<Ended> ended, long highes
     }
 
     /** Returns whether the present grant, kept or not, is the one that a delayed release is about. */
-    boolean isNamedBy(RedisWorld.Request request) {
+    boolean isNamedBy(RedisClientModel.Request request) {
         return present != null && present.contender == request.contender() && present.token == request.token();
     }
 
@@ -134,7 +134,11 @@ record RedisGrantHistory(@Nullable Grant present, List<Ended> ended, long highes
      * @param live returns whether a contender can receive messages
      */
     RedisGrantHistory executed(
-            RedisWorld.Request request, RedisModel before, RedisModel after, long delayed, Predicate<Integer> live) {
+            RedisClientModel.Request request,
+            RedisModel before,
+            RedisModel after,
+            long delayed,
+            Predicate<Integer> live) {
         Grant next = grantIn(after);
         OptionalLong expiry = expiryOfGrant(after);
         if (Objects.equals(present, next)) {
@@ -142,16 +146,16 @@ record RedisGrantHistory(@Nullable Grant present, List<Ended> ended, long highes
                     ? with(next, ended, "S05: " + request + " changes the expiry of " + next)
                     : this;
         }
-        if (request.script() == RedisWorld.Script.RENEWAL) {
+        if (request.script() == RedisClientModel.Script.RENEWAL) {
             return with(next, ended, "S06: " + request + " changes " + present + " to " + next);
         }
         if (present != null) {
             boolean delayedRight = new Grant(present.contender, present.token, true).equals(next)
                     && expiry.equals(OptionalLong.of(delayed));
             boolean endedRight = next == null || next.token != present.token;
-            boolean keeps = request.script() == RedisWorld.Script.DELAYED_RELEASE && isNamedBy(request);
+            boolean keeps = request.script() == RedisClientModel.Script.DELAYED_RELEASE && isNamedBy(request);
             boolean right = isGrantedTo(request.contender())
-                    && request.script() != RedisWorld.Script.ACQUIRE
+                    && request.script() != RedisClientModel.Script.ACQUIRE
                     && (keeps ? delayedRight : endedRight);
             if (!right) {
                 return with(next, ended, "S05: " + request + " changes " + present + " to " + next);
@@ -166,13 +170,14 @@ record RedisGrantHistory(@Nullable Grant present, List<Ended> ended, long highes
     }
 
     private RedisGrantHistory granted(
-            @Nullable Grant next, RedisWorld.Request request, RedisModel before, Predicate<Integer> live) {
+            @Nullable Grant next, RedisClientModel.Request request, RedisModel before, Predicate<Integer> live) {
         if (next == null || next.kept) {
             return with(next, ended, "");
         }
         Optional<Integer> first = queueIn(before)
-                .filter(each ->
-                        each == request.contender() ? request.script() == RedisWorld.Script.ACQUIRE : live.test(each))
+                .filter(each -> each == request.contender()
+                        ? request.script() == RedisClientModel.Script.ACQUIRE
+                        : live.test(each))
                 .findFirst();
         if (first.isPresent() && first.get() != next.contender) {
             return with(next, ended, "S12: the store has " + next + ", and contender " + first.get() + " comes first");
