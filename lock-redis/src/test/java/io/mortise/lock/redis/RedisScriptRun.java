@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * One run of a script, which has the same result in many worlds.
+ * A run of a script, which has the same result in many worlds, which differ elsewhere.
  *
  * @param timed whether grants expire by the clock
  */
@@ -21,9 +21,9 @@ record RedisScriptRun(RedisModel server, long now, String script, List<String> k
     private static final ScriptInterpreter LUA = new ScriptInterpreter();
     private static final RedisKeyLayout.OfLock KEYS = RedisGrantHistory.KEYS;
 
-    /** The same script is run with the same arguments in many worlds, which differ elsewhere. */
     private static final Map<RedisScriptRun, ScriptOutcome> RESULTS = new HashMap<>();
 
+    /** Returns the result, which is remembered. */
     ScriptOutcome outcome() {
         if (RESULTS.size() > MOST_CACHED) {
             RESULTS.clear();

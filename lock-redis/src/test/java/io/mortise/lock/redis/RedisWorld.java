@@ -61,7 +61,7 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
     private static final long ENTRY_MILLIS = 100 * LEASE_MILLIS; // a waiter's entry never expires by itself
     private static final int HALF_LEASES = 2; // until a lease is over; one more for each renewal at its half
     static final MonotonicInstant ANY_TIME = new MonotonicInstant(0);
-    static final List<?> UNKNOWN = List.of("NOSCRIPT");
+    static final List<?> NO_SCRIPT = List.of("NOSCRIPT");
 
     @SuppressWarnings("StaticAssignmentOfThrowable") // never thrown; a new one in each step would be slow
     static final BackendUnavailableException NO_REPLY = new BackendUnavailableException("no reply");
@@ -481,7 +481,7 @@ final class RedisWorld implements World<RedisWorld>, CorePhase.Calls {
         if (!request.awaited()) {
             return;
         }
-        if (arrival.values().equals(UNKNOWN)) {
+        if (arrival.values().equals(NO_SCRIPT)) {
             clients.get(at).sent = with(clients.get(at).sent, request.again());
             return;
         }

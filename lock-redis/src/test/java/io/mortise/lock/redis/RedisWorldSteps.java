@@ -127,7 +127,7 @@ record RedisWorldSteps(RedisWorld world) {
             if (request.awaited() && !request.sentAgain()) {
                 steps.fault(Fault.UNKNOWN_SCRIPT, () -> "the server does not know the script of " + request, next -> {
                     next.clients.get(i).sent = tail(client.sent);
-                    next.arrive(i, new Arrival(request, RedisWorld.UNKNOWN, ""));
+                    next.arrive(i, new Arrival(request, RedisWorld.NO_SCRIPT, ""));
                 });
             }
         }
