@@ -194,6 +194,7 @@ class RedisExplorationTest {
     private static final Set<Fault> OF_THREE = EnumSet.of(
             Fault.SLOW_REPLY,
             Fault.ERROR_REPLY,
+            Fault.UNKNOWN_SCRIPT,
             Fault.UNUSABLE_TOKEN,
             Fault.SHORT_VALIDITY,
             Fault.FORCED_RELEASE,
@@ -211,10 +212,13 @@ class RedisExplorationTest {
 
     static Stream<RedisScope> S01_S03_S08_S11_largerScopesKeepTheRules() {
         RedisScope one = RedisScope.of("00").with(Option.CONFIRMATION);
+        RedisScope three = RedisScope.of("000").with(Option.CONFIRMATION);
         return Stream.of(
                 RedisScope.of("012"),
                 RedisScope.of("001").with(Option.LONG_HOLDING),
                 RedisScope.of("000").faults(1, OF_THREE),
+                three.faults(1, Fault.NOT_CONFIRMED),
+                three.faults(2, Fault.ERROR_REPLY, Fault.ABANDONED),
                 one.faults(1, Fault.CUT, Fault.LATE_EXECUTION),
                 RedisScope.of("011").with(Option.MANY_DEAD).faults(1, Fault.DEATH),
                 RedisScope.of("00").faults(2, Fault.UNKNOWN_SCRIPT, Fault.SLOW_REPLY),
@@ -244,6 +248,7 @@ class RedisExplorationTest {
                 RedisScope.of("0")
                         .with(Option.DELAYED_RELEASE, Option.CONFIRMATION)
                         .faults(3, ALL),
+                RedisScope.of("001").faults(1, OF_THREE),
                 RedisScope.of("000").faults(1, Fault.CUT),
                 RedisScope.of("000").faults(1, Fault.HALF_OPEN),
                 RedisScope.of("000").faults(1, Fault.RESTART),
