@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.Queue;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -32,7 +31,7 @@ public final class SystemClock implements LockClock {
     private static final long LONGEST_PARK = Duration.ofHours(1).toNanos();
     private static final long PARK_AFTER_FAILURE = Duration.ofMillis(1).toNanos();
 
-    private final ThreadFactory threads;
+    private final TimerThread threads;
     private final Queue<Task> queued =
             new ConcurrentLinkedQueue<>(); // scheduled or cancelled since the thread last drained it
     private final AtomicInteger queuedCount = new AtomicInteger();
@@ -44,11 +43,22 @@ public final class SystemClock implements LockClock {
     private volatile boolean stopped;
 
     public SystemClock() {
-        this(CoreThreads.daemon("mortise-timer"));
+        this(SystemClock::daemon);
     }
 
-    SystemClock(ThreadFactory threads) {
+    SystemClock(TimerThread threads) {
         this.threads = threads;
+    }
+
+    /** Creates the timer thread. An interface of our own, since timers are also set under a monitor (ADR 0040). */
+    interface TimerThread {
+        Thread create(Runnable timers);
+    }
+
+    private static Thread daemon(Runnable timers) {
+        Thread thread = new Thread(timers, "mortise-timer-1");
+        thread.setDaemon(true);
+        return thread;
     }
 
     @Override
@@ -81,7 +91,7 @@ public final class SystemClock implements LockClock {
 
     /** Starts the timer thread, when the first timer is scheduled. */
     private void startThread() {
-        Thread created = threads.newThread(this::runTimers);
+        Thread created = threads.create(this::runTimers);
         if (thread.compareAndSet(null, created)) {
             try {
                 created.start();
