@@ -130,6 +130,10 @@ record RedlockScope(
         return new RedlockScope(waits, rounds, silent, foreign, options, number, EnumSet.of(first, more), variant);
     }
 
+    RedlockScope withoutFaults() {
+        return new RedlockScope(waits, rounds, silent, foreign, options, 0, Set.of(), variant);
+    }
+
     RedlockScope with(Variant other) {
         return new RedlockScope(waits, rounds, silent, foreign, options, faults, possible, other);
     }

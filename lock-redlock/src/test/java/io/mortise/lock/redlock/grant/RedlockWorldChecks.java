@@ -3,13 +3,19 @@ package io.mortise.lock.redlock.grant;
 
 import io.mortise.lock.explorer.CorePhase;
 import io.mortise.lock.explorer.World;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendRemoval;
+import io.mortise.lock.redlock.grant.RedlockContenderEffect.SendYield;
 import io.mortise.lock.redlock.grant.RedlockContenderModel.Cleanup;
+import io.mortise.lock.redlock.grant.RedlockContenderModel.Timer;
 import io.mortise.lock.redlock.grant.RedlockScope.Option;
+import io.mortise.lock.redlock.vote.MasterVote;
+import io.mortise.lock.redlock.vote.VoteTally;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 
 /** Checks what must hold in a {@link RedlockWorld}, and names what it shows. */
 record RedlockWorldChecks(RedlockWorld world) {
@@ -87,9 +93,20 @@ record RedlockWorldChecks(RedlockWorld world) {
 
     List<String> situations() {
         Set<String> present = new TreeSet<>();
-        for (RedlockContenderModel contender : world.contenders) {
+        for (int c = 0; c < world.contenders.size(); c++) {
+            RedlockContenderModel contender = world.contenders.get(c);
             present.add(World.name(contender.protocol.phase()));
             note(present, contender.gaveUp && contender.core == CorePhase.DONE, "given up");
+            note(present, contender.gaveUp && contender.overdue, "given up, overdue");
+            note(
+                    present,
+                    contender.gaveUp
+                            && contender.protocol.masters().stream()
+                                    .anyMatch(each -> each.lost().anyLost()),
+                    "given up, in doubt");
+            note(present, holdsWithoutMajority(c), "held by a minority");
+            note(present, isTakenBeforeDeletion(c), "taken before its deletion");
+            note(present, awaitsLostHint(c), "hint lost");
             note(present, contender.masters.stream().anyMatch(each -> each.removalDue), "release repeated");
             note(present, contender.masters.stream().anyMatch(each -> each.cleanup != Cleanup.NONE), "cleanup");
             note(present, contender.keptForGood, "kept for a delay");
@@ -106,6 +123,40 @@ record RedlockWorldChecks(RedlockWorld world) {
         note(present, quarantined, "quarantined");
         note(present, !quarantined && world.now > RedlockWorld.START + RedlockDataLoss.QUARANTINE, "out of quarantine");
         return List.copyOf(present);
+    }
+
+    private boolean holdsWithoutMajority(int c) {
+        String vote = RedlockTraffic.attemptId(c);
+        return world.contenders.get(c).token != 0
+                && !world.isMajority(master -> master.vote().startsWith(vote));
+    }
+
+    /**
+     * Returns whether another has a vote of the contender's round that the next request of the contender would delete. The removal of
+     * one that waits may follow a yield, which has deleted the vote.
+     */
+    private boolean isTakenBeforeDeletion(int c) {
+        VoteTally votes = world.contenders.get(c).protocol.votes();
+        boolean mayWait = world.contenders.get(c).protocol.mayWait();
+        return IntStream.range(0, world.masters.size())
+                .filter(m -> votes.of(m) instanceof MasterVote.Granted)
+                .filter(m -> !world.masters.get(m).vote().isEmpty()
+                        && !world.masters.get(m).vote().contains(RedlockTraffic.attemptId(c)))
+                .boxed()
+                .flatMap(m -> world.link(m, c).sent.stream()
+                        .filter(request -> request.contender() == c)
+                        .limit(1))
+                .anyMatch(next ->
+                        next.effect() instanceof SendYield || (!mayWait && next.effect() instanceof SendRemoval));
+    }
+
+    /** Returns whether the contender has the hint of one master that the lock is free, and that of another will not come. */
+    private boolean awaitsLostHint(int c) {
+        RedlockContenderModel contender = world.contenders.get(c);
+        return awaitsWakeUp(contender)
+                && contender.timers.contains(Timer.HINTS)
+                && world.isQuiet()
+                && world.isMajority(master -> master.votes() && master.vote().isEmpty());
     }
 
     private static void note(Set<String> present, boolean condition, String name) {
