@@ -4,6 +4,7 @@ package io.mortise.lock.etcd.contender;
 import io.mortise.lock.etcd.contender.EtcdScope.Flaw;
 import io.mortise.lock.etcd.contender.ModelledSession.Watch;
 import io.mortise.lock.explorer.CorePhase;
+import io.mortise.lock.explorer.etcd.EtcdStore;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -12,6 +13,9 @@ import java.util.stream.IntStream;
 
 /** Checks the rules in each {@link EtcdWorld}, and names the situations that are present in it. */
 final class EtcdChecks {
+    /** The waiter was woken by a watch that has ended since. */
+    private static final String REOPENED = "watch opened again";
+
     private EtcdChecks() {}
 
     /** Returns what is wrong in this world: the rule and what breaks it; empty if nothing is. */
@@ -34,6 +38,14 @@ final class EtcdChecks {
                 .filter(i -> isKnownAfterEnd(world, i))
                 .mapToObj(i -> "S10: contender " + i + " has ended, and its client still knows it")
                 .findFirst()
+                .or(() -> IntStream.range(0, world.contenders.size())
+                        .filter(i -> isUnawareOfLoss(world, i))
+                        .mapToObj(i -> "S07: the key of contender " + i + " was deleted, and nothing will tell it")
+                        .findFirst())
+                .or(() -> IntStream.range(0, world.contenders.size())
+                        .filter(i -> isFencedDuringDelay(world, world.contenders.get(i)))
+                        .mapToObj(i -> "S03: the fencing condition of contender " + i + " holds during its delay")
+                        .findFirst())
                 .or(() -> isFinal(world) ? leftover(world) : Optional.empty());
     }
 
@@ -42,6 +54,34 @@ final class EtcdChecks {
         return world.contenders.get(i).core == CorePhase.DONE
                 && session != null
                 && (session.knows(i) || world.contenders.get(i).deferredWatch);
+    }
+
+    /** Returns whether nothing will tell a holder that its key was deleted. While its watch is deferred, nothing has to yet. */
+    private static boolean isUnawareOfLoss(EtcdWorld world, int i) {
+        ModelledSession session = world.sessionOf(i);
+        return holdsWithoutKey(world, i)
+                && session != null
+                && !world.contenders.get(i).deferredWatch
+                && (session.watch == Watch.NONE || (session.upToDate && session.arriving.isEmpty()));
+    }
+
+    /** Returns whether a holder's key was deleted, but not its session, of whose end it hears. */
+    private static boolean holdsWithoutKey(EtcdWorld world, int i) {
+        ModelledEtcdContender contender = world.contenders.get(i);
+        ModelledSession session = world.sessionOf(i);
+        return contender.core == CorePhase.HOLDING
+                && session != null
+                && !session.deadlinePassed
+                && world.cluster.hasKeyOf(session)
+                && world.cluster.store.createRevision(contender.key) != contender.token;
+    }
+
+    private static boolean isFencedDuringDelay(EtcdWorld world, ModelledEtcdContender contender) {
+        EtcdStore.Entry entry = world.cluster.store.keys().get(contender.key);
+        return entry != null
+                && ModelledEtcdCluster.isDelay(entry.lease())
+                && contender.token
+                        == (world.scope.has(Flaw.FENCING_BY_CREATION) ? entry.createRevision() : entry.modRevision());
     }
 
     private static Optional<String> leftover(EtcdWorld world) {
@@ -89,10 +129,40 @@ final class EtcdChecks {
             addIf(each.gaveUp && each.core == CorePhase.DONE, "given up", present);
             addIf(each.incarnation > 0, "displaced", present);
             addIf(each.cleansUp, "cleaned up", present);
+            addIf(each.abandoned, "abandoned", present);
+            addIf(each.protocol.mayHaveKey(), "put by a full store", present);
+            boolean isQueued = each.protocol.phase() instanceof EtcdContenderState.Queued;
+            addIf(isQueued && !each.waits(), "queued without waiting", present);
+            addIf(
+                    isQueued && each.woken && world.clients.get(each.client).session.watch == Watch.OPENING,
+                    REOPENED,
+                    present);
         }
+        addIf(
+                IntStream.range(0, world.contenders.size()).anyMatch(i -> holdsWithoutKey(world, i)),
+                "held after the deletion of its key",
+                present);
+        for (ModelledEtcdClient client : world.clients) {
+            boolean exists = world.cluster.hasKeyOf(client.session);
+            addIf(client.session.ended && exists, "session ended before its deletion", present);
+            addIf(!client.session.ended && !client.session.deadlinePassed && !exists, "session deleted early", present);
+        }
+        boolean isUnremoved = present.contains("Unremoved");
+        addIf(isUnremoved && present.contains(REOPENED), "watch and reply lost", present);
+        addIf(
+                world.clients.size() > 1
+                        && IntStream.range(0, world.clients.size()).allMatch(client -> isInDoubt(world, client)),
+                "all clients in doubt",
+                present);
         addIf(world.clients.stream().anyMatch(client -> client.session.epoch > 1), "new epoch", present);
         addIf(world.clients.stream().anyMatch(client -> client.session.series > 0), "new key series", present);
         return List.copyOf(present);
+    }
+
+    private static boolean isInDoubt(EtcdWorld world, int client) {
+        return world.contenders.stream()
+                .anyMatch(
+                        each -> each.client == client && each.protocol.inDoubt().mayStillExecute());
     }
 
     private static void addIf(boolean isPresent, String name, Set<String> present) {

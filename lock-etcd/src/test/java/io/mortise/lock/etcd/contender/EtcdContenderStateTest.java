@@ -4,7 +4,9 @@ package io.mortise.lock.etcd.contender;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.etcd.contender.EtcdContenderEffect.PassTurn;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.Plain;
 import io.mortise.lock.etcd.contender.EtcdContenderEffect.ReportEnded;
+import io.mortise.lock.etcd.contender.EtcdContenderEffect.SendWithdrawal;
 import io.mortise.lock.etcd.contender.EtcdContenderEvent.Attempt;
 import io.mortise.lock.etcd.contender.EtcdContenderEvent.End;
 import io.mortise.lock.etcd.contender.EtcdContenderEvent.EndAfter;
@@ -19,6 +21,7 @@ import io.mortise.lock.etcd.contender.EtcdContenderEvent.ResultDelivered;
 import io.mortise.lock.etcd.contender.EtcdContenderEvent.SessionEnded;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** Tests sequences of events; {@link EtcdProtocolPageTest} checks what holds for each single step. */
@@ -65,5 +68,15 @@ class EtcdContenderStateTest {
         assertThat(effects).containsExactly(new PassTurn(FIRST, false));
         on(new LeaseGranted(9), new ResultDelivered(FIRST));
         assertThat(effects).containsExactly(new PassTurn(FIRST, false));
+    }
+
+    /** The client may have got its turn, and sent the put, before the request for the turn failed. */
+    @Test
+    void S08_aTurnThatCouldNotBeRequestedLeavesThePutInDoubt() {
+        on(new Attempt(1), new Joined(1));
+        assertThat(effects).containsExactly(Plain.REQUEST_TURN);
+        EtcdContenderEvent failed = EtcdContender.failed(Plain.REQUEST_TURN, new StackOverflowError("as planned"));
+        on(new InTurn(1), Objects.requireNonNull(failed), new End(1));
+        assertThat(effects).contains(new SendWithdrawal(true));
     }
 }

@@ -60,6 +60,7 @@ class EtcdExplorationTest {
     private static final Set<Fault> UNKNOWN = Set.of(Fault.NO_REPLY, Fault.FULL);
     private static final EtcdScope ONE_NO_REPLY = scope("0", "w", 1, Set.of(Fault.NO_REPLY));
     private static final EtcdScope ONE_DEADLINE = scope("0", "w", 1, Set.of(Fault.DEADLINE));
+    private static final EtcdScope ABANDONED = scope("0", "w", 2, Set.of(Fault.NO_REPLY, Fault.DEADLINE));
     private static final EtcdScope NO_FAULT = scope("00", "ww", 0, NONE);
     private static final EtcdScope DELAYED = scope("0", "d", 2, Set.of(Fault.NO_REPLY, Fault.OPERATOR));
     private static final EtcdScope NO_REPLY = patient("00", "ww", 1, Set.of(Fault.NO_REPLY));
@@ -77,7 +78,7 @@ class EtcdExplorationTest {
         return EtcdScope.of(clients, kinds, faults, possible, false);
     }
 
-    static Stream<Arguments> S01_S03_S05_S08_S11_everyInterleavingKeepsTheRules() {
+    static Stream<Arguments> S01_S03_S05_S07_S08_S11_everyInterleavingKeepsTheRules() {
         return Stream.of(
                 Arguments.of("2 contenders, 1 client", NO_FAULT),
                 Arguments.of("3 contenders, 1 client, nobody gives up", patient("000", "www", 0, NONE)),
@@ -88,6 +89,7 @@ class EtcdExplorationTest {
                 Arguments.of("1 contender, any fault", scope("0", "w", 1, ALL)),
                 Arguments.of("1 contender, delayed release, any fault", scope("0", "d", 1, ALL)),
                 Arguments.of("1 contender, two of no reply or a full store", scope("0", "w", 2, UNKNOWN)),
+                Arguments.of("1 contender, two of no reply or the end of a session", ABANDONED),
                 Arguments.of("1 contender, delayed release, two of no reply or an operator", DELAYED),
                 Arguments.of("2 contenders, 1 client, no reply, nobody gives up", NO_REPLY),
                 Arguments.of(
@@ -99,9 +101,11 @@ class EtcdExplorationTest {
     /** Explored without the times after which a waiter asks again: they hide each lost event. */
     @ParameterizedTest(name = "{0}")
     @MethodSource
-    void S01_S03_S05_S08_S11_everyInterleavingKeepsTheRules(String what, EtcdScope scope) {
+    void S01_S03_S05_S07_S08_S11_everyInterleavingKeepsTheRules(String what, EtcdScope scope) {
         Exploration<EtcdWorld> explored = EXPLORER.assertRulesHold(scope);
         PAGE.assertShows("| " + what + " |", explored);
+        assertReachesEffectsOfFaults(scope, explored);
+        explored.assertReaches("abandoned", scope.equals(ABANDONED));
         assertThat(explored.situations()).containsKeys("Holding", "Removing");
         if (scope.kinds().length() > 1) {
             assertThat(explored.situations()).containsKeys("Confirming", "Queued");
@@ -126,7 +130,7 @@ class EtcdExplorationTest {
         }
     }
 
-    static Stream<Arguments> S01_S03_S05_S08_S11_everyInterleavingOfTheLongRunKeepsTheRules() {
+    static Stream<Arguments> S01_S03_S05_S07_S08_S11_everyInterleavingOfTheLongRunKeepsTheRules() {
         return Stream.of(
                 Arguments.of(
                         "2 contenders, 2 clients, one with a delayed release, nobody gives up",
@@ -148,8 +152,35 @@ class EtcdExplorationTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource
     @Tag("long")
-    void S01_S03_S05_S08_S11_everyInterleavingOfTheLongRunKeepsTheRules(String what, EtcdScope scope) {
-        PAGE.assertShows("| " + what + " |", EXPLORER.assertRulesHold(scope));
+    void S01_S03_S05_S07_S08_S11_everyInterleavingOfTheLongRunKeepsTheRules(String what, EtcdScope scope) {
+        Exploration<EtcdWorld> explored = EXPLORER.assertRulesHold(scope);
+        PAGE.assertShows("| " + what + " |", explored);
+        assertReachesEffectsOfFaults(scope, explored);
+    }
+
+    /** Without faults none of their effects is possible, and each possible fault must show its effect. */
+    private static void assertReachesEffectsOfFaults(EtcdScope scope, Exploration<EtcdWorld> explored) {
+        for (Fault fault : scope.faults() == 0 ? EnumSet.allOf(Fault.class) : scope.possible()) {
+            boolean needsAnother =
+                    Set.of(Fault.WATCH_LOST, Fault.CUT, Fault.RESTART).contains(fault);
+            if (scope.kinds().length() > 1 || !needsAnother) {
+                explored.assertReaches(effect(fault), scope.faults() > 0);
+            }
+        }
+    }
+
+    private static String effect(Fault fault) {
+        return switch (fault) {
+            case NO_REPLY -> "Unremoved";
+            case NO_REPLY_TO_GIVING_WAY -> "queued without waiting";
+            case CUT -> "watch and reply lost";
+            case RESTART -> "all clients in doubt";
+            case FULL -> "put by a full store";
+            case WATCH_LOST -> "watch opened again";
+            case DEADLINE -> "session ended before its deletion";
+            case REVOKED -> "session deleted early";
+            case OPERATOR -> "held after the deletion of its key";
+        };
     }
 
     /** For {@code ./verify --deep}: minutes, and gigabytes of memory. */
@@ -157,11 +188,11 @@ class EtcdExplorationTest {
     @MethodSource
     @EnabledIfSystemProperty(named = "mortise.explore", matches = "deep")
     @Timeout(value = 3, unit = TimeUnit.HOURS)
-    void S01_S03_S05_S08_S11_largerScopesKeepTheRules(String what, EtcdScope scope) {
+    void S01_S03_S05_S07_S08_S11_largerScopesKeepTheRules(String what, EtcdScope scope) {
         EXPLORER.assertRulesHoldAsFarAsExplored(scope);
     }
 
-    static Stream<Arguments> S01_S03_S05_S08_S11_largerScopesKeepTheRules() {
+    static Stream<Arguments> S01_S03_S05_S07_S08_S11_largerScopesKeepTheRules() {
         return Stream.of(
                 Arguments.of(
                         "2 contenders, 1 client, the end of a session", patient("00", "ww", 1, Set.of(Fault.DEADLINE))),
@@ -259,6 +290,12 @@ class EtcdExplorationTest {
                         (state, event) -> state.phase() instanceof Queued && event instanceof KeyDeleted
                                 ? new Step(state, List.of())
                                 : EtcdContenderState.on(state, event)),
+                defect("a loss is not reported", "S07", OPERATOR, without(Plain.REPORT_LOSS)),
+                defect(
+                        "a holder never watches its key",
+                        "S07",
+                        scope("0", "w", 1, Set.of(Fault.OPERATOR)),
+                        without(Plain.WATCH_AS_HOLDER)),
                 defect(
                         "a waiter does not hear of the end of its session",
                         "S11",
@@ -298,8 +335,18 @@ class EtcdExplorationTest {
                         "S08",
                         scope("0", "d", 2, Set.of(Fault.NO_REPLY, Fault.REVOKED)),
                         Flaw.MOVE_PUTS_SESSION_KEY),
+                flaw(
+                        "a fencing condition holds during a delayed release",
+                        "S03",
+                        scope("0", "d", 1, Set.of(Fault.NO_REPLY)),
+                        Flaw.FENCING_BY_CREATION),
                 flaw("the queue is read before the watch is registered", "S08", NO_FAULT, Flaw.READ_BEFORE_WATCH),
                 flaw("a watch that has ended is not opened again", "S11", WATCH_LOST, Flaw.WATCH_STAYS_CLOSED),
+                flaw(
+                        "a watch that has ended counts as open",
+                        "S07",
+                        scope("0", "w", 2, Set.of(Fault.OPERATOR, Fault.WATCH_LOST)),
+                        Flaw.WATCH_ENDS_UNNOTICED),
                 flaw(
                         "a session ends before its deadline, as after a keepalive that a replaced leader has answered",
                         "S01: contender 0 holds",

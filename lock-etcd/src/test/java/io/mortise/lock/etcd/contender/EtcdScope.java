@@ -41,10 +41,12 @@ record EtcdScope(
         HEAD_IS_NOT_CHECKED,
         READ_BEFORE_WATCH,
         WATCH_STAYS_CLOSED,
+        WATCH_ENDS_UNNOTICED,
         PUT_IN_ANY_EPOCH,
         GIVE_WAY_WITH_ANY_KEY,
         MOVE_PUTS_SESSION_KEY,
-        WITHDRAWAL_OF_ANY_KEY
+        WITHDRAWAL_OF_ANY_KEY,
+        FENCING_BY_CREATION
     }
 
     /** A fault, which happens once for each that is left. */

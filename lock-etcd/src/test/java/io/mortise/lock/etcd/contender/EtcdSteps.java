@@ -47,8 +47,10 @@ final class EtcdSteps {
             if (contender.kind == 'd' && contender.token != 0) {
                 steps.progress(() -> who + "ends again with a delay", next -> next.end(i, true));
             }
-            steps.fault(
-                    Fault.DEADLINE, () -> who + "is abandoned", next -> next.feed(i, new EtcdContenderEvent.Abandon()));
+            steps.fault(Fault.DEADLINE, () -> who + "is abandoned", next -> {
+                next.contenders.get(i).abandoned = true;
+                next.feed(i, new EtcdContenderEvent.Abandon());
+            });
         }
         if (contender.deferredWatch) {
             steps.add(() -> who + "has held the lock for long", Kind.OPTIONAL, next -> {

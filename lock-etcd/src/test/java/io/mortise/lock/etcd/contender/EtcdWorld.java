@@ -290,6 +290,10 @@ final class EtcdWorld implements World<EtcdWorld>, CorePhase.Calls {
 
     void loseWatch(int at) {
         ModelledEtcdClient client = clients.get(at);
+        if (scope.has(Flaw.WATCH_ENDS_UNNOTICED)) {
+            client.session.arriving.clear();
+            return;
+        }
         client.endWatch(client.session.hasMembers() && !scope.has(Flaw.WATCH_STAYS_CLOSED));
     }
 

@@ -70,6 +70,7 @@ final class EtcdWorldKey {
                 contender.deferredWatch,
                 contender.awaitsSession,
                 contender.cleansUp,
+                contender.abandoned,
                 contender.removed);
     }
 }

@@ -19,6 +19,7 @@ final class ModelledEtcdContender implements Cloneable {
     boolean deferredWatch;
     boolean awaitsSession;
     boolean cleansUp; // the core has replaced it, and does not end it
+    boolean abandoned; // the core has given up its end, which ends the session
     boolean removed; // as the last reply has found the store
     boolean working; // the machine is taking an event
     long lease; // of its session
@@ -56,6 +57,7 @@ final class ModelledEtcdContender implements Cloneable {
     /** Forgets what a contender that has ended does not use. */
     void forget() {
         woken = false;
+        abandoned = false;
         key = "";
         revision = 0;
         token = 0;
