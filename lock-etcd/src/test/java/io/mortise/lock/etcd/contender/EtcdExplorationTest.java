@@ -95,6 +95,9 @@ class EtcdExplorationTest {
                 Arguments.of(
                         "2 contenders, 2 clients, one does not wait, nobody gives up", patient("01", "wt", 0, NONE)),
                 Arguments.of("2 contenders, 1 client, a lost watch", WATCH_LOST),
+                Arguments.of(
+                        "2 contenders, 1 client, a lost connection, nobody gives up",
+                        patient("00", "ww", 1, Set.of(Fault.CUT))),
                 Arguments.of("2 contenders, 1 client, an operator, nobody gives up", OPERATOR));
     }
 
