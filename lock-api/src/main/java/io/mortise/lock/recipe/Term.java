@@ -146,7 +146,8 @@ public final class Term {
     private void interrupt(TermEnd reason, Thread thread) {
         state.lock();
         try {
-            if (!bodyEnded && (Thread.currentThread() != thread || reason == TermEnd.LOST)) {
+            boolean untold = !interrupted && Thread.currentThread() != thread;
+            if (!bodyEnded && (untold || reason == TermEnd.LOST)) {
                 interrupted = true;
                 thread.interrupt();
             }

@@ -56,7 +56,7 @@ public interface LeaseStore extends AutoCloseable {
      * <p>A delayed release ({@link io.mortise.lock.Lease#releaseAfter}) is the last renewal of its grant, with another duration.
      *
      * <p>A failure counts for all grants of the call. They are renewed in calls of their own then, as they are while a call has no reply
-     * yet, so that one that cannot be renewed costs no other lease. If more than 100 have failed, as in an outage, 100 calls have equal
+     * yet, so that one that cannot be renewed costs no other lease. If more than 100 have failed, as in an outage, at most 100 calls have equal
      * parts of them.
      *
      * @param grants 1 to 100 grants

@@ -105,12 +105,17 @@ final class LeaseStoreContender implements Contender {
     public CompletionStage<Boolean> endAfter(Duration delay) {
         LeaseStoreGrantValidity held = Objects.requireNonNull(validity, "not granted");
         MonotonicInstant at = context.clock().now().plus(delay);
-        boolean renewalMayExecute = held.stopRenewals(() -> keepUntil(at));
+        boolean renewalMayExecute = held.stopRenewals(() -> keepOrRelease(at));
         return keepUntil(at).whenComplete((kept, failure) -> {
             if (failure != null || unknownSince != null || renewalMayExecute) {
                 sweep(at, context.requestTimeout()); // in which a renewal under way ends
             }
         });
+    }
+
+    /** Repeats the delayed release, or releases what a late request may have left after its end. */
+    private CompletionStage<Boolean> keepOrRelease(MonotonicInstant at) {
+        return context.clock().hasPassed(at) ? release() : keepUntil(at);
     }
 
     private CompletionStage<Boolean> keepUntil(MonotonicInstant at) {
@@ -146,8 +151,7 @@ final class LeaseStoreContender implements Contender {
 
     private void sweep(MonotonicInstant at, Duration pause, MonotonicInstant until, CompletableFuture<Boolean> ended) {
         context.clock().schedule(pause, () -> {
-            CompletionStage<Boolean> repeated = context.clock().hasPassed(at) ? release() : keepUntil(at);
-            repeated.whenComplete((was, failure) -> {
+            keepOrRelease(at).whenComplete((was, failure) -> {
                 Duration left = context.clock().until(until);
                 if (!Durations.isPositive(left)) {
                     ended.complete(true); // a request that executes later lasts for its lease

@@ -46,7 +46,7 @@ record LeaseStoreLockAdmin(ListableLeaseStore store, LeaseStoreBackend backend) 
                         throw new BackendRefusedException(
                                 what + ": another library or tool recorded this holder, and a store of kind \""
                                         + store.kind() + "\" releases only grants of Mortise: delete its entry at "
-                                        + store.endpoints() + " with the store's own tools");
+                                        + backend.endpoints() + " with the store's own tools");
                     }
                     return false;
                 }))

@@ -171,7 +171,8 @@ public final class AcquireOperation {
             }
             step = decideResult(failure == null ? event(result, lease) : failed(failure));
         } catch (Throwable e) { // nobody reads the stage that it would fail, so the caller would wait forever
-            step = decideResult(failed(e));
+            // A lease that may have begun must be discarded.
+            step = decideResult(lease == null ? failed(e) : new AcquireEvent.GrantEnded(now(), contact(), jitter()));
         }
         performResult(step, lease);
     }

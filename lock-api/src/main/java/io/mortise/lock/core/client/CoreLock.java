@@ -186,7 +186,7 @@ public final class CoreLock implements DistributedLock, ElectionReporter {
         } catch (Throwable e) {
             followed.completeExceptionally(e);
         }
-        followed.whenComplete((value, thrown) -> lease.releaseAsync().thenAccept(outcome -> {
+        followed.whenComplete((value, thrown) -> releaseAfterBody(lease).thenAccept(outcome -> {
             // get() drops the wrapper of a dependent stage's failure, with what the wrapper has suppressed.
             Throwable failure =
                     thrown instanceof CompletionException && thrown.getCause() != null ? thrown.getCause() : thrown;
@@ -201,6 +201,15 @@ public final class CoreLock implements DistributedLock, ElectionReporter {
                 future.complete(value);
             }
         }));
+    }
+
+    /** The caller of the body waits for the outcome, whatever is thrown. */
+    private static CompletableFuture<ReleaseOutcome> releaseAfterBody(Lease lease) {
+        try {
+            return lease.releaseAsync();
+        } catch (Throwable e) { // for example no memory for the request
+            return CompletableFuture.completedFuture(ReleaseOutcome.UNKNOWN);
+        }
     }
 
     @Override

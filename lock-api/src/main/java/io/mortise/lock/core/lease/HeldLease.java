@@ -373,16 +373,25 @@ public final class HeldLease implements Lease, GrantValidity.Listener {
 
     private void sendRelease(MonotonicInstant keptUntil) {
         try {
-            sendBounded(keptUntil);
-            log.debug("event=releasing lock=\"{}\" owner={} token={}", name, ownerId, token);
+            remove(keptUntil, releaseBound());
         } catch (Throwable e) { // nothing else would end the waits for the outcome
             released(ReleaseOutcome.UNKNOWN);
             throw e;
         }
+        log.debug("event=releasing lock=\"{}\" owner={} token={}", name, ownerId, token);
     }
 
-    private void sendBounded(MonotonicInstant keptUntil) {
-        LockClock.Timer bound = with.clock().schedule(with.requestTimeout(), () -> released(ReleaseOutcome.UNKNOWN));
+    /** Limits the waits for the outcome. If no timer can be set, they end at once, and the removal is sent all the same. */
+    private LockClock.Timer releaseBound() {
+        try {
+            return with.clock().schedule(with.requestTimeout(), () -> released(ReleaseOutcome.UNKNOWN));
+        } catch (Throwable e) {
+            released(ReleaseOutcome.UNKNOWN);
+            return () -> {};
+        }
+    }
+
+    private void remove(MonotonicInstant keptUntil, LockClock.Timer bound) {
         with.removals().removeAt(name, contender, leaseDuration, keptUntil, new PendingCleanup.Listener<Boolean>() {
             @Override
             public void completed(Boolean wasThere, boolean firstTry) {

@@ -369,8 +369,9 @@ class LeaseStoreBackendTest {
                 opened -> new LeaseStoreBackend(store, opened),
                 ClientOptions.defaults().callbackExecutor(Runnable::run),
                 clock);
+        LockOptions sixSeconds = LockOptions.defaults().leaseDuration(Duration.ofSeconds(6));
         List<Lease> leases = IntStream.range(0, 250)
-                .mapToObj(i -> patient.named("x" + i).acquireAsync().join())
+                .mapToObj(i -> patient.named("x" + i, sixSeconds).acquireAsync().join())
                 .toList();
         store.unrenewable = "x3";
         store.rowLockHangs = true;

@@ -130,7 +130,8 @@ abstract class UnusualLeases extends LockConformance {
                     return new PlainForwardingBackend(super.backend(link, context)) {
                         @Override
                         public Duration leaseDuration(Optional<Duration> requested) {
-                            return Duration.ofSeconds(super.leaseDuration(requested).toSeconds());
+                            return Duration.ofSeconds(
+                                    super.leaseDuration(requested).toSeconds());
                         }
                     };
                 }
