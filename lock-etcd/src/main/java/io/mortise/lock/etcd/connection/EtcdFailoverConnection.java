@@ -142,9 +142,9 @@ public final class EtcdFailoverConnection {
         return open;
     }
 
-    /** Returns whether its requests end by themselves after a request timeout. */
+    /** Returns whether its requests end by themselves after a request timeout. With credentials they may wait for a token before. */
     boolean hasDeadlines() {
-        return managed;
+        return managed && settings.credentials().isEmpty();
     }
 
     /** Returns whether another member may respond when this one does not. */
@@ -289,10 +289,15 @@ public final class EtcdFailoverConnection {
 
     private void replace() {
         try {
-            if (hasOtherMembers()) {
+            boolean another = hasOtherMembers();
+            if (another) {
                 selectNextMember();
             }
-            publish(createMemberConnection());
+            EtcdMemberConnection next = createMemberConnection();
+            if (another) {
+                countFailover(); // only now: a member without a client was not tried
+            }
+            publish(next);
             // The last tries may have used up much of the session's time.
             context.renewNow(GrantValidity.class, session -> true);
         } catch (RuntimeException | Error e) {
@@ -308,8 +313,11 @@ public final class EtcdFailoverConnection {
         }
     }
 
-    private synchronized void selectNextMember() {
+    private synchronized void countFailover() {
         failovers = failovers + 1;
+    }
+
+    private synchronized void selectNextMember() {
         member = (member + 1) % settings.endpointList().size();
     }
 

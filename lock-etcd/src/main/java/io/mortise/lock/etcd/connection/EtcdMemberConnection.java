@@ -4,6 +4,7 @@ package io.mortise.lock.etcd.connection;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.Watch;
+import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.options.GetOption;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.MonotonicInstant;
@@ -83,7 +84,7 @@ final class EtcdMemberConnection implements WatchMultiplexer.MemberListener {
     }
 
     /** Sends a small read, whose reply shows no more than that the member serves reads. */
-    CompletableFuture<?> read() {
+    CompletableFuture<GetResponse> read() {
         try {
             return client.getKVClient()
                     .get(ByteSequence.from(settings.namespace() + "%", StandardCharsets.UTF_8), GetOption.DEFAULT);

@@ -251,12 +251,25 @@ public final class EtcdRequestSender {
      */
     private <T> CompletionStage<T> sendWithFreshToken(
             Consumer<EtcdMemberConnection> onReply, Function<Client, CompletableFuture<T>> request) {
+        MonotonicInstant until = context.clock().now().plus(context.requestTimeout());
         CompletableFuture<Boolean> pending = tokenRead.get();
         CompletionStage<T> sent =
-                pending == null ? sendOnce(onReply, request) : pending.thenCompose(done -> sendOnce(onReply, request));
+                pending == null ? sendOnce(onReply, request) : sendAfter(pending, until, onReply, request);
         return sent.exceptionallyCompose(failure -> EtcdErrors.isStaleToken(failure)
-                ? newToken().thenCompose(done -> sendOnce(onReply, request))
+                ? sendAfter(newToken(), until, onReply, request)
                 : CompletableFuture.failedFuture(failure));
+    }
+
+    /** Sends nothing for a caller that waits no longer. */
+    private <T> CompletionStage<T> sendAfter(
+            CompletionStage<Boolean> token,
+            MonotonicInstant until,
+            Consumer<EtcdMemberConnection> onReply,
+            Function<Client, CompletableFuture<T>> request) {
+        return token.thenCompose(done -> context.clock().hasPassed(until)
+                ? CompletableFuture.failedFuture(
+                        new BackendUnavailableException("no new token from " + endpoints() + " in time"))
+                : sendOnce(onReply, request));
     }
 
     /** Sends one read for all requests that need a new token meanwhile. Completes normally, whatever its outcome. */
@@ -266,20 +279,36 @@ public final class EtcdRequestSender {
         if (pending != null) {
             return pending;
         }
-        context.withRequestTimeout("a new token", connection.current().read()).whenComplete((reply, failure) -> {
-            tokenRead.set(null);
-            own.complete(true);
-        });
+        MonotonicInstant sent = context.clock().now();
+        try {
+            // What it shows of the member counts: until it ends, no other request does.
+            context.withRequestTimeout(
+                            "a new token",
+                            sendTo(member -> connection.onReply(member, sent), EtcdMemberConnection::read))
+                    .whenComplete((reply, failure) -> tokenReadEnded(own));
+        } catch (RuntimeException | Error e) { // all requests wait for it
+            tokenReadEnded(own);
+        }
         return own;
+    }
+
+    private void tokenReadEnded(CompletableFuture<Boolean> read) {
+        tokenRead.set(null);
+        read.complete(true);
     }
 
     private <T> CompletionStage<T> sendOnce(
             Consumer<EtcdMemberConnection> onReply, Function<Client, CompletableFuture<T>> request) {
+        return sendTo(onReply, member -> request.apply(member.client()));
+    }
+
+    private <T> CompletionStage<T> sendTo(
+            Consumer<EtcdMemberConnection> onReply, Function<EtcdMemberConnection, CompletableFuture<T>> request) {
         EtcdMemberConnection member = connection.current();
         MonotonicInstant sent = context.clock().now();
         CompletableFuture<T> pending;
         try {
-            pending = request.apply(member.client());
+            pending = request.apply(member);
         } catch (RuntimeException e) {
             pending = CompletableFuture.failedFuture(e);
         }

@@ -100,7 +100,7 @@ final class WatchStream extends ClientCall.Listener<WatchResponse> {
         if (!watches.remove(watch.id(), watch) || ended) {
             return;
         }
-        if (watches.isEmpty() && unconfirmed.isEmpty()) {
+        if (isUnused()) {
             end("the stream carries no more watches");
         } else {
             call.sendMessage(WatchRequest.newBuilder()
@@ -116,9 +116,14 @@ final class WatchStream extends ClientCall.Listener<WatchResponse> {
     }
 
     private void endIfUnused() {
-        if (retired && watches.isEmpty() && unconfirmed.isEmpty()) {
+        if (retired && isUnused()) {
             end("the stream carries no more watches");
         }
+    }
+
+    /** Asks in this order: a watch that is being confirmed is in the one until it is in the other. */
+    private boolean isUnused() {
+        return unconfirmed.isEmpty() && watches.isEmpty();
     }
 
     private void end(String why) {
