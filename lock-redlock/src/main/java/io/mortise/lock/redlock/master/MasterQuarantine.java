@@ -8,6 +8,7 @@ import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.MonotonicInstant;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -32,6 +33,9 @@ public final class MasterQuarantine {
 
     /** Message with which a master notifies all clients that it has entered or left quarantine. */
     private static final String QUARANTINE_MESSAGE = "Q";
+
+    /** Longest time until the counters of peers are read again that were missing at the end of a quarantine. */
+    static final Duration LONGEST_PAUSE_WITHOUT_COUNTERS = Duration.ofSeconds(1);
 
     private final RedlockMasters masters;
     private final RedlockKeys keys;
@@ -245,7 +249,9 @@ public final class MasterQuarantine {
                         ? peer.peerState()
                         : peer.peerState().withoutCounters());
         if (!(decision instanceof QuarantinePolicy.Decision.Leave leave)) {
-            return CompletableFuture.completedStage(untilNextHandshake(master, handshake, state, decision));
+            // A peer may only have been late: its next reply lets this master vote.
+            return CompletableFuture.completedStage(untilNextHandshake(master, handshake, state, decision)
+                    .map(pause -> Durations.shorter(pause, LONGEST_PAUSE_WITHOUT_COUNTERS)));
         }
         return exit.leave(handshake, isNew(handshake), counters.values(), leave.raiseToClock())
                 .thenApply(left -> {

@@ -111,7 +111,7 @@ class MasterHandshakesTest {
         servers.reply(1, PendingMasters.counters());
         servers.fail(2);
         assertThat(servers.get(0).whyNotVoting()).startsWith("in quarantine for 30000 ms");
-        servers.clock.advance(QuarantinePolicy.LONGEST_PAUSE.minusMillis(1));
+        servers.clock.advance(MasterQuarantine.LONGEST_PAUSE_WITHOUT_COUNTERS.minusMillis(1));
         assertThat(servers.pending(0)).isZero();
         servers.clock.advance(Duration.ofMillis(1));
         assertThat(servers.pending(0)).isOne();
