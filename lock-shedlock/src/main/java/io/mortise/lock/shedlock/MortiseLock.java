@@ -63,11 +63,16 @@ final class MortiseLock implements SimpleLock {
     }
 
     private Duration left(Duration since) {
+        return left(since, start);
+    }
+
+    /** Returns what is left of a duration from that {@link System#nanoTime()}; negative if it has passed. */
+    static Duration left(Duration since, long start) {
         return since.minusNanos(System.nanoTime() - start);
     }
 
     /** Returns whether the lock has ended by {@code lockAtMostFor} or by the loss of its lease. */
-    boolean isOver() {
+    private boolean isOver() {
         return left(configuration.getLockAtMostFor()).isNegative() || !lease.isHeld();
     }
 

@@ -79,13 +79,12 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
     /** Releases the lease if there is no memory or thread for a timer: nobody else would, and the client renews it. */
     private Optional<SimpleLock> granted(LockConfiguration configuration, Lease lease, long start) {
         try {
-            MortiseLock lock =
-                    new MortiseLock(this, configuration, lease, start, CompletableFuture.completedFuture(null));
-            if (lock.isOver()) { // a slow reply or a pause: the job would run without its lock
-                lock.unlock();
+            if (MortiseLock.left(configuration.getLockAtMostFor(), start).isNegative() || !lease.isHeld()) {
+                lease.release(); // a slow reply or a pause: the job would run without its lock
                 return Optional.empty();
             }
-            return Optional.of(lock);
+            return Optional.of(
+                    new MortiseLock(this, configuration, lease, start, CompletableFuture.completedFuture(null)));
         } catch (Throwable e) {
             lease.releaseAsync();
             throw e;
